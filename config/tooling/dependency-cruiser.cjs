@@ -1,0 +1,76 @@
+// The import table of the house: which room may import which. A room that is not listed may import no other.
+const LIBS = {
+  phone: [],
+  text: [],
+  keys: [],
+  smpp: ['text'],
+  postgres: [],
+  bus: ['postgres'],
+  events: ['postgres', 'bus', 'keys'],
+  session: ['phone', 'text', 'keys', 'postgres', 'events'],
+  accounts: ['text', 'keys', 'postgres', 'bus', 'events'],
+  carriers: ['phone', 'keys', 'postgres', 'bus', 'events'],
+  settings: [],
+  telemetry: ['phone'],
+};
+const everyLib = Object.keys(LIBS);
+const APPS = {
+  'control-plane': everyLib.filter((lib) => lib !== 'smpp'),
+  gateway: everyLib,
+  simulator: ['phone', 'text', 'settings', 'telemetry'],
+};
+
+const roomRule = (folder, room, allowed) => ({
+  name: `${folder}-${room}`,
+  comment: `${folder}/${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}`,
+  severity: 'error',
+  from: { path: `^${folder}/${room}/` },
+  to: { path: '^(apps|libs|config|test)/', pathNot: [`^${folder}/${room}/`, ...allowed.map((lib) => `^libs/${lib}/`)] },
+});
+
+/** The simulator's SMSC is the stack that is not ours; in libs/smpp only the dictionary may be taken from it. */
+const npmSmpp = {
+  name: 'npm-smpp-is-a-dictionary',
+  severity: 'error',
+  from: { path: '^(apps|libs)/', pathNot: ['^libs/smpp/src/dictionary\\.ts$', '^apps/simulator/', '\\.spec\\.ts$'] },
+  to: { path: 'node_modules/smpp/' },
+};
+
+module.exports = {
+  forbidden: [
+    ...Object.entries(LIBS).map(([room, allowed]) => roomRule('libs', room, allowed)),
+    ...Object.entries(APPS).map(([room, allowed]) => roomRule('apps', room, allowed)),
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'nothing-imports-tests', severity: 'error', from: { path: '^(apps|libs|config)/' }, to: { path: '^test/' } },
+    {
+      name: 'only-through-the-door',
+      comment: 'A room is imported as @countersign/<room>, never by a path into it.',
+      severity: 'error',
+      from: { path: '^(apps|libs)/([^/]+)/' },
+      to: { path: '^libs/([^/]+)/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '\\.d\\.ts$'] },
+      to: {},
+    },
+    {
+      name: 'not-to-dev-dependencies',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    npmSmpp,
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const libs = [
+  'phone',
+  'text',
+  'keys',
+  'smpp',
+  'postgres',
+  'bus',
+  'events',
+  'session',
+  'accounts',
+  'carriers',
+  'settings',
+  'telemetry',
+];
+const alias = Object.fromEntries(libs.map((lib) => [`@countersign/${lib}`, `${root}libs/${lib}/src/index.ts`]));
+
+/** Kinds that share one machine run file after file: each starts real servers of its own. */
+const serial = { pool: 'forks', fileParallelism: false, hookTimeout: 120_000 } as const;
+
+export default defineConfig({
+  root,
+  resolve: { alias },
+  test: {
+    projects: [
+      { extends: true, test: { name: 'small', include: ['{apps,libs}/**/*.spec.ts', 'config/**/*.spec.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'medium',
+          include: ['test/medium/**/*.spec.ts'],
+          globalSetup: ['test/support/servers.setup.ts'],
+          testTimeout: 30_000,
+          ...serial,
+        },
+      },
+      { extends: true, test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 30_000, ...serial } },
+      { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.spec.ts'], testTimeout: 120_000, ...serial } },
+      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.spec.ts'], testTimeout: 300_000, ...serial } },
+    ],
+  },
+});
