@@ -1,0 +1,10 @@
+export { createApiKey, parseApiKey, type ApiKeyKind, type ParsedApiKey } from './api-key.js';
+export {
+  digestsEqual,
+  SEAL_OVERHEAD_OCTETS,
+  SealError,
+  ServerKeys,
+  type DigestLabel,
+  type SealLabel,
+} from './server-keys.js';
+export { createWebhookSecret } from './webhook-secret.js';

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  digestsEqual,
+  SEAL_OVERHEAD_OCTETS,
+  SealError,
+  ServerKeys,
+  type DigestLabel,
+  type SealLabel,
+} from './index.js';
+
+const MASTER = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
+const CONTEXT = 'msg_00000000000000000000000001';
+const keys = ServerKeys.fromMaster(MASTER);
+
+/** Made by another implementation (Python's hmac and cryptography) with master 00…1f, over the text "countersign". */
+const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
+  'api-key': 'df97b56b1d0162fb4eca7fe451a6347641d18a4b7d265752891d0d004ee6e5f7',
+  token: 'ffeb8a91fe4c0bdb8eff851aae81fdb229c937b8244d44ea20a90a856a9214d5',
+  'token-digest': 'fa3a92cc6387f6617918720c86eefdeec08ec8b248fa9b386b21b7c0386f168e',
+  'smpp-password': '285131a72922466a233662342bbddabbe9bcd5ee936970da562e5625122fa092',
+  concatenation: 'fc1a85c8c1f086251f3d0a8bdd74383d080f8f9dd875db94f47121879da02416',
+};
+
+/** Likewise: the text "grüße", nonce 00…0b, the context above. */
+const SEAL_VECTORS: Readonly<Record<SealLabel, string>> = {
+  'message-text': '01000102030405060708090a0bfba8e8536b3f6db072d1ea0cf64015ce96dd1c8934b0ae',
+  'webhook-body': '01000102030405060708090a0b6ba561cef71b9f7324d20c470437c7f18b5802d8fadcc4',
+  'webhook-secret': '01000102030405060708090a0b5572d885538a2de8e119b99dedfed82c4eeb8c2f69ec3e',
+  'bind-password': '01000102030405060708090a0bf3ad7afe61cfc79fe52001b3bd09b5e317f1d3d0d57c36',
+};
+
+const entries = <Label extends string>(table: Readonly<Record<Label, string>>): [Label, string][] =>
+  Object.entries(table) as [Label, string][];
+
+describe('keyed digests', () => {
+  it.each(entries(DIGEST_VECTORS))('%s: the published vector', (label, expected) => {
+    expect(keys.digest(label, 'countersign').toString('hex')).toBe(expected);
+    expect(keys.digest(label, Buffer.from('countersign')).toString('hex')).toBe(expected);
+  });
+
+  it('refuses a master key that is not 32 octets', () => {
+    expect(() => ServerKeys.fromMaster(Buffer.alloc(31))).toThrow(RangeError);
+    expect(() => ServerKeys.fromMaster(Buffer.alloc(33))).toThrow(RangeError);
+  });
+
+  it('compares equal, different and differently long digests without throwing', () => {
+    const digest = keys.digest('token', 'a');
+    expect(digestsEqual(digest, keys.digest('token', 'a'))).toBe(true);
+    expect(digestsEqual(digest, keys.digest('token', 'b'))).toBe(false);
+    expect(digestsEqual(digest, digest.subarray(1))).toBe(false);
+  });
+});
+
+describe('sealed values', () => {
+  it.each(entries(SEAL_VECTORS))('%s: the published vector opens', (label, sealed) => {
+    expect(keys.open(label, Buffer.from(sealed, 'hex'), CONTEXT).toString('utf8')).toBe('grüße');
+  });
+
+  it('opens what was sealed, whatever the octets', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.string(), (plaintext, context) => {
+        const sealed = keys.seal('webhook-body', plaintext, context);
+        expect(sealed.length).toBe(plaintext.length + SEAL_OVERHEAD_OCTETS);
+        expect(keys.open('webhook-body', sealed, context)).toEqual(Buffer.from(plaintext));
+      }),
+    );
+  });
+
+  it('never seals the same value to the same octets', () => {
+    expect(keys.seal('message-text', 'a', CONTEXT)).not.toEqual(keys.seal('message-text', 'a', CONTEXT));
+  });
+
+  it('does not open after any single octet was changed, or after any cut', () => {
+    const sealed = keys.seal('message-text', 'AUTH', CONTEXT);
+    for (let index = 0; index < sealed.length; index += 1) {
+      const altered = Buffer.from(sealed);
+      altered.writeUInt8((altered.readUInt8(index) + 1) & 0xff, index);
+      expect(() => keys.open('message-text', altered, CONTEXT)).toThrow(SealError);
+      expect(() => keys.open('message-text', sealed.subarray(0, index), CONTEXT)).toThrow(SealError);
+    }
+  });
+
+  it('does not open in another row, under another label or with another master key', () => {
+    const sealed = keys.seal('message-text', 'AUTH', CONTEXT);
+    expect(() => keys.open('message-text', sealed, 'msg_00000000000000000000000002')).toThrow(SealError);
+    expect(() => keys.open('webhook-body', sealed, CONTEXT)).toThrow(SealError);
+    expect(() => ServerKeys.fromMaster(Buffer.alloc(32)).open('message-text', sealed, CONTEXT)).toThrow(SealError);
+  });
+});
