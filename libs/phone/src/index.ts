@@ -1,0 +1,3 @@
+export { maskPhone, maskPhonesIn } from './mask.js';
+export { checkPhone, countryOf, NON_GEOGRAPHIC, type PhoneCheck } from './phone-check.js';
+export { senderCandidates, type SmppAddress } from './sender.js';
