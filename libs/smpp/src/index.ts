@@ -1,0 +1,29 @@
+export { STATUS, statusName } from './dictionary.js';
+export type { StatusName, TlvName } from './dictionary.js';
+export { dataSm, deliverSm, submitSm } from './pdu.js';
+export type {
+  BindFields,
+  CommandName,
+  DataFields,
+  DataSm,
+  DeliverSm,
+  EnquireLink,
+  MalformedPdu,
+  MessageFields,
+  MessagePdu,
+  Outgoing,
+  Pdu,
+  PduOf,
+  ResponsePdu,
+  SmppAddress,
+  SubmitSm,
+} from './pdu.js';
+export { integerTlv, octetsTlv, textTlv, tlvInteger, tlvOctets, tlvText } from './tlv.js';
+export type { Tlv } from './tlv.js';
+export { concatenationOf, messageKind, messageOctets } from './message-text.js';
+export type { Concatenation, MessageOctets, UserDataHeader } from './message-text.js';
+export { LinkClosedError, NotSentError, ResponseTimeoutError, UnreadableResponseError } from './link-errors.js';
+export type { BindCall, BindRequest, LinkOptions, MessageAnswer } from './link-options.js';
+export type { BindType, LinkRole, LinkState } from './link-state.js';
+export type { LinkTimers } from './timers.js';
+export { SmppLink } from './transport/smpp-link.js';

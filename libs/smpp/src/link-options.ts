@@ -1,0 +1,55 @@
+import type { BindFields, MalformedPdu, MessagePdu, OutbindFields, Pdu } from './pdu.js';
+import type { BindType, LinkRole, LinkState } from './link-state.js';
+import type { LinkTimers } from './timers.js';
+
+/** A bind that a peer asks for; the password is in clear and must not be kept or logged. */
+export interface BindRequest extends BindFields {
+  readonly bindType: BindType;
+}
+
+/** What `SmppLink.bind` sends; addresses default to unknown, the interface version comes from the options. */
+export interface BindCall {
+  readonly bindType: BindType;
+  readonly systemId: string;
+  readonly password: string;
+  readonly systemType?: string;
+  readonly addressTon?: number;
+  readonly addressNpi?: number;
+  readonly addressRange?: string;
+}
+
+/** How a message is answered. `messageId` (at most 64 characters) goes into submit_sm_resp and data_sm_resp. */
+export interface MessageAnswer {
+  readonly status: number;
+  readonly messageId?: string;
+}
+
+export interface LinkOptions {
+  readonly role: LinkRole;
+  readonly timers: LinkTimers;
+  /** Our unanswered requests; a further one waits. */
+  readonly window: number;
+  /** The peer's messages being handled; beyond it reading stops until half of them are answered. */
+  readonly maxInbound: number;
+  /** Requests of ours that wait for a slot of the window; a further one is refused with NotSentError. Default 10 000. */
+  readonly maxWaiting?: number;
+  readonly interfaceVersion: 0x33 | 0x34 | 0x50;
+  /** The system_id in our bind responses. */
+  readonly systemIdOfServer?: string;
+  /** Send TLVs to an SMSC that leaves sc_interface_version out of its bind response (3.4 section 3.4 says no; most take them). Default true. */
+  readonly assumeTlvs?: boolean;
+  /** For the role `smsc`: status 0 binds; any other is answered and the link closes. A throw answers ESME_RSYSERR. Without it every bind is refused. */
+  authenticate?(bind: BindRequest): Promise<{ readonly status: number }>;
+  /** For the role `esme`: an outbind came; whoever accepts it calls `bind`. Without it outbind is refused. */
+  onOutbind?(outbind: OutbindFields): void;
+  /**
+   * A message came. It is answered when the promise settles; a throw answers ESME_RSYSERR, and so does silence beyond
+   * the response timer (the peer will send it again). May answer without a promise.
+   */
+  onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
+  onChange?(state: LinkState): void;
+  /** Every PDU read and written, with its octets (a view, passwords and text in clear): metrics and traces. */
+  onPdu?(direction: 'in' | 'out', pdu: Pdu, octets: Buffer): void;
+  /** Octets that could not be read as a PDU. */
+  onMalformed?(malformed: MalformedPdu): void;
+}

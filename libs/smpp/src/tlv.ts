@@ -1,0 +1,71 @@
+import { STATUS, tlvDefinition, tlvTag } from './dictionary.js';
+import type { TlvKind, TlvName } from './dictionary.js';
+
+/** An optional parameter as it stands on the wire; `value` is a view of the octets read. */
+export interface Tlv {
+  readonly tag: number;
+  readonly value: Buffer;
+}
+
+interface WithTlvs {
+  readonly tlvs: readonly Tlv[];
+}
+
+export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
+
+/** Integer TLVs have one length each; another one is ESME_RINVTLVLEN. */
+const INTEGER_OCTETS: Readonly<Partial<Record<TlvKind, number>>> = { int8: 1, int16: 2, int32: 4 };
+/** SMPP 3.4 section 5.3.2.12: receipted_message_id is the longest C-octet TLV but additional_status_info_text (256). */
+const LONGEST_CSTRING_OCTETS = 256;
+/** More TLVs than this in one PDU are refused: no PDU of either version defines as many. */
+export const MAX_TLVS = 256;
+
+/** The value of the first TLV of that name, or null. */
+export function tlvOctets(pdu: WithTlvs, name: TlvName): Buffer | null {
+  if (pdu.tlvs.length === 0) return null;
+  const tag = tlvTag(name);
+  for (const tlv of pdu.tlvs) if (tlv.tag === tag) return tlv.value;
+  return null;
+}
+
+/** An integer TLV of 1, 2 or 4 octets (the codec has checked its length), or null. */
+export function tlvInteger(pdu: WithTlvs, name: TlvName): number | null {
+  const octets = tlvOctets(pdu, name);
+  return octets === null || octets.length === 0 || octets.length > 4 ? null : octets.readUIntBE(0, octets.length);
+}
+
+/** A text TLV up to its NUL or, where the peer left the NUL out, its end; or null. One character an octet (Latin-1). */
+export function tlvText(pdu: WithTlvs, name: TlvName): string | null {
+  const octets = tlvOctets(pdu, name);
+  if (octets === null) return null;
+  const nul = octets.indexOf(0);
+  return octets.latin1Slice(0, nul === -1 ? octets.length : nul);
+}
+
+export function octetsTlv(name: TlvName, value: Uint8Array): Tlv {
+  return { tag: tlvTag(name), value: Buffer.from(value) };
+}
+
+/** Throws RangeError when the TLV is not an integer or the value does not fit it. */
+export function integerTlv(name: TlvName, value: number): Tlv {
+  const tag = tlvTag(name);
+  const octets = INTEGER_OCTETS[tlvDefinition(tag)?.kind ?? 'buffer'];
+  if (octets === undefined) throw new RangeError(`${name} is not an integer TLV`);
+  const buffer = Buffer.alloc(octets);
+  buffer.writeUIntBE(value, 0, octets);
+  return { tag, value: buffer };
+}
+
+/** A C-octet TLV, NUL included. */
+export function textTlv(name: TlvName, value: string): Tlv {
+  return { tag: tlvTag(name), value: Buffer.from(`${value}\0`, 'latin1') };
+}
+
+/** 0, or the status of a TLV whose length cannot be right. Unknown tags may have any length. */
+export function tlvFault(tag: number, octets: number): number {
+  const kind = tlvDefinition(tag)?.kind;
+  if (kind === undefined || kind === 'buffer' || kind === 'string') return STATUS.ESME_ROK;
+  const expected = INTEGER_OCTETS[kind];
+  const right = expected === undefined ? octets <= LONGEST_CSTRING_OCTETS : octets === expected;
+  return right ? STATUS.ESME_ROK : STATUS.ESME_RINVTLVLEN;
+}
