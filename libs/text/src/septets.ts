@@ -1,0 +1,45 @@
+const SEPTET_BITS = 7;
+const OCTET_BITS = 8;
+const SEPTET_MASK = 0x7f;
+
+/**
+ * Packs septets, given one an octet, eight into seven octets (3GPP TS 23.038, 6.1.2.1.1). The eighth bit of each is
+ * ignored; what is left over of the last octet is zero. `fillBits` as in `fillBitsAfter`.
+ */
+export function packSeptets(septets: Uint8Array, fillBits = 0): Buffer {
+  const packed = Buffer.alloc(Math.ceil((septets.length * SEPTET_BITS + fillBits) / OCTET_BITS));
+  septets.forEach((septet, index) => {
+    const bit = index * SEPTET_BITS + fillBits;
+    const shifted = (septet & SEPTET_MASK) << (bit % OCTET_BITS);
+    const at = Math.floor(bit / OCTET_BITS);
+    packed[at] = (packed[at] ?? 0) | (shifted & 0xff);
+    if (shifted > 0xff) packed[at + 1] = shifted >>> OCTET_BITS;
+  });
+  return packed;
+}
+
+/**
+ * The septets in packed octets, one an octet. SMPP counts octets, so without `septets` their number is a guess in one
+ * case: seven spare bits may be padding or a last `@`. They are taken as padding, since zero is what fills an octet.
+ */
+export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0): Buffer {
+  const room = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
+  const unpacked = Buffer.alloc(Math.min(septets ?? room, room));
+  for (let index = 0; index < unpacked.length; index += 1) {
+    const bit = index * SEPTET_BITS + fillBits;
+    const at = Math.floor(bit / OCTET_BITS);
+    const pair = (packed[at] ?? 0) | ((packed[at + 1] ?? 0) << OCTET_BITS);
+    unpacked[index] = (pair >>> (bit % OCTET_BITS)) & SEPTET_MASK;
+  }
+  return septets === undefined && endsInPadding(packed, unpacked, fillBits) ? unpacked.subarray(0, -1) : unpacked;
+}
+
+/** Bits between a user data header of that many octets (its length octet included) and the first septet behind it. */
+export function fillBitsAfter(headerOctets: number): number {
+  return (SEPTET_BITS - ((headerOctets * OCTET_BITS) % SEPTET_BITS)) % SEPTET_BITS;
+}
+
+function endsInPadding(packed: Uint8Array, unpacked: Uint8Array, fillBits: number): boolean {
+  const spareBits = packed.length * OCTET_BITS - fillBits - (unpacked.length - 1) * SEPTET_BITS;
+  return spareBits === SEPTET_BITS && unpacked.at(-1) === 0;
+}
