@@ -55,7 +55,7 @@ export interface DataFields {
 export interface MessageRespFields {
   readonly messageId: string;
 }
-export type NoFields = Readonly<Record<never, never>>;
+export type NoFields = Readonly<Record<string, never>>;
 
 /** One PDU. `status` is the command_status, 0 in requests; `sequence` the sequence_number, 1 to 0x7FFFFFFF in what we send. */
 interface Envelope<Command extends string, Fields> {

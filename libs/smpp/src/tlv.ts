@@ -39,7 +39,7 @@ export function tlvText(pdu: WithTlvs, name: TlvName): string | null {
   const octets = tlvOctets(pdu, name);
   if (octets === null) return null;
   const nul = octets.indexOf(0);
-  return octets.latin1Slice(0, nul === -1 ? octets.length : nul);
+  return octets.toString('latin1', 0, nul === -1 ? octets.length : nul);
 }
 
 export function octetsTlv(name: TlvName, value: Uint8Array): Tlv {

@@ -257,11 +257,7 @@ declare module 'smpp' {
     callback_num?: readonly (Buffer | CallbackNumber)[];
   }
 
-  export class PDU {
-    constructor(octets: Buffer);
-    constructor(command: CommandName, values?: PduValues);
-    /** Largest command_length that a session of npm `smpp` reads, in octets. */
-    static maxLength: number;
+  export interface PDU extends Omit<PduValues, 'command_status' | 'sequence_number'> {
     command: CommandName | 'unknown';
     command_length: number;
     command_id: number;
@@ -271,7 +267,12 @@ declare module 'smpp' {
     response(values?: PduValues): PDU;
     toBuffer(): Buffer;
   }
-  export interface PDU extends Omit<PduValues, 'command_status' | 'sequence_number'> {}
+  export interface PduConstructor {
+    new (octets: Buffer): PDU;
+    new (command: CommandName, values?: PduValues): PDU;
+    /** Largest command_length that a session of npm `smpp` reads, in octets. */
+    maxLength: number;
+  }
 
   export type PduCallback = (pdu: PDU) => void;
   export type PduSender = (values?: PduValues, onResponse?: PduCallback, onSent?: PduCallback) => boolean;
@@ -289,9 +290,7 @@ declare module 'smpp' {
     auto_enquire_link_period?: number;
   }
 
-  export type SessionShortcuts = Readonly<Record<CommandName, PduSender>>;
-  export class Session extends EventEmitter {
-    constructor(options: SessionOptions & { socket?: Socket });
+  export interface Session extends EventEmitter, Readonly<Record<CommandName, PduSender>> {
     readonly socket: Socket;
     sequence: number;
     paused: boolean;
@@ -307,15 +306,14 @@ declare module 'smpp' {
     once(event: 'error', listener: (error: Error) => void): this;
     once(event: 'pdu' | 'unknown' | 'send' | CommandName, listener: PduCallback): this;
   }
-  export interface Session extends SessionShortcuts {}
 
-  export class Server extends NetServer {
+  /** A net.Server (tls.Server when made with key and cert) that wraps every connection in a session. */
+  export type Server = {
     readonly sessions: Session[];
     readonly tls: boolean;
     address(): AddressInfo;
-    on(event: 'session', listener: (session: Session) => void): this;
-    on(event: string, listener: (...values: never[]) => void): this;
-  }
+    on(event: 'session', listener: (session: Session) => void): Server;
+  } & NetServer;
   export interface ServerOptions {
     key?: string | Buffer;
     cert?: string | Buffer;
@@ -323,9 +321,7 @@ declare module 'smpp' {
   }
 
   interface Smpp {
-    readonly Session: typeof Session;
-    readonly Server: typeof Server;
-    readonly PDU: typeof PDU;
+    readonly PDU: PduConstructor;
     readonly commands: Readonly<Record<CommandName, CommandDefinition>>;
     readonly commandsById: Readonly<Record<number, CommandDefinition>>;
     readonly tlvs: Readonly<Record<TlvName, TlvDefinition>>;
