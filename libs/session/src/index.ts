@@ -1,0 +1,26 @@
+export { authEntropy, type EntropyKeys } from './rules/auth-entropy.js';
+export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
+export { findCompletedTokens, findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
+export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
+export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
+export {
+  statusAt,
+  transition,
+  type RefusalReason,
+  type SessionState,
+  type SessionTrigger,
+  type Transition,
+} from './rules/transition.js';
+export {
+  SESSION_STATUSES,
+  type ApprovedBy,
+  type Channel,
+  type Metadata,
+  type Session,
+  type SessionStatus,
+} from './session.js';
+export { GuardedWriteError } from './session-ending.js';
+export { SessionEntity } from './session.entity.js';
+export type { CreateSession } from './session.row.js';
+export { SessionStore, type CancelResult, type InboundEvidence, type SessionStoreOptions } from './session.store.js';
+export { SessionRenderer } from './session.view.js';

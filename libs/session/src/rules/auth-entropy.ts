@@ -1,0 +1,38 @@
+import { createHmac } from 'node:crypto';
+
+/** Entropy keys by version, from 1. A version is added and never replaced: old brands keep the key they began with. */
+export type EntropyKeys = ReadonlyMap<number, Buffer>;
+
+const LABEL = 'countersign/auth-entropy/v1';
+
+/**
+ * The value that an approved session exposes (specification 2.1; contract, authEntropy): lower-case hex of
+ * HMAC-SHA256(K, P(label) P(phone) P(accountId) P(brandId)), where P is a 4-byte big-endian length and UTF-8 bytes.
+ * Published vectors: `test-vectors/auth-entropy.json`.
+ *
+ * @param version the entropy key version of the brand; throws when no such key is configured
+ * @param phone E.164
+ * @param accountId as the caller writes it, `acct_…`
+ * @param brandId as the caller writes it, `brd_…`
+ */
+export function authEntropy(
+  keys: EntropyKeys,
+  version: number,
+  phone: string,
+  accountId: string,
+  brandId: string,
+): string {
+  const key = keys.get(version);
+  if (key === undefined) throw new RangeError(`no entropy key of version ${version} is configured`);
+  const hmac = createHmac('sha256', key);
+  for (const part of [LABEL, phone, accountId, brandId]) hmac.update(lengthPrefixed(part));
+  return hmac.digest('hex');
+}
+
+function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  const prefixed = Buffer.allocUnsafe(4 + bytes.length);
+  prefixed.writeUInt32BE(bytes.length, 0);
+  bytes.copy(prefixed, 4);
+  return prefixed;
+}

@@ -1,0 +1,89 @@
+import type { EventStore, EventType, NewEvent } from '@countersign/events';
+import { idBounds, renderId, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import type { ApprovedBy, SessionStatus } from './session.js';
+import { sessionOf } from './session.row.js';
+import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
+import type { SessionRenderer } from './session.view.js';
+
+/** A guarded write touched other rows than those that were locked for it: the transaction must not be committed. */
+export class GuardedWriteError extends Error {
+  override readonly name = 'GuardedWriteError';
+}
+
+/** One terminal move, decided under the row's lock. */
+export interface Ending {
+  readonly row: TimedRow;
+  /** The moment of the transition by the database's clock. */
+  readonly at: Date;
+}
+
+/** What all endings of one write have in common. */
+export interface EndingKind {
+  readonly to: Exclude<SessionStatus, 'pending'>;
+  readonly emits: EventType;
+  readonly approvedBy: ApprovedBy | null;
+}
+
+/** Writes what was decided: the guarded change of the rows and their events, in the caller's transaction. */
+export class SessionEndings {
+  constructor(
+    private readonly clock: DatabaseClock,
+    private readonly events: EventStore,
+    private readonly renderer: SessionRenderer,
+  ) {}
+
+  /** Ends sessions of which the caller holds the locks. Answers the ids of the events written. */
+  async end(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
+    if (endings.length === 0) return [];
+    const ids = endings.map(({ row }) => row.id);
+    const bounds = idBounds(ids);
+    const moments = endings.map(({ at }) => at.toISOString());
+    const values = [kind.to, kind.approvedBy, ids, moments, bounds.low, bounds.high];
+    const events = endings.map((ending) => this.endingEvent(kind, ending));
+    // Both are queued on the one connection at once, which saves a turn of the event loop between them.
+    const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
+    expectAll(ids, written);
+    return events.map(({ id }) => id);
+  }
+
+  /** Notes the first wrong sender on live sessions of which the caller holds the locks, and tells of it. */
+  async noteMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ id }) => id);
+    const bounds = idBounds(ids);
+    const values = [ids, rows.map(({ now }) => now.toISOString()), bounds.low, bounds.high];
+    const events = rows.map((row) => this.mismatchEvent(row));
+    const [written] = await Promise.all([
+      tx.query<{ id: Uuid }>(NOTE_MISMATCH, values),
+      this.events.append(tx, events),
+    ]);
+    expectAll(ids, written);
+    return events.map(({ id }) => id);
+  }
+
+  private endingEvent(kind: EndingKind, { row, at }: Ending): NewEvent {
+    const ended = { ...sessionOf(row), status: kind.to, endedAt: at };
+    return this.event(row, kind.emits, at, this.renderer.bare(ended));
+  }
+
+  /** Neither number is told (contract, webhooks). */
+  private mismatchEvent(row: TimedRow): NewEvent {
+    const data = {
+      sessionId: renderId('sess', row.id),
+      accountId: renderId('acct', row.accountId),
+      brandId: renderId('brd', row.brandId),
+    };
+    return this.event(row, 'verification.sender_mismatch', row.now, JSON.stringify(data));
+  }
+
+  private event(row: TimedRow, type: EventType, occurredAt: Date, data: string): NewEvent {
+    const { id: sessionId, accountId, webhookUrl: sessionWebhookUrl } = row;
+    return { id: this.clock.newId(), type, accountId, sessionId, occurredAt, data, sessionWebhookUrl };
+  }
+}
+
+function expectAll(ids: readonly Uuid[], written: readonly { readonly id: Uuid }[]): void {
+  if (written.length !== ids.length) {
+    throw new GuardedWriteError(`${ids.length} locked sessions were to change, ${written.length} did`);
+  }
+}

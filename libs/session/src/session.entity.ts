@@ -1,0 +1,69 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ApprovedBy, Channel, SessionStatus } from './session.js';
+
+/** The row of a session (contract, Session), partitioned by id. Written by SessionStore alone. */
+@Entity('sessions')
+export class SessionEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'account_id' })
+  accountId!: string;
+
+  @Column('uuid', { name: 'brand_id' })
+  brandId!: string;
+
+  @Column('text')
+  phone!: string;
+
+  @Column('text')
+  status!: SessionStatus;
+
+  @Column('text')
+  channel!: Channel;
+
+  @Column('bytea', { name: 'token_digest', select: false })
+  tokenDigest!: Buffer;
+
+  @Column('text', { name: 'client_challenge' })
+  clientChallenge!: string;
+
+  @Column('text', { name: 'brand_slug' })
+  brandSlug!: string;
+
+  @Column('text')
+  instruction!: string;
+
+  @Column('text', { name: 'inbound_number' })
+  inboundNumber!: string;
+
+  @Column('text', { name: 'webhook_url', nullable: true })
+  webhookUrl!: string | null;
+
+  @Column('boolean', { name: 'allow_sms_otp' })
+  allowSmsOtp!: boolean;
+
+  /** `json` and not `jsonb`: the order of keys is the caller's. Selected as text. */
+  @Column('json')
+  metadata!: string;
+
+  @Column('integer', { name: 'entropy_key_version' })
+  entropyKeyVersion!: number;
+
+  @Column('timestamptz', { name: 'created_at', precision: 3 })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'expires_at', precision: 3 })
+  expiresAt!: Date;
+
+  /** The moment of the terminal transition. */
+  @Column('timestamptz', { name: 'ended_at', precision: 3, nullable: true })
+  endedAt!: Date | null;
+
+  @Column('text', { name: 'approved_by', nullable: true })
+  approvedBy!: ApprovedBy | null;
+
+  /** When a wrong sender was first told of; at most once per session. */
+  @Column('timestamptz', { name: 'sender_mismatch_at', precision: 3, nullable: true })
+  senderMismatchAt!: Date | null;
+}

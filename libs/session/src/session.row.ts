@@ -1,0 +1,85 @@
+import type { ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/postgres';
+import type { LockedSession } from './rules/judge-inbound.js';
+import { encodeMetadata, parseMetadata } from './rules/metadata.js';
+import { deriveToken, tokenDigest } from './rules/token.js';
+import { statusAt, type SessionState } from './rules/transition.js';
+import type { Channel, Metadata, Session } from './session.js';
+import type { TimedRow } from './session.sql.js';
+
+/** What a new session is made of: all of it checked, and brand and number copied, by the caller. */
+export interface CreateSession {
+  readonly accountId: Uuid;
+  readonly brandId: Uuid;
+  /** E.164. */
+  readonly phone: string;
+  readonly channel: Channel;
+  /** 64 hex digits. */
+  readonly clientChallenge: string;
+  readonly brandSlug: string;
+  readonly instruction: string;
+  /** E.164 or a short code. */
+  readonly inboundNumber: string;
+  readonly webhookUrl: string | null;
+  readonly ttlSeconds: number;
+  readonly allowSmsOtp: boolean;
+  readonly metadata: Metadata;
+  readonly entropyKeyVersion: number;
+}
+
+export interface CreateCommand {
+  readonly id: Uuid;
+  readonly session: CreateSession;
+}
+
+/** A new session as one element of the insert statement's JSON. */
+export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Readonly<Record<string, unknown>> {
+  return {
+    id,
+    account_id: session.accountId,
+    brand_id: session.brandId,
+    phone: session.phone,
+    channel: session.channel,
+    token_digest: tokenDigest(keys, session.brandSlug, deriveToken(keys, id)).toString('hex'),
+    client_challenge: session.clientChallenge,
+    brand_slug: session.brandSlug,
+    instruction: session.instruction,
+    inbound_number: session.inboundNumber,
+    webhook_url: session.webhookUrl,
+    allow_sms_otp: session.allowSmsOtp,
+    metadata: encodeMetadata(session.metadata),
+    entropy_key_version: session.entropyKeyVersion,
+    ttl_seconds: session.ttlSeconds,
+  };
+}
+
+/** The session that a create command made at `createdAt`. */
+export function createdSession({ id, session }: CreateCommand, createdAt: Date): Session {
+  const { ttlSeconds, ...copied } = session;
+  const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000);
+  return { ...copied, id, status: 'pending', createdAt, expiresAt, endedAt: null };
+}
+
+export function stateOf(row: TimedRow): SessionState {
+  return { status: row.status, expiresAtMs: row.expiresAt.getTime() };
+}
+
+/** The session as it reads at the row's moment: pending past its time is expired, since `expiresAt`. */
+export function sessionOf(row: TimedRow): Session {
+  const { approvedBy: _approvedBy, senderMismatchAt: _senderMismatchAt, now, metadata, ...rest } = row;
+  const status = statusAt(stateOf(row), now.getTime());
+  const endedAt = row.status === 'pending' && status === 'expired' ? row.expiresAt : row.endedAt;
+  return { ...rest, metadata: parseMetadata(metadata), status, endedAt };
+}
+
+export function lockedSession(row: TimedRow): LockedSession {
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    phone: row.phone,
+    approvedBy: row.approvedBy,
+    nowMs: row.now.getTime(),
+    mismatchSeen: row.senderMismatchAt !== null,
+    ...stateOf(row),
+  };
+}

@@ -1,0 +1,259 @@
+import type { EventStore } from '@countersign/events';
+import type { ServerKeys } from '@countersign/keys';
+import {
+  Batcher,
+  firstIdAt,
+  idBounds,
+  type Database,
+  type DatabaseClock,
+  type Executor,
+  type Uuid,
+} from '@countersign/postgres';
+import type { FoundToken } from './rules/find-tokens.js';
+import { judgeInbound, type InboundVerdict } from './rules/judge-inbound.js';
+import { tokenDigest } from './rules/token.js';
+import { transition } from './rules/transition.js';
+import { SessionEndings, type EndingKind } from './session-ending.js';
+import { createdSession, insertRow, lockedSession, sessionOf, stateOf } from './session.row.js';
+import type { CreateCommand, CreateSession } from './session.row.js';
+import {
+  FIND_SESSION,
+  FIND_SESSIONS,
+  INSERT_SESSIONS,
+  LOCK_BY_DIGEST,
+  LOCK_DUE,
+  LOCK_SESSIONS,
+  READ_CREATED,
+  type DigestRow,
+  type TimedRow,
+} from './session.sql.js';
+import type { Session } from './session.js';
+import type { SessionRenderer } from './session.view.js';
+
+/** How long a token is told from one that never was (contract, MO matching): older ones are unknown. */
+const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
+/** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
+const ID_CLOCK_SLACK_MS = 60_000;
+/** Between two sweeps over every partition, for what a long stop may have left behind the ordinary bounds. */
+const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
+
+const DEFAULT_MAX_BATCH = 64;
+const DEFAULT_MAX_IN_FLIGHT = 2;
+const MAX_QUEUED_COMMANDS = 4096;
+
+const APPROVED_BY_MO: EndingKind = { to: 'approved', emits: 'verification.completed', approvedBy: 'mo' };
+
+/** What an inbound SMS shows, before it is known whether it matches. */
+export interface InboundEvidence {
+  /** The caller's number for the message; verdicts come in the order of the evidence. */
+  readonly ref: number;
+  readonly tokens: readonly FoundToken[];
+  /** E.164 numbers that its sender may be. */
+  readonly senders: readonly string[];
+  /** Whether the bind or system it came by is trusted for MO. */
+  readonly trusted: boolean;
+}
+
+export interface SessionStoreOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly events: EventStore;
+  readonly renderer: SessionRenderer;
+  /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
+  onEvents(ids: readonly string[]): void;
+  readonly batch?: { readonly maxBatch: number; readonly maxInFlight: number };
+}
+
+interface CancelCommand {
+  readonly accountId: Uuid;
+  readonly id: Uuid;
+}
+
+export type CancelResult = 'done' | 'unknown';
+
+/**
+ * The one door to session rows. Every change of state is decided by `transition` under the row's lock, written under a
+ * guard on the old status, and carries its event row in the same transaction; so a session ends exactly once.
+ */
+export class SessionStore {
+  private readonly endings: SessionEndings;
+  private readonly creates: Batcher<CreateCommand, Session>;
+  private readonly cancels: Batcher<CancelCommand, CancelResult>;
+  private sweptAllAtMs = 0;
+
+  constructor(private readonly options: SessionStoreOptions) {
+    const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT } = options.batch ?? {};
+    const bounds = { maxBatch, maxInFlight, maxQueued: MAX_QUEUED_COMMANDS };
+    this.endings = new SessionEndings(options.clock, options.events, options.renderer);
+    this.creates = new Batcher({
+      ...bounds,
+      name: 'session.create',
+      keysOf: ({ id }) => [id],
+      run: (commands) => this.insert(commands),
+    });
+    this.cancels = new Batcher({
+      ...bounds,
+      name: 'session.cancel',
+      keysOf: ({ id }) => [id],
+      run: (commands) => this.cancelAll(commands),
+    });
+  }
+
+  /** Opens a session. Commands of the same moment share one statement; there is no event. */
+  create(session: CreateSession): Promise<Session> {
+    return this.creates.add({ id: this.options.clock.newId(), session });
+  }
+
+  /** A session of this account as it reads now, or null: another account's is not told from none. */
+  async find(accountId: Uuid, id: Uuid): Promise<Session | null> {
+    const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, accountId]);
+    return row === undefined ? null : sessionOf(row);
+  }
+
+  /** Sessions as they read now, in no order; ids that are not there are left out. */
+  async findMany(db: Executor, ids: readonly Uuid[]): Promise<Session[]> {
+    if (ids.length === 0) return [];
+    const { low, high } = idBounds(ids);
+    const rows = await db.query<TimedRow>(FIND_SESSIONS, [ids, low, high]);
+    return rows.map(sessionOf);
+  }
+
+  /** Cancels a live session; one that has ended, by its clock too, stays as it is and is `done` all the same. */
+  cancel(accountId: Uuid, id: Uuid): Promise<CancelResult> {
+    return this.cancels.add({ accountId, id });
+  }
+
+  /**
+   * Judges inbound messages and approves what they match, in the caller's transaction, which also stores the messages
+   * with their fates. The caller rings the bell for `eventIds` after its commit. Verdicts are in the order of the
+   * evidence; a message is matched only if the guarded write really approved its session, else this throws.
+   */
+  async matchInbound(
+    tx: Executor,
+    evidence: readonly InboundEvidence[],
+  ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
+    const cases = evidence.map(({ tokens, ...rest }) => ({
+      ...rest,
+      digests: tokens.map((token) => this.digest(token)),
+    }));
+    const rows = await this.lockByDigest(
+      tx,
+      new Set(cases.flatMap(({ trusted, digests }) => (trusted ? digests : []))),
+    );
+    const { verdicts, approve, mismatch } = judgeInbound(
+      cases,
+      new Map(rows.map((row) => [row.digest, lockedSession(row)])),
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const approved = pick(byId, approve).map((row) => ({ row, at: row.now }));
+    // In this order: a session may see a wrong sender and then the right one in the same batch.
+    const mismatchEvents = await this.endings.noteMismatch(tx, pick(byId, mismatch));
+    const approvalEvents = await this.endings.end(tx, APPROVED_BY_MO, approved);
+    return { verdicts: [...verdicts], eventIds: [...mismatchEvents, ...approvalEvents] };
+  }
+
+  /**
+   * Writes down the expiry of sessions whose time is up, with their events: bookkeeping, since every reader already sees
+   * them expired. Several processes may do it at once.
+   *
+   * @param limit how many at most in this transaction
+   * @returns how many; as many as the limit means that more may wait
+   */
+  async expireDue(limit: number): Promise<number> {
+    const { database, clock } = this.options;
+    const nowMs = clock.nowMs();
+    const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
+    const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
+    const [count, eventIds] = await database.transaction(async (tx) => {
+      const rows = await tx.query<TimedRow>(LOCK_DUE, [limit, low, this.firstFutureId(nowMs)]);
+      return [rows.length, await this.endByRule(tx, 'expire', rows)] as const;
+    });
+    if (everything && count < limit) this.sweptAllAtMs = nowMs;
+    this.tell(eventIds);
+    return count;
+  }
+
+  /** Waits until every command taken in has been answered. */
+  async drain(): Promise<void> {
+    await Promise.all([this.creates.drain(), this.cancels.drain()]);
+  }
+
+  private async insert(commands: readonly CreateCommand[]): Promise<Session[]> {
+    const { database, keys } = this.options;
+    const rows = commands.map((command) => insertRow(keys, command));
+    const inserted = await database.query<{ id: Uuid; createdAt: Date }>(INSERT_SESSIONS, [JSON.stringify(rows)]);
+    const times = new Map(inserted.map(({ id, createdAt }) => [id, createdAt]));
+    const there = commands.filter(({ id }) => !times.has(id)).map(({ id }) => id);
+    if (there.length > 0) {
+      const { low, high } = idBounds(there);
+      const known = await database.query<{ id: Uuid; createdAt: Date }>(READ_CREATED, [there, low, high]);
+      for (const { id, createdAt } of known) times.set(id, createdAt);
+    }
+    return commands.map((command) => {
+      const createdAt = times.get(command.id);
+      if (createdAt === undefined) throw new Error('a session was neither inserted nor found');
+      return createdSession(command, createdAt);
+    });
+  }
+
+  private async cancelAll(commands: readonly CancelCommand[]): Promise<CancelResult[]> {
+    const ids = commands.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const [owners, eventIds] = await this.options.database.transaction(async (tx) => {
+      const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      const own = commands.filter(({ id, accountId }) => byId.get(id)?.accountId === accountId);
+      const ended = await this.endByRule(
+        tx,
+        'cancel',
+        pick(
+          byId,
+          own.map(({ id }) => id),
+        ),
+      );
+      return [new Set(own), ended] as const;
+    });
+    this.tell(eventIds);
+    return commands.map((command) => (owners.has(command) ? 'done' : 'unknown'));
+  }
+
+  /** Ends those of the locked sessions that the rule moves. An expiry happened at `expiresAt`, not when it was noticed. */
+  private endByRule(tx: Executor, trigger: 'cancel' | 'expire', rows: readonly TimedRow[]): Promise<Uuid[]> {
+    const moving = rows.filter((row) => transition(stateOf(row), trigger, row.now.getTime()).kind === 'move');
+    const endings = moving.map((row) => ({ row, at: trigger === 'expire' ? row.expiresAt : row.now }));
+    return this.endings.end(tx, ENDING_OF[trigger], endings);
+  }
+
+  private async lockByDigest(tx: Executor, digests: ReadonlySet<string>): Promise<DigestRow[]> {
+    if (digests.size === 0) return [];
+    const nowMs = this.options.clock.nowMs();
+    const octets = [...digests].map((digest) => Buffer.from(digest, 'hex'));
+    const low = firstIdAt(nowMs - TOKEN_MEMORY_MS);
+    return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs)]);
+  }
+
+  private digest({ slug, token }: FoundToken): string {
+    return tokenDigest(this.options.keys, slug, token).toString('hex');
+  }
+
+  private firstFutureId(nowMs: number): Uuid {
+    return firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
+  }
+
+  private tell(eventIds: readonly Uuid[]): void {
+    if (eventIds.length > 0) this.options.onEvents(eventIds);
+  }
+}
+
+const ENDING_OF: Readonly<Record<'cancel' | 'expire', EndingKind>> = {
+  cancel: { to: 'cancelled', emits: 'verification.cancelled', approvedBy: null },
+  expire: { to: 'expired', emits: 'verification.expired', approvedBy: null },
+};
+
+function pick<Row>(rows: ReadonlyMap<Uuid, Row>, ids: readonly Uuid[]): Row[] {
+  return ids.flatMap((id) => {
+    const row = rows.get(id);
+    return row === undefined ? [] : [row];
+  });
+}

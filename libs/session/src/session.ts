@@ -1,0 +1,45 @@
+import type { Uuid } from '@countersign/postgres';
+
+/** Specification 3. Every status but `pending` is terminal. */
+export const SESSION_STATUSES = ['pending', 'approved', 'expired', 'denied', 'cancelled'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+/** Specification 2.1: the delivery path that the service chose. */
+export type Channel = 'rcs' | 'sms_fallback';
+
+/** What approved a session: an SMS from the phone, the card's button or an accepted code. */
+export type ApprovedBy = 'mo' | 'rcs' | 'otp';
+
+/**
+ * The caller's key-value pairs in the order they were given. Pairs and not an object, because an object moves
+ * integer-like keys to the front and swallows `__proto__`.
+ */
+export type Metadata = readonly (readonly [key: string, value: string])[];
+
+/**
+ * A verification session as it stands at the moment of reading: a pending row past `expiresAt` reads as `expired`,
+ * with `endedAt` equal to `expiresAt`. All times have millisecond precision and come from the database's clock.
+ */
+export interface Session {
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly brandId: Uuid;
+  /** E.164. */
+  readonly phone: string;
+  readonly status: SessionStatus;
+  readonly channel: Channel;
+  /** 64 hex digits in the caller's own case. */
+  readonly clientChallenge: string;
+  readonly brandSlug: string;
+  readonly instruction: string;
+  /** E.164 or a short code: where the phone sends its SMS. */
+  readonly inboundNumber: string;
+  readonly webhookUrl: string | null;
+  readonly allowSmsOtp: boolean;
+  readonly metadata: Metadata;
+  readonly entropyKeyVersion: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** The moment of the terminal transition; null while pending. */
+  readonly endedAt: Date | null;
+}
