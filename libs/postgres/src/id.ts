@@ -1,0 +1,115 @@
+import { randomFillSync } from 'node:crypto';
+
+/** An id as PostgreSQL spells it: 36 characters, lower case, of 16 bytes. Sorts by the time it was made. */
+export type Uuid = string;
+
+const TIME_LIMIT_MS = 2 ** 48;
+const RANDOM_BYTES = 10;
+const LOWEST_RANDOM = '00000000000000000000';
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const RENDERED = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const TWO_25 = 2 ** 25;
+const TWO_20 = 2 ** 20;
+
+const VALUES = new Uint8Array(128);
+for (let value = 0; value < ALPHABET.length; value++) VALUES[ALPHABET.charCodeAt(value)] = value;
+
+const uuid = (timeHex: string, randomHex: string): Uuid =>
+  `${timeHex.slice(0, 8)}-${timeHex.slice(8)}-${randomHex.slice(0, 4)}-${randomHex.slice(4, 8)}-${randomHex.slice(8)}`;
+
+const timeHex = (ms: number): string => {
+  if (!Number.isInteger(ms) || ms < 0 || ms >= TIME_LIMIT_MS) throw new RangeError(`no id of time ${ms} ms`);
+  return ms.toString(16).padStart(12, '0');
+};
+
+/** The id of one millisecond and 10 random bytes: 48-bit unix time, then 80 random bits, most significant first. */
+export function idOf(ms: number, random: Uint8Array): Uuid {
+  if (random.length !== RANDOM_BYTES) throw new RangeError(`an id has ${RANDOM_BYTES} random bytes`);
+  return uuid(timeHex(ms), Buffer.from(random.buffer, random.byteOffset, RANDOM_BYTES).toString('hex'));
+}
+
+/** One call to the random generator serves 400 ids: the call, not the bytes, is what costs. */
+const pool = Buffer.alloc(RANDOM_BYTES * 400);
+let used = pool.length;
+
+function randomBytes(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += RANDOM_BYTES;
+  return pool.subarray(used - RANDOM_BYTES, used);
+}
+
+/** A new id, made at `nowMs` by the database's clock (see DatabaseClock). */
+export function newId(nowMs: number): Uuid {
+  return idOf(nowMs, randomBytes());
+}
+
+/** The lowest id of that millisecond: the bound that lets a statement touch only the partitions it needs. */
+export function firstIdAt(ms: number): Uuid {
+  return uuid(timeHex(ms), LOWEST_RANDOM);
+}
+
+/** The unix millisecond at which an id was made. */
+export function idTimeMs(id: Uuid): number {
+  return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/**
+ * The lowest and the highest of some ids, in any order: the pair of bounds that a statement over `ANY(ids)` carries
+ * beside them, since a planner prunes partitions by comparison. Refuses an empty list.
+ */
+export function idBounds(ids: readonly Uuid[]): { low: Uuid; high: Uuid } {
+  const [first] = ids;
+  if (first === undefined) throw new RangeError('no bounds of no ids');
+  let low = first;
+  let high = first;
+  for (const id of ids) {
+    if (id < low) low = id;
+    else if (id > high) high = id;
+  }
+  return { low, high };
+}
+
+const symbols5 = (bits25: number): string =>
+  ALPHABET.charAt(bits25 >>> 20) +
+  ALPHABET.charAt((bits25 >>> 15) & 31) +
+  ALPHABET.charAt((bits25 >>> 10) & 31) +
+  ALPHABET.charAt((bits25 >>> 5) & 31) +
+  ALPHABET.charAt(bits25 & 31);
+
+const symbols4 = (bits20: number): string =>
+  ALPHABET.charAt(bits20 >>> 15) +
+  ALPHABET.charAt((bits20 >>> 10) & 31) +
+  ALPHABET.charAt((bits20 >>> 5) & 31) +
+  ALPHABET.charAt(bits20 & 31);
+
+/**
+ * An id as callers see it: prefix, underscore, 26 Crockford base32 characters in upper case, the 128-bit number most
+ * significant first (contract, Session).
+ */
+export function renderId(prefix: string, id: Uuid): string {
+  const hex = id.replaceAll('-', '');
+  const time = parseInt(hex.slice(0, 12), 16);
+  let text = `${prefix}_${symbols5(Math.floor(time / TWO_25))}${symbols5(time % TWO_25)}`;
+  for (let at = 12; at < 32; at += 5) text += symbols4(parseInt(hex.slice(at, at + 5), 16));
+  return text;
+}
+
+const bitsOf = (symbols: string): number => {
+  let bits = 0;
+  for (let at = 0; at < symbols.length; at++) bits = bits * 32 + (VALUES[symbols.charCodeAt(at)] ?? 0);
+  return bits;
+};
+
+/** From `<prefix>_…` back to the id; null for anything that `renderId` would not have written, lower case included. */
+export function parseId(prefix: string, text: string): Uuid | null {
+  if (text.length !== prefix.length + 27 || !text.startsWith(prefix) || text.charAt(prefix.length) !== '_') return null;
+  const symbols = text.slice(prefix.length + 1);
+  if (!RENDERED.test(symbols)) return null;
+  const time = bitsOf(symbols.slice(0, 5)) * TWO_25 + bitsOf(symbols.slice(5, 10));
+  let random = '';
+  for (let at = 10; at < 26; at += 4) random += (bitsOf(symbols.slice(at, at + 4)) + TWO_20).toString(16).slice(1);
+  return uuid(timeHex(time), random);
+}

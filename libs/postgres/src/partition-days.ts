@@ -1,0 +1,44 @@
+import { firstIdAt, type Uuid } from './id.js';
+
+export const DAY_MS = 86_400_000;
+/** How far ahead partitions are made: an outage of the keeper may last this long before an insert finds no place. */
+export const DAYS_AHEAD = 7;
+
+/** The tables that are cut by day of their id. */
+export const PARTITIONED_TABLES = ['sessions', 'messages', 'events', 'deliveries'] as const;
+export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
+
+const NAME = new RegExp(`^(${PARTITIONED_TABLES.join('|')})_p(\\d{4})(\\d{2})(\\d{2})$`);
+/** The same, as PostgreSQL reads it. */
+export const PARTITION_NAME_PATTERN = NAME.source.replaceAll('\\d', '[0-9]');
+
+/** Days since 1 January 1970, UTC. */
+export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+
+/** `sessions_p20251121`. */
+export const partitionName = (table: PartitionedTable, day: number): string =>
+  `${table}_p${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+/** The day in a partition's name; null when the name is not one that partitionName gives. */
+export function partitionDay(name: string): number | null {
+  const [, , year, month, day] = NAME.exec(name) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return null;
+  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
+  return new Date(ms).getUTCDate() === Number(day) ? dayOf(ms) : null;
+}
+
+/** The ids of a day: from `low` up to, but not, `high`. */
+export const dayBounds = (day: number): { low: Uuid; high: Uuid } => ({
+  low: firstIdAt(day * DAY_MS),
+  high: firstIdAt((day + 1) * DAY_MS),
+});
+
+/** Yesterday, for ids made just before midnight or by a clock behind; today; and the days ahead. */
+export function neededDays(nowMs: number): number[] {
+  const today = dayOf(nowMs);
+  return Array.from({ length: DAYS_AHEAD + 2 }, (_, index) => today - 1 + index);
+}
+
+/** A day is over for good when all of it is more than `retentionDays` old. */
+export const isPastRetention = (day: number, nowMs: number, retentionDays: number): boolean =>
+  (day + 1) * DAY_MS <= nowMs - retentionDays * DAY_MS;

@@ -1,0 +1,157 @@
+import type { Database, Executor } from './database.js';
+import type { DatabaseClock } from './database-clock.js';
+import { DatabaseUnavailable, DataError } from './database-errors.js';
+import { newId } from './id.js';
+import {
+  dayBounds,
+  isPastRetention,
+  neededDays,
+  PARTITION_NAME_PATTERN,
+  PARTITIONED_TABLES,
+  partitionDay,
+  partitionName,
+  type PartitionedTable,
+} from './partition-days.js';
+import {
+  attachPartition,
+  createPartition,
+  detachPartition,
+  dropDetached,
+  finalizeDetach,
+  LIST_DETACHED,
+  LIST_PARTITIONS,
+} from './partitions.sql.js';
+import { Periodic } from './periodic.js';
+import { RowLease } from './row-lease.js';
+
+const LEASE_NAME = 'partitions';
+/** Longer than one step takes; whoever waits for a keeper that was killed waits this long. */
+const LEASE_TTL_MS = 10_000;
+/** A process does not serve before its partitions are there, and does not wait for ever either. */
+const ENSURE_DEADLINE_MS = 30_000;
+const RETRY_MS = 50;
+/** Detaching waits for every transaction that still sees the partition. */
+const DETACH_TIMEOUT_MS = 60_000;
+const KEEPER_PERIOD_MS = 3_600_000;
+
+interface Partition {
+  table: PartitionedTable;
+  partition: string;
+  detachPending: boolean;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const listPartitions = (database: Executor): Promise<Partition[]> =>
+  database.query<Partition>(LIST_PARTITIONS, [PARTITIONED_TABLES]);
+
+async function missingPartitions(
+  database: Executor,
+  nowMs: number,
+): Promise<{ table: PartitionedTable; day: number }[]> {
+  const present = new Set((await listPartitions(database)).map((each) => each.partition));
+  return neededDays(nowMs)
+    .flatMap((day) => PARTITIONED_TABLES.map((table) => ({ table, day })))
+    .filter(({ table, day }) => !present.has(partitionName(table, day)));
+}
+
+async function addPartition(database: Database, table: PartitionedTable, day: number): Promise<void> {
+  const partition = partitionName(table, day);
+  const { low, high } = dayBounds(day);
+  await database.transaction(async (tx) => {
+    await tx.query(createPartition(table, partition));
+    await tx.query(attachPartition(table, partition, low, high));
+  });
+}
+
+/** Creates what is missing. A refusal is no failure when the partition is there all the same: another was quicker. */
+async function addMissing(database: Database, nowMs: number, lease: RowLease): Promise<void> {
+  for (const { table, day } of await missingPartitions(database, nowMs)) {
+    if (!(await lease.take())) return;
+    try {
+      await addPartition(database, table, day);
+    } catch (error) {
+      const missing = await missingPartitions(database, nowMs);
+      if (!(error instanceof DataError) || missing.some((each) => each.table === table && each.day === day))
+        throw error;
+    }
+  }
+}
+
+/**
+ * Makes the partitions of yesterday, today and the next 7 days, whichever are missing, in every partitioned table.
+ * Several processes may call it at once; it returns when all partitions are there, whoever made them.
+ */
+export async function ensurePartitions(database: Database, nowMs: number): Promise<void> {
+  const deadlineMs = performance.now() + ENSURE_DEADLINE_MS;
+  const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
+  while ((await missingPartitions(database, nowMs)).length > 0) {
+    if (await lease.take()) {
+      await addMissing(database, nowMs, lease).finally(() => lease.giveBack());
+    } else {
+      if (performance.now() > deadlineMs)
+        throw new DatabaseUnavailable('the partitions of today are being made, still');
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+const isOld = (partition: string, nowMs: number, retentionDays: number): boolean => {
+  const day = partitionDay(partition);
+  return day !== null && isPastRetention(day, nowMs, retentionDays);
+};
+
+/**
+ * Drops the partitions whose whole day is more than `retentionDays` old, and answers their names. Writers and readers
+ * of other days do not wait. Leaves it to the next call when another process is at it.
+ */
+export async function dropOldPartitions(database: Database, nowMs: number, retentionDays: number): Promise<string[]> {
+  const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
+  const dropped: string[] = [];
+  if (!(await lease.take())) return dropped;
+  try {
+    await database.maintenance(DETACH_TIMEOUT_MS, async (session) => {
+      for (const { table, partition, detachPending } of await listPartitions(session)) {
+        if (!isOld(partition, nowMs, retentionDays)) continue;
+        if (!(await lease.take())) return;
+        await session.query((detachPending ? finalizeDetach : detachPartition)(table, partition));
+      }
+      for (const { partition } of await session.query<{ partition: string }>(LIST_DETACHED, [PARTITION_NAME_PATTERN])) {
+        if (!isOld(partition, nowMs, retentionDays)) continue;
+        await session.query(dropDetached(partition));
+        dropped.push(partition);
+      }
+    });
+  } finally {
+    await lease.giveBack();
+  }
+  return dropped;
+}
+
+export interface PartitionKeeperOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly retentionDays: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Every hour: new partitions ahead, old ones dropped. Boot calls ensurePartitions itself, before it serves. */
+export class PartitionKeeper {
+  readonly #periodic: Periodic;
+
+  constructor({ database, clock, retentionDays, onError }: PartitionKeeperOptions) {
+    this.#periodic = new Periodic({
+      everyMs: KEEPER_PERIOD_MS,
+      work: async () => {
+        await ensurePartitions(database, clock.nowMs());
+        await dropOldPartitions(database, clock.nowMs(), retentionDays);
+        return false;
+      },
+      onError,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#periodic.stop();
+  }
+}
