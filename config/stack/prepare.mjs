@@ -1,0 +1,119 @@
+// What a fresh clone needs before anything of it can run: its packages and its build. Only node's own modules are imported here.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { takeLock } from './lock.mjs';
+import { runCommand } from './processes.mjs';
+import { StartError, stillWorking } from './progress.mjs';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const APPS = ['control-plane', 'gateway', 'simulator'];
+
+const inRoot = (...parts) => path.join(ROOT, ...parts);
+const LOCK_FILE = inRoot('package-lock.json');
+const NEST = inRoot('node_modules/@nestjs/cli/bin/nest.js');
+const INSTALL_STAMP = inRoot('node_modules/.countersign-stamp');
+const BUILD_STAMP = inRoot('dist/.stamp');
+const WAIT_FOR_OTHER_MS = 500;
+
+/**
+ * Installs and builds what is missing or out of date. Two that do so at once wait for each other.
+ *
+ * @param {{ log: (message: string) => void, signal?: AbortSignal }} options signal: gives up
+ */
+export async function prepare({ log, signal }) {
+  if (isInstalled() && isBuilt()) return;
+  const lock = await waitForTurn(log, signal);
+  try {
+    if (!isInstalled()) await install(log, signal);
+    if (!isBuilt()) await build(log, signal);
+  } finally {
+    lock.release();
+  }
+}
+
+async function waitForTurn(log, signal) {
+  mkdirSync(inRoot('dist'), { recursive: true });
+  let said = false;
+  for (;;) {
+    signal?.throwIfAborted();
+    const lock = takeLock(inRoot('dist/.lock'));
+    if (lock.release) return lock;
+    if (!said) log(`waiting for process ${lock.heldBy}, which installs or builds here`);
+    said = true;
+    await new Promise((resolve) => setTimeout(resolve, WAIT_FOR_OTHER_MS));
+  }
+}
+
+const sha256 = (data) => createHash('sha256').update(data).digest('hex');
+const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+/** By our own stamp; or, installed by hand, by npm's note of what it installed being newer than the lock file. */
+function isInstalled() {
+  const npmNote = inRoot('node_modules/.package-lock.json');
+  if (!existsSync(NEST) || !existsSync(npmNote)) return false;
+  if (textOf(INSTALL_STAMP) === sha256(readFileSync(LOCK_FILE))) return true;
+  return statSync(npmNote).mtimeMs >= statSync(LOCK_FILE).mtimeMs;
+}
+
+async function install(log, signal) {
+  log('installing the packages of package-lock.json (npm ci)');
+  const done = stillWorking(log, 'installing');
+  const { command, args } = npm();
+  // The build needs the development packages, whatever NODE_ENV or an npmrc says.
+  const options = ['--prefer-offline', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
+  const code = await runCommand(command, [...args, 'ci', ...options, '--loglevel=error'], { cwd: ROOT, signal })
+    .catch((error) => {
+      throw new StartError(`npm does not start (${error.message}): install npm, which comes with Node`);
+    })
+    .finally(done);
+  signal?.throwIfAborted();
+  if (code !== 0) throw new StartError(`npm ci failed (exit code ${code}): see its words above, then start again`);
+  writeFileSync(INSTALL_STAMP, sha256(readFileSync(LOCK_FILE)));
+}
+
+/** The npm that runs us, else the one on PATH. */
+function npm() {
+  const file = process.env.npm_execpath ?? '';
+  return /npm-cli\.c?js$/.test(file) ? { command: process.execPath, args: [file] } : { command: 'npm', args: [] };
+}
+
+const isBuilt = () => textOf(BUILD_STAMP) === sourcesDigest();
+
+async function build(log, signal) {
+  log('building');
+  const digest = sourcesDigest();
+  const done = stillWorking(log, 'building');
+  try {
+    await Promise.all(APPS.map((app) => buildApp(app, signal)));
+  } finally {
+    done();
+  }
+  writeFileSync(BUILD_STAMP, digest);
+}
+
+async function buildApp(app, signal) {
+  const code = await runCommand(process.execPath, [NEST, 'build', app], { cwd: ROOT, signal });
+  signal?.throwIfAborted();
+  if (code !== 0) throw new StartError(`the build of ${app} failed (exit code ${code}): see the errors above`);
+}
+
+/** Changes with every file that goes into the build: names, sizes and times, not contents, so that it costs milliseconds. */
+export function sourcesDigest() {
+  const settings = ['nest-cli.json', 'tsconfig.json', 'package-lock.json'].map((name) => inRoot(name));
+  const sources = ['apps', 'libs'].flatMap((folder) => filesBelow(inRoot(folder)));
+  const lines = [...settings, ...sources].filter(isBuildInput).map((file) => {
+    const { size, mtimeMs } = statSync(file);
+    return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
+  });
+  return sha256(lines.sort().join('\n'));
+}
+
+const isBuildInput = (file) => /\.(ts|json)$/.test(file) && !file.endsWith('.spec.ts');
+
+const filesBelow = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(file) : [file];
+  });

@@ -1,0 +1,48 @@
+// Keys and passwords of a development run: made once, kept in the data directory, readable by its owner only.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readJson, writePrivate } from './files.mjs';
+import { ROOT } from './prepare.mjs';
+import { StartError } from './progress.mjs';
+
+/** SMPP gives a password 8 octets. */
+const SMPP_PASSWORD_BYTES = 6;
+
+/**
+ * @typedef {object} Secrets
+ * @property {string} masterKey 32 bytes, base64
+ * @property {string} entropyKeys `1:<base64>`
+ * @property {string} adminKey `csk_admin_…`
+ * @property {string} apiKey `csk_live_…`, of the demo account
+ * @property {string} smppPassword of the system for an aggregator that connects in
+ * @property {string} simulatorPassword of the gateway's bind to the simulator
+ */
+
+/** @param {string} dataDir @returns {Promise<Secrets>} those kept there; what is missing is made */
+export async function loadSecrets(dataDir) {
+  const file = path.join(dataDir, 'secrets.json');
+  const kept = existsSync(file) ? readJson(file) : {};
+  if (kept === undefined || kept === null || typeof kept !== 'object') {
+    throw new StartError(`${file} is damaged: restore it, or remove ${dataDir} to start anew`);
+  }
+  const secrets = { ...(await newSecrets()), ...kept };
+  if (Object.keys(secrets).length !== Object.keys(kept).length) {
+    writePrivate(file, `${JSON.stringify(secrets, undefined, 2)}\n`);
+  }
+  return secrets;
+}
+
+async function newSecrets() {
+  const keys = pathToFileURL(path.join(ROOT, 'dist/libs/keys/src/index.js'));
+  const { createApiKey } = await import(keys.href);
+  return {
+    masterKey: randomBytes(32).toString('base64'),
+    entropyKeys: `1:${randomBytes(32).toString('base64')}`,
+    adminKey: createApiKey('admin'),
+    apiKey: createApiKey('live'),
+    smppPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
+    simulatorPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
+  };
+}
