@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { RowCache } from './row-cache.js';
+
+interface Read {
+  readonly key: string;
+  readonly answer: (value: string | null) => void;
+  readonly fail: (error: Error) => void;
+}
+
+function cacheOf(options: { maxEntries?: number } = {}): {
+  cache: RowCache<string>;
+  reads: Read[];
+  clock: { nowMs: number };
+} {
+  const reads: Read[] = [];
+  const clock = { nowMs: 0 };
+  const load = (key: string): Promise<string | null> =>
+    new Promise((answer, fail) => {
+      reads.push({ key, answer, fail });
+    });
+  return { cache: new RowCache({ ...options, load, nowMs: () => clock.nowMs }), reads, clock };
+}
+
+/** All promise reactions that are due have run. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('RowCache', () => {
+  it('reads a key once and serves it for 3 s, counted from before the read', async () => {
+    const { cache, reads, clock } = cacheOf();
+    const first = cache.get('a');
+    clock.nowMs = 1_000;
+    reads[0]?.answer('one');
+    expect(await first).toBe('one');
+    clock.nowMs = 2_999;
+    expect(await cache.get('a')).toBe('one');
+    expect(reads).toHaveLength(1);
+    clock.nowMs = 3_000;
+    const second = cache.get('a');
+    reads[1]?.answer('two');
+    expect(await second).toBe('two');
+  });
+
+  it('shares one read among all who ask at the same time', async () => {
+    const { cache, reads } = cacheOf();
+    const asked = Array.from({ length: 100 }, () => cache.get('a'));
+    reads[0]?.answer('one');
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']));
+    expect(reads).toHaveLength(1);
+  });
+
+  it('does not keep "none"', async () => {
+    const { cache, reads } = cacheOf();
+    const first = cache.get('a');
+    reads[0]?.answer(null);
+    expect(await first).toBeNull();
+    const second = cache.get('a');
+    reads[1]?.answer('made meanwhile');
+    expect(await second).toBe('made meanwhile');
+  });
+
+  it('does not answer "none" from a read that began before the question, and still shares the second read', async () => {
+    const { cache, reads } = cacheOf();
+    const early = cache.get('a');
+    const late = Array.from({ length: 50 }, () => cache.get('a'));
+    reads[0]?.answer(null);
+    expect(await early).toBeNull();
+    await settled();
+    expect(reads).toHaveLength(2);
+    reads[1]?.answer('made meanwhile');
+    expect(new Set(await Promise.all(late))).toEqual(new Set(['made meanwhile']));
+  });
+
+  it('hands a failure to everyone who waits and reads again afterwards', async () => {
+    const { cache, reads } = cacheOf();
+    const asked = [cache.get('a'), cache.get('a')];
+    reads[0]?.fail(new Error('away'));
+    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const again = cache.get('a');
+    reads[1]?.answer('back');
+    expect(await again).toBe('back');
+  });
+
+  it('does not let a forgotten read bring an old value back', async () => {
+    const { cache, reads } = cacheOf();
+    const old = cache.get('a');
+    cache.forget('a');
+    const fresh = cache.get('a');
+    reads[1]?.answer('new');
+    reads[0]?.answer('old');
+    expect(await old).toBe('old');
+    expect(await fresh).toBe('new');
+    expect(await cache.get('a')).toBe('new');
+  });
+
+  it('holds no more entries than it may, dropping the one loaded longest ago', async () => {
+    const { cache, reads } = cacheOf({ maxEntries: 2 });
+    for (const key of ['a', 'b', 'c']) {
+      const asked = cache.get(key);
+      reads.at(-1)?.answer(key);
+      await asked;
+    }
+    void cache.get('b');
+    void cache.get('c');
+    expect(reads.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+    void cache.get('a');
+    expect(reads.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'a']);
+  });
+});
