@@ -50,20 +50,20 @@ export class SessionEntity {
   @Column('integer', { name: 'entropy_key_version' })
   entropyKeyVersion!: number;
 
-  @Column('timestamptz', { name: 'created_at', precision: 3 })
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
   createdAt!: Date;
 
-  @Column('timestamptz', { name: 'expires_at', precision: 3 })
+  @Column({ type: 'timestamptz', name: 'expires_at', precision: 3 })
   expiresAt!: Date;
 
   /** The moment of the terminal transition. */
-  @Column('timestamptz', { name: 'ended_at', precision: 3, nullable: true })
+  @Column({ type: 'timestamptz', name: 'ended_at', precision: 3, nullable: true })
   endedAt!: Date | null;
 
   @Column('text', { name: 'approved_by', nullable: true })
   approvedBy!: ApprovedBy | null;
 
   /** When a wrong sender was first told of; at most once per session. */
-  @Column('timestamptz', { name: 'sender_mismatch_at', precision: 3, nullable: true })
+  @Column({ type: 'timestamptz', name: 'sender_mismatch_at', precision: 3, nullable: true })
   senderMismatchAt!: Date | null;
 }

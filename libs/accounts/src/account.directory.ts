@@ -1,0 +1,63 @@
+import { parseApiKey, type ServerKeys } from '@countersign/keys';
+import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
+import type { Account, ApiKeyPrincipal, Brand } from './account.js';
+import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_WEBHOOK_SECRET } from './account.sql.js';
+
+/**
+ * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
+ * ends within that time and a new one works at once. Rejects with DatabaseUnavailable when a copy has to be read and
+ * the database is away.
+ */
+export class AccountDirectory {
+  private readonly keyCache: RowCache<ApiKeyPrincipal>;
+  private readonly brandCache: RowCache<Brand>;
+  private readonly accountCache: RowCache<Account>;
+  private readonly secretCache: RowCache<string>;
+
+  constructor(
+    private readonly db: Executor,
+    private readonly keys: ServerKeys,
+  ) {
+    this.keyCache = new RowCache({ load: (digest) => this.one(FIND_API_KEY, Buffer.from(digest, 'base64')) });
+    this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
+    this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
+    this.secretCache = new RowCache({ load: (id) => this.openSecret(id) });
+  }
+
+  /**
+   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is no row and
+   * is null here. The cache knows digests, not keys.
+   */
+  async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
+    const parsed = parseApiKey(apiKey);
+    if (parsed === null || parsed.kind === 'admin') return null;
+    return this.keyCache.get(this.keys.digest('api-key', apiKey).toString('base64'));
+  }
+
+  /** A brand, active or not; null when there is none. */
+  brand(id: Uuid): Promise<Brand | null> {
+    return this.brandCache.get(id);
+  }
+
+  /** An account, active or not; null when there is none. */
+  account(id: Uuid): Promise<Account | null> {
+    return this.accountCache.get(id);
+  }
+
+  /** The secret that signs an account's webhooks, `whsec_…`. Throws when there is no such account. */
+  async webhookSecret(accountId: Uuid): Promise<string> {
+    const secret = await this.secretCache.get(accountId);
+    if (secret === null) throw new Error('no such account');
+    return secret;
+  }
+
+  private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
+    const [row] = await this.db.query<Row>(statement, [key]);
+    return row ?? null;
+  }
+
+  private async openSecret(accountId: Uuid): Promise<string | null> {
+    const row = await this.one<{ sealed: Buffer }>(FIND_WEBHOOK_SECRET, accountId);
+    return row === null ? null : this.keys.open('webhook-secret', row.sealed, accountId).toString('utf8');
+  }
+}

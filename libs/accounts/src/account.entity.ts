@@ -1,0 +1,27 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** The row of an account (contract, Admin). */
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { name: 'default_webhook_url', nullable: true })
+  defaultWebhookUrl!: string | null;
+
+  @Column('text', { name: 'webhook_events', array: true, default: '{}' })
+  webhookEvents!: string[];
+
+  /** Sealed with the account's id as context. */
+  @Column('bytea', { name: 'webhook_secret_sealed', select: false })
+  webhookSecretSealed!: Buffer;
+
+  @Column('boolean', { default: true })
+  active!: boolean;
+
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, default: () => 'clock_timestamp()' })
+  createdAt!: Date;
+}
