@@ -1,0 +1,29 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import type { ValidatorConstraintInterface } from 'class-validator';
+import { CompiledValidator } from './compiled-validator.js';
+import { RefusedRequest } from './errors.js';
+import type { JsonValue } from './json-body.js';
+
+/** From the JSON of a body to the class that the parameter names. Without a body it is refused like a broken one. */
+@Injectable()
+export class BodyPipe implements PipeTransform {
+  private readonly compiled = new Map<unknown, CompiledValidator<object>>();
+
+  constructor(private readonly constraints: readonly ValidatorConstraintInterface[]) {}
+
+  transform(body: JsonValue | undefined, { metatype }: ArgumentMetadata): object {
+    if (!(body instanceof Map)) throw new RefusedRequest({ code: 'MALFORMED_REQUEST' });
+    const read = this.validatorOf(metatype).read(body);
+    if (!read.ok) throw new RefusedRequest(read.refusal);
+    return read.value;
+  }
+
+  private validatorOf(metatype: ArgumentMetadata['metatype']): CompiledValidator<object> {
+    const known = this.compiled.get(metatype);
+    if (known !== undefined) return known;
+    if (metatype === undefined) throw new Error('a body parameter has no class');
+    const compiled = CompiledValidator.compile<object>(metatype, this.constraints);
+    this.compiled.set(metatype, compiled);
+    return compiled;
+  }
+}

@@ -1,0 +1,49 @@
+import ipaddr from 'ipaddr.js';
+
+export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
+
+/** Reads CIDR texts such as `10.0.0.0/8`; an address alone is a range of one. Throws on anything else. */
+export function parseRanges(cidrs: readonly string[]): AddressRange[] {
+  return cidrs.map((cidr) => {
+    if (cidr.includes('/')) return ipaddr.parseCIDR(cidr);
+    const address = ipaddr.process(cidr);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  });
+}
+
+/** Whether an address lies in one of the ranges. An IPv4 address that arrived in IPv6 clothes is the IPv4 address. */
+export function inRanges(address: string, ranges: readonly AddressRange[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return ranges.some(([network, prefixLength]) => {
+    if (parsed instanceof ipaddr.IPv4) return network instanceof ipaddr.IPv4 && parsed.match(network, prefixLength);
+    return network instanceof ipaddr.IPv6 && parsed.match(network, prefixLength);
+  });
+}
+
+export type ProxiedRequest = { readonly secure: true; readonly clientAddress: string } | { readonly secure: false };
+
+/**
+ * What is known about a request behind a TLS proxy (contract, `TLS_MODE=proxy`). It is secure only when the peer is a
+ * trusted proxy and every hop it reports was https. The client is the rightmost hop that is not trusted: what stands to
+ * the left of it, the client may have written itself.
+ */
+export function readProxiedRequest(
+  peerAddress: string,
+  headers: { readonly forwardedProto: string | undefined; readonly forwardedFor: string | undefined },
+  trusted: readonly AddressRange[],
+): ProxiedRequest {
+  if (!inRanges(peerAddress, trusted)) return { secure: false };
+  const protocols = listOf(headers.forwardedProto);
+  if (protocols.length === 0 || protocols.some((protocol) => protocol.toLowerCase() !== 'https'))
+    return { secure: false };
+  const hops = [...listOf(headers.forwardedFor), peerAddress].reverse();
+  return { secure: true, clientAddress: hops.find((hop) => !inRanges(hop, trusted)) ?? hops.at(-1) ?? peerAddress };
+}
+
+function listOf(header: string | undefined): string[] {
+  return (header ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

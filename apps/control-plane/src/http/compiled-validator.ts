@@ -1,0 +1,171 @@
+import {
+  getMetadataStorage,
+  type ValidationArguments,
+  type ValidationOptions,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import type { JsonObject } from './json-body.js';
+import type { ErrorCode, Refusal } from './errors.js';
+
+/** A request body as a class: its property decorators say what each field must be, its initial values are the defaults. */
+export type BodyClass<T extends object> = new () => T;
+
+/** What a decorator of a body adds to class-validator's own options. */
+interface FailureContext {
+  readonly code: ErrorCode;
+  /** The part inside the value that offends, such as the key in metadata; undefined for the value itself. */
+  readonly within?: (value: unknown) => string | undefined;
+}
+
+/**
+ * The options of one decorator: what to answer when it fails. The message is for the caller and quotes no value. With
+ * no code it is `VALIDATION_ERROR`.
+ */
+export function failsWith(message: string, context: Partial<FailureContext> = {}): ValidationOptions {
+  return { message, context: { code: 'VALIDATION_ERROR', ...context } satisfies FailureContext };
+}
+
+interface Check {
+  readonly constraint: ValidatorConstraintInterface;
+  readonly args: Omit<ValidationArguments, 'value' | 'object'>;
+  readonly message: string;
+  readonly context: FailureContext;
+}
+
+interface Field {
+  readonly name: string;
+  /** Conditions under which the field is looked at, such as "when it was sent". */
+  readonly conditions: readonly ((body: object, value: unknown) => boolean)[];
+  readonly checks: readonly Check[];
+}
+
+/** Names that nobody declared can be long; what is echoed of them is not. */
+const MAX_ECHOED_NAME = 64;
+
+type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+
+/**
+ * class-validator's decorators, read once into a list of checks: the same verdict as `validateSync` on every value (a
+ * property test says so) at an eighth of the price. Fields are checked in declared order, the first fault wins, then
+ * fields that nobody declared (contract, Order). Supports synchronous checks and `ValidateIf`; anything else stops the boot.
+ */
+export class CompiledValidator<T extends object> {
+  private readonly names: ReadonlySet<string>;
+
+  private constructor(
+    private readonly bodyClass: BodyClass<T>,
+    private readonly fields: readonly Field[],
+  ) {
+    this.names = new Set(fields.map((field) => field.name));
+  }
+
+  /** `constraints` are the instances of the constraint classes that need more than a value to decide. */
+  static compile<T extends object>(
+    bodyClass: BodyClass<T>,
+    constraints: readonly ValidatorConstraintInterface[] = [],
+  ): CompiledValidator<T> {
+    const storage = getMetadataStorage();
+    const byField = storage.groupByPropertyName(
+      storage.getTargetValidationMetadatas(bodyClass, bodyClass.name, false, false),
+    );
+    const fields = Object.entries(byField).map(([name, metadatas]) => compileField(name, metadatas, constraints));
+    if (fields.length === 0) throw new Error(`${bodyClass.name} declares no field`);
+    return new CompiledValidator(bodyClass, fields);
+  }
+
+  /** The body as its class with every field checked, or the first fault. */
+  read(sent: JsonObject): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal } {
+    const body = new this.bodyClass();
+    for (const { name } of this.fields) if (sent.has(name)) Reflect.set(body, name, sent.get(name));
+    const refusal = this.fault(body) ?? this.unknownField(sent);
+    return refusal === null ? { ok: true, value: body } : { ok: false, refusal };
+  }
+
+  /** The first fault in the declared fields of a body, or null. */
+  fault(body: T): Refusal | null {
+    for (const field of this.fields) {
+      const value: unknown = Reflect.get(body, field.name);
+      if (!field.conditions.every((condition) => condition(body, value))) continue;
+      const failed = field.checks.find(
+        (check) => !check.constraint.validate(value, { ...check.args, value, object: body }),
+      );
+      if (failed !== undefined) return refusalOf(field.name, value, failed);
+    }
+    return null;
+  }
+
+  private unknownField(sent: JsonObject): Refusal | null {
+    for (const name of sent.keys()) {
+      if (!this.names.has(name)) {
+        return { code: 'VALIDATION_ERROR', message: 'This field is not known.', field: echoed(name) };
+      }
+    }
+    return null;
+  }
+}
+
+function refusalOf(name: string, value: unknown, { context, message }: Check): Refusal {
+  const within = context.within?.(value);
+  return { code: context.code, message, field: within === undefined ? name : `${name}.${echoed(within)}` };
+}
+
+const echoed = (name: string): string =>
+  Array.from(name.slice(0, 2 * MAX_ECHOED_NAME))
+    .slice(0, MAX_ECHOED_NAME)
+    .join('');
+
+function compileField(
+  name: string,
+  metadatas: readonly Metadata[],
+  constraints: readonly ValidatorConstraintInterface[],
+): Field {
+  const conditions: Field['conditions'][number][] = [];
+  const checks: Check[] = [];
+  for (const metadata of metadatas) {
+    const [condition] = listOf(metadata.constraints);
+    if (metadata.type === 'conditionalValidation' && typeof condition === 'function') {
+      conditions.push((body, value) => Boolean(Reflect.apply(condition, undefined, [body, value])));
+    } else {
+      checks.push(compileCheck(metadata, constraints));
+    }
+  }
+  return { name, conditions, checks };
+}
+
+function compileCheck(metadata: Metadata, constraints: readonly ValidatorConstraintInterface[]): Check {
+  const where = `${targetName(metadata)}.${metadata.propertyName}`;
+  const [constraint, ...more] = getMetadataStorage().getTargetValidatorConstraints(metadata.constraintCls);
+  const unsupported = metadata.each || metadata.validateIf !== undefined || listOf(metadata.groups).length > 0;
+  if (
+    metadata.type !== 'customValidation' ||
+    constraint === undefined ||
+    more.length > 0 ||
+    constraint.async ||
+    unsupported
+  ) {
+    throw new Error(`${where}: a decorator of a kind that is not compiled`);
+  }
+  const context: unknown = metadata.context;
+  if (!isFailureContext(context) || typeof metadata.message !== 'string') {
+    throw new Error(`${where}: every decorator of a body says what it fails with`);
+  }
+  return {
+    constraint: constraints.find((given) => given.constructor === metadata.constraintCls) ?? constraint.instance,
+    args: {
+      targetName: targetName(metadata),
+      property: metadata.propertyName,
+      constraints: listOf(metadata.constraints),
+    },
+    message: metadata.message,
+    context,
+  };
+}
+
+/** class-validator leaves lists out where its types promise one. */
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+const targetName = ({ target }: Metadata): string => (typeof target === 'string' ? target : target.name);
+
+function isFailureContext(value: unknown): value is FailureContext {
+  return typeof value === 'object' && value !== null && 'code' in value;
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { ERRORS, errorBody, RefusedRequest, refuse, succeed, valueOf } from './errors.js';
+
+/** Codes and statuses as the specification (section 7) and the contract (Errors) document them. */
+const DOCUMENTED: Readonly<Record<string, number>> = {
+  MALFORMED_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  HTTPS_REQUIRED: 403,
+  SESSION_NOT_FOUND: 404,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  INVALID_PHONE: 422,
+  VALIDATION_ERROR: 422,
+  INVALID_BRAND: 422,
+  INVALID_WEBHOOK_URL: 422,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+};
+
+describe('the error catalogue', () => {
+  it('holds every documented error of these endpoints with its status, and no other', () => {
+    expect(Object.fromEntries(Object.entries(ERRORS).map(([code, entry]) => [code, entry.status]))).toEqual(DOCUMENTED);
+  });
+
+  it.each(Object.entries(ERRORS))('says in sentences when %s happens and what to do', (_code, entry) => {
+    for (const sentence of [entry.message, entry.when, entry.whatToDo]) expect(sentence).toMatch(/^[A-Zpbw].+[.>"]$/);
+  });
+
+  it('renders code, message, field and the address of its page', () => {
+    expect(JSON.parse(errorBody({ code: 'VALIDATION_ERROR', field: 'ttl' }, 'https://localhost:8443'))).toEqual({
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'A field of the request is not valid.',
+        field: 'ttl',
+        docUrl: 'https://localhost:8443/docs/errors/VALIDATION_ERROR',
+      },
+    });
+  });
+
+  it('leaves field out where no field offends', () => {
+    expect(errorBody({ code: 'NOT_FOUND', message: 'No.' }, '')).toBe(
+      '{"error":{"code":"NOT_FOUND","message":"No.","docUrl":"/docs/errors/NOT_FOUND"}}',
+    );
+  });
+
+  it('turns a refusal into a throw at the edge only, without a stack', () => {
+    expect(valueOf(succeed(1))).toBe(1);
+    const refused = refuse('FORBIDDEN');
+    expect(() => valueOf(refused)).toThrow(RefusedRequest);
+    expect(new RefusedRequest({ code: 'FORBIDDEN' }).stack).not.toContain('at ');
+  });
+});

@@ -1,0 +1,161 @@
+/** One line of the catalogue: how a refusal looks from outside. */
+interface ErrorEntry {
+  readonly status: number;
+  /** What the caller reads when the place that refuses has nothing more precise to say. */
+  readonly message: string;
+  /** The page behind `docUrl`: when it happens, and what to do about it. */
+  readonly when: string;
+  readonly whatToDo: string;
+}
+
+/**
+ * Every error that this service can answer, and nothing else (contract, Errors). Closed by type: a refusal with a code
+ * that is not here does not compile. A test compares it with the documented table in both directions.
+ */
+export const ERRORS = {
+  MALFORMED_REQUEST: {
+    status: 400,
+    message: 'The request body must be a JSON object.',
+    when: 'The request cannot be read: its body is not a JSON object, holds the same name twice, is not UTF-8, or the HTTP itself is broken.',
+    whatToDo: 'Send a UTF-8 JSON object with Content-Type: application/json, and each name once.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    message: 'A valid API key is required: send "Authorization: Bearer <API key>".',
+    when: 'The Authorization header is missing, is not a bearer token, or holds a key that is unknown, mistyped or revoked.',
+    whatToDo:
+      'Send Authorization: Bearer with the whole key, csk_ included. Keys are checked before anything else in the request.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    message: 'This API key may not do that.',
+    when: 'The key is valid but lacks the scope of this endpoint, is an admin key on a caller’s endpoint, or accountId is not the account of the key.',
+    whatToDo: 'Use a key of the account that accountId names, with the scope that the endpoint needs.',
+  },
+  HTTPS_REQUIRED: {
+    status: 403,
+    message: 'This service is reached over HTTPS only.',
+    when: 'The request reached the TLS proxy as plain HTTP, or came past the proxy. It is never redirected: the key has already travelled in clear.',
+    whatToDo: 'Call the https:// address, and replace a key that was sent over plain HTTP.',
+  },
+  SESSION_NOT_FOUND: {
+    status: 404,
+    message: 'There is no session with this id.',
+    when: 'No session of this account has the id, or the session has expired (the message then says when).',
+    whatToDo: 'Check the id. An expired session cannot be revived: create a new one.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    message: 'There is nothing at this address.',
+    when: 'No route or resource has this path.',
+    whatToDo: 'Check the path; endpoints begin with /v1 and have no slash at the end.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: 'This address does not answer to this method.',
+    when: 'The path exists, but not with this method. The Allow header lists the methods it has.',
+    whatToDo: 'Use one of the methods of the Allow header.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    message: 'The request is larger than this service reads.',
+    when: 'The body is larger than 128 KiB, or the request line and headers together are larger than 16 KiB.',
+    whatToDo: 'Send less: the largest legal body (16 metadata values of 512 characters) fits well within the limit.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'The body must be sent as application/json.',
+    when: 'The Content-Type is missing or is not application/json in UTF-8, or the body is compressed.',
+    whatToDo: 'Send Content-Type: application/json and an uncompressed body.',
+  },
+  INVALID_PHONE: {
+    status: 422,
+    message: 'The phone number is not a routable number in E.164 format.',
+    when: 'phone is not E.164 (a plus sign and 2 to 15 digits), is not a number that can exist in its country, or no inbound number serves its country.',
+    whatToDo:
+      'Send the number in international format, for example +14155552671. If it is right, ask the operator which countries are served.',
+  },
+  VALIDATION_ERROR: {
+    status: 422,
+    message: 'A field of the request is not valid.',
+    when: 'A field is missing, has the wrong type or a value outside its range, is null, or is not known. error.field names it.',
+    whatToDo:
+      'Correct the field that error.field names; fields are checked in the order in which the documentation lists them.',
+  },
+  INVALID_BRAND: {
+    status: 422,
+    message: 'There is no active brand with this id in this account.',
+    when: 'brandId is unknown, belongs to another account, or the brand is switched off.',
+    whatToDo: 'Use the id of an active brand of the account.',
+  },
+  INVALID_WEBHOOK_URL: {
+    status: 422,
+    message: 'The webhook URL cannot be used.',
+    when: 'webhookUrl is not an https URL of at most 2,048 characters, holds a user name, password or fragment, or points to an address that is not public.',
+    whatToDo: 'Use a public https URL. Private addresses are opt-in for the operator (WEBHOOK_ALLOWED_CIDRS).',
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    message: 'Something went wrong on our side.',
+    when: 'An unexpected fault. It has been logged under the X-Request-Id of the answer.',
+    whatToDo: 'Try again; if it stays, tell the operator the X-Request-Id.',
+  },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    message: 'The service cannot take this request at the moment.',
+    when: 'The database cannot be reached, or more requests are waiting than can be answered in time.',
+    whatToDo: 'Try again after the seconds in the Retry-After header.',
+  },
+} as const satisfies Readonly<Record<string, ErrorEntry>>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/**
+ * An expected "no", as a value: services return it, and only this folder knows what it looks like in HTTP.
+ * `message` replaces the one of the catalogue; it never quotes what the caller sent.
+ */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message?: string;
+  /** The offending field of the request, `metadata.orderId` for one inside another. */
+  readonly field?: string;
+}
+
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+
+export const succeed = <T>(value: T): Outcome<T> => ({ ok: true, value });
+
+export const refuse = (code: ErrorCode, more: Omit<Refusal, 'code'> = {}): { ok: false; refusal: Refusal } => ({
+  ok: false,
+  refusal: { code, ...more },
+});
+
+/** How a refusal travels through the framework, from where only the error filter sees it. It has no stack: nothing broke. */
+export class RefusedRequest extends Error {
+  constructor(
+    readonly refusal: Refusal,
+    /** Headers that the answer carries besides the usual ones, such as Allow. */
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super(refusal.code);
+    Error.stackTraceLimit = limit;
+    this.name = 'RefusedRequest';
+  }
+}
+
+/** The value of an outcome; a refusal is handed to the error filter. For controllers, at the edge only. */
+export function valueOf<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new RefusedRequest(outcome.refusal);
+}
+
+/** The body of an error answer (specification 7). */
+export function errorBody(refusal: Refusal, publicBaseUrl: string): string {
+  const { code, field } = refusal;
+  const message = refusal.message ?? ERRORS[code].message;
+  return JSON.stringify({
+    error: { code, message, ...(field === undefined ? {} : { field }), docUrl: `${publicBaseUrl}/docs/errors/${code}` },
+  });
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TargetRules } from './target.js';
+
+const strict = new TargetRules({ allowedCidrs: [], allowHttp: false });
+const demo = new TargetRules({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true });
+
+describe('a webhook URL', () => {
+  it.each([
+    'https://example.com',
+    'https://example.com:8443/hooks?a=b',
+    'https://EXAMPLE.com/ä',
+    'https://93.184.215.14/',
+    'https://[2606:4700::1111]/hook',
+    'https://localhost/hook',
+    `https://example.com/${'a'.repeat(2048 - 20)}`,
+  ])('may be %s', (url) => {
+    expect(strict.check(url).ok).toBe(true);
+  });
+
+  it.each([
+    '',
+    'example.com',
+    '//example.com',
+    '/hook',
+    'https://',
+    'https:///hook',
+    'http://example.com/',
+    'ftp://example.com/',
+    'javascript:alert(1)',
+    'data:text/plain,x',
+    'file:///etc/passwd',
+    'https://user@example.com/',
+    'https://user:pass@example.com/',
+    'https://@example.com/',
+    'https://:@example.com/',
+    'https://example.com/#part',
+    'https://example.com/#',
+    ' https://example.com/',
+    'https://example.com/ ',
+    'https://exa\tmple.com/',
+    'https://example.com\n/',
+    'https://example.com\\@127.0.0.1/',
+    'https://exa mple.com/',
+    'https://example.com:99999/',
+    `https://example.com/${'a'.repeat(2048)}`,
+    `https://example.com/${'ä'.repeat(500)}`,
+  ])('may not be %j', (url) => {
+    expect(strict.check(url).ok).toBe(false);
+  });
+
+  it.each([
+    '127.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '2130706433',
+    '0x7f.1',
+    '0x7f000001',
+    '0177.0.0.1',
+    '１２７.0.0.1',
+    '127。0。0。1',
+    '0',
+    '0.0.0.0',
+    '10.1.2.3',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '[::]',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:8.8.8.8]',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::1]',
+    '[2002:7f00:1::]',
+    '[2001::1]',
+    '[2001:db8::1]',
+    '[fe80::1]',
+    '[fe80::1%25eth0]',
+    '[fc00::1]',
+    '[fd12:3456::1]',
+    '[ff02::1]',
+    '[100::1]',
+  ])('may not point to %s', (host) => {
+    expect(strict.check(`https://${host}/`).ok).toBe(false);
+  });
+
+  it('may be private or plain http where the operator allows it, and only there', () => {
+    expect(demo.check('http://127.0.0.1:9000/hook').ok).toBe(true);
+    expect(demo.check('https://127.0.0.1/hook').ok).toBe(true);
+    expect(demo.check('http://[::1]/hook').ok).toBe(true);
+    expect(demo.check('https://10.0.0.1/').ok).toBe(false);
+    expect(demo.check('http://93.184.215.14/').ok).toBe(false);
+    expect(demo.check('https://93.184.215.14/').ok).toBe(true);
+    const privateHttps = new TargetRules({ allowedCidrs: ['10.0.0.0/8'], allowHttp: false });
+    expect(privateHttps.check('https://10.0.0.1/').ok).toBe(true);
+    expect(privateHttps.check('http://10.0.0.1/').ok).toBe(false);
+  });
+
+  it('is judged without a throw, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => typeof strict.check(`https://${text}`).ok === 'boolean'),
+    );
+  });
+
+  it('is never admitted when the address it names would not be', () => {
+    fc.assert(
+      fc.property(fc.ipV4Extended(), (host) => {
+        const check = strict.check(`https://${host}/`);
+        if (check.ok) expect(strict.admits(check.url.hostname, 'https:')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the address met at connect', () => {
+  it('must be public unicast', () => {
+    expect(strict.admits('93.184.215.14', 'https:')).toBe(true);
+    expect(strict.admits('93.184.215.14', 'http:')).toBe(false);
+    for (const address of ['127.0.0.1', '::1', '::ffff:10.0.0.1', '10.0.0.1', '', 'localhost']) {
+      expect(strict.admits(address, 'https:')).toBe(false);
+    }
+  });
+
+  it('may be what the operator allowed, in IPv6 clothes too', () => {
+    expect(demo.admits('127.0.0.1', 'http:')).toBe(true);
+    expect(demo.admits('::ffff:127.0.0.1', 'https:')).toBe(true);
+    expect(demo.admits('93.184.215.14', 'http:')).toBe(false);
+  });
+});
