@@ -6,6 +6,13 @@ import pg from 'pg';
  */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
+  /** The server said so on a line that is still good. */
+  readonly connectionLives: boolean;
+
+  constructor(message: string, options: ErrorOptions & { connectionLives?: boolean } = {}) {
+    super(message, options);
+    this.connectionLives = options.connectionLives ?? false;
+  }
 }
 
 /**
@@ -40,6 +47,9 @@ const READ_ONLY = '25006';
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 const UNAVAILABLE_STATES = new Set([READ_ONLY, '25P03', '55P03']);
 
+/** The server gave up a statement (its time, or the wait for a lock, was over), not the connection. */
+const CANCELLED = new Set(['57014', '55P03']);
+
 /** What `pg` says, without a code, when the line is gone or the time is over. */
 const LINE_IS_GONE =
   /^(timeout exceeded when trying to connect|Query read timeout|Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool)/;
@@ -53,7 +63,7 @@ function fromServer(error: pg.DatabaseError): Error {
   const state = error.code ?? 'XX000';
   if (CONFLICTS.has(state)) return new TransactionConflict(`${state} ${error.message}`);
   if (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2))) {
-    return new DatabaseUnavailable(`${state} ${error.message}`);
+    return new DatabaseUnavailable(`${state} ${error.message}`, { connectionLives: CANCELLED.has(state) });
   }
   const text = state.startsWith(DATA_EXCEPTION_CLASS) ? 'a value does not fit its type' : error.message;
   return new DataError(`${state} ${text}`, state, error.constraint ?? null);

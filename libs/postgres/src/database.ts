@@ -47,6 +47,8 @@ interface TimedQuery extends pg.QueryConfig {
   query_timeout: number;
 }
 
+const endsConnection = (error: unknown): boolean => error instanceof DatabaseUnavailable && !error.connectionLives;
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Which connections were made before the last failover, and so may still point at a server that only reads. */
@@ -146,7 +148,7 @@ export class Database implements Executor {
         client.release();
         return result.rows;
       } catch (error) {
-        client.release(error instanceof DatabaseUnavailable);
+        client.release(endsConnection(error));
         throw error;
       }
     });
@@ -165,7 +167,7 @@ export class Database implements Executor {
         client.release();
         return result;
       } catch (error) {
-        client.release(error instanceof DatabaseUnavailable || !(await this.#rollBack(client, deadlineMs)));
+        client.release(endsConnection(error) || !(await this.#rollBack(client, deadlineMs)));
         throw error;
       }
     });

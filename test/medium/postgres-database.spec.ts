@@ -1,0 +1,277 @@
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import { Database, DatabaseClock, DatabaseUnavailable, DataError } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { emptyDatabase, type TestDatabase } from '../support/database.js';
+
+let home: TestDatabase;
+let database: Database;
+let errors: Error[];
+
+const open = (url: string, poolMax = 4): Promise<Database> =>
+  Database.open({ url, poolMax, applicationName: 'medium', entities: [], onError: (error) => errors.push(error) });
+
+beforeAll(async () => {
+  home = await emptyDatabase();
+  errors = [];
+  const first = await open(home.url);
+  await first.query('CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL CHECK (balance >= 0))');
+  await first.query('INSERT INTO accounts SELECT n, 100 FROM generate_series(1, 10) AS n');
+  await first.close();
+});
+afterAll(() => home.drop());
+beforeEach(async () => {
+  errors = [];
+  database = await open(home.url);
+});
+afterEach(() => database.close());
+
+const balance = async (id: number): Promise<number | undefined> =>
+  (await database.query<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', [id]))[0]?.balance;
+
+const pid = async (): Promise<number> =>
+  (await database.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid ?? 0;
+
+describe('a session with the server', () => {
+  it('has its time limits, plans for its own parameters and speaks UTC', async () => {
+    const rows = await database.query<{ name: string; setting: string }>(
+      `SELECT name, setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name`,
+      [['statement_timeout', 'idle_in_transaction_session_timeout', 'plan_cache_mode', 'TimeZone']],
+    );
+    expect(Object.fromEntries(rows.map((row) => [row.name, row.setting]))).toEqual({
+      TimeZone: 'UTC',
+      idle_in_transaction_session_timeout: '5000',
+      plan_cache_mode: 'force_custom_plan',
+      statement_timeout: '2500',
+    });
+  });
+
+  it("keeps those settings beside the options of the operator's URL", async () => {
+    const url = new URL(home.url);
+    url.searchParams.set('options', '-c work_mem=9MB');
+    const other = await open(url.href);
+    const rows = await other.query<{ mem: string; mode: string }>(
+      `SELECT current_setting('work_mem') AS mem, current_setting('plan_cache_mode') AS mode`,
+    );
+    await other.close();
+    expect(rows).toEqual([{ mem: '9MB', mode: 'force_custom_plan' }]);
+  });
+
+  it('answers DatabaseUnavailable when nobody listens', async () => {
+    await expect(open('postgres://nobody:x@127.0.0.1:1/none')).rejects.toThrow(DatabaseUnavailable);
+  });
+});
+
+describe('a refused statement', () => {
+  it('is a DataError with its state and constraint, and keeps the connection', async () => {
+    const before = await pid();
+    const refusal = database.query('UPDATE accounts SET balance = -1 WHERE id = 1');
+    await expect(refusal).rejects.toThrow(DataError);
+    await expect(refusal).rejects.toMatchObject({ sqlState: '23514', constraint: 'accounts_balance_check' });
+    expect(await pid()).toBe(before);
+  });
+
+  it('does not repeat the value it was about', async () => {
+    await expect(database.query('SELECT $1::integer', ['+14155550100'])).rejects.toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('4155550100') as string }),
+    );
+  });
+});
+
+describe('a transaction', () => {
+  it('commits all of its work', async () => {
+    await database.transaction(async (tx) => {
+      await tx.query('UPDATE accounts SET balance = balance - 10 WHERE id = 1');
+      await tx.query('UPDATE accounts SET balance = balance + 10 WHERE id = 2');
+    });
+    expect([await balance(1), await balance(2)]).toEqual([90, 110]);
+  });
+
+  it('leaves nothing behind when its work throws', async () => {
+    const failing = database.transaction(async (tx) => {
+      await tx.query('UPDATE accounts SET balance = 0 WHERE id = 3');
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await balance(3)).toBe(100);
+  });
+
+  it('does not pretend to have committed when a failed statement was swallowed', async () => {
+    const failing = database.transaction(async (tx) => {
+      await tx.query('UPDATE accounts SET balance = 0 WHERE id = 3');
+      await tx.query('SELECT 1 / 0').catch(() => undefined);
+    });
+    await expect(failing).rejects.toThrow('nothing was committed');
+    expect(await balance(3)).toBe(100);
+  });
+
+  it('cannot be used after its end', async () => {
+    const leaked = await database.transaction((tx) => Promise.resolve(tx));
+    await expect(leaked.query('SELECT 1')).rejects.toThrow('is over');
+  });
+
+  it('runs again when it lost a deadlock, and both sides commit', async () => {
+    const bothHold = barrier(2);
+    let runs = 0;
+    const move = (from: number, to: number) => {
+      let first = true;
+      return database.transaction(async (tx) => {
+        runs++;
+        await tx.query('UPDATE accounts SET balance = balance - 1 WHERE id = $1', [from]);
+        if (first) await bothHold();
+        first = false;
+        await tx.query('UPDATE accounts SET balance = balance + 1 WHERE id = $1', [to]);
+      });
+    };
+    await Promise.all([move(4, 5), move(5, 4)]);
+    expect([runs, await balance(4), await balance(5)]).toEqual([3, 100, 100]);
+  });
+});
+
+describe('a connection that fails', () => {
+  it('while idle is reported and replaced', async () => {
+    const idle = await pid();
+    const other = await open(home.url, 1);
+    await other.query('SELECT pg_terminate_backend($1)', [idle]);
+    await expect.poll(() => errors.length).toBe(1);
+    await other.close();
+    expect(errors[0]).toBeInstanceOf(DatabaseUnavailable);
+    expect(await pid()).not.toBe(idle);
+  });
+
+  it('in the middle of a transaction fails that transaction alone', async () => {
+    const other = await open(home.url, 1);
+    const failing = database.transaction(async (tx) => {
+      const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await other.query('SELECT pg_terminate_backend($1)', [row?.pid]);
+      await tx.query('UPDATE accounts SET balance = 0 WHERE id = 6');
+    });
+    await expect(failing).rejects.toThrow(DatabaseUnavailable);
+    await other.close();
+    expect(await balance(6)).toBe(100);
+  });
+});
+
+describe('a server that is slow', () => {
+  it('is given up by its own clock after 2.5 s, and the connection lives on', async () => {
+    const before = await pid();
+    await expect(database.query('SELECT pg_sleep(10)')).rejects.toThrow(DatabaseUnavailable);
+    expect(await pid()).toBe(before);
+  });
+
+  it('has 2.9 s for a wait for the pool and a transaction together', async () => {
+    const narrow = await open(home.url, 1);
+    const startMs = performance.now();
+    const outcomes = await Promise.allSettled([
+      narrow.transaction(async (tx) => {
+        await tx.query('SELECT pg_sleep(2)');
+        await tx.query('SELECT pg_sleep(2)');
+      }),
+      narrow.query('SELECT 1'),
+    ]);
+    const elapsedMs = performance.now() - startMs;
+    await narrow.close();
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
+    expect(elapsedMs).toBeLessThan(3_000);
+  });
+});
+
+describe('a frozen line', () => {
+  let proxy: FreezableProxy;
+
+  beforeEach(async () => {
+    proxy = await freezableProxy(home.url);
+  });
+  afterEach(() => proxy.close());
+
+  it('is answered within 3 s, and the next statement after it thaws works', async () => {
+    const far = await open(proxy.url, 2);
+    await far.query('SELECT 1');
+    proxy.freeze();
+    const startMs = performance.now();
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => far.query('SELECT 1')));
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+    expect(outcomes.every((o) => o.status === 'rejected' && o.reason instanceof DatabaseUnavailable)).toBe(true);
+    proxy.thaw();
+    expect(await far.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await far.close();
+  });
+});
+
+describe('a failover', () => {
+  it('drops every connection to the server that only reads', async () => {
+    const pids = async (): Promise<number[]> =>
+      Promise.all(
+        Array.from({ length: 4 }, () => database.query<{ pid: number }>(SLOW_PID).then(([row]) => row?.pid ?? 0)),
+      );
+    const before = await pids();
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.query('SET TRANSACTION READ ONLY');
+        await tx.query('UPDATE accounts SET balance = 0 WHERE id = 7');
+      }),
+    ).rejects.toThrow(DatabaseUnavailable);
+    const after = await pids();
+    expect(after.filter((each) => before.includes(each))).toEqual([]);
+  });
+});
+
+const SLOW_PID = 'SELECT pg_backend_pid() AS pid, pg_sleep(0.1)';
+
+describe("the database's clock", () => {
+  it('agrees with the server to a few milliseconds and stamps ids with its time', async () => {
+    const clock = await DatabaseClock.start(database, () => undefined);
+    const [row] = await database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+    expect(Math.abs(clock.nowMs() - (row?.now.getTime() ?? 0))).toBeLessThan(50);
+    expect(Math.abs(clock.driftMs)).toBeLessThan(50);
+    expect(clock.newId() < clock.newId() || clock.nowMs() > 0).toBe(true);
+    await clock.stop();
+  });
+});
+
+/** Lets everybody go when `count` have come; afterwards nobody waits. */
+function barrier(count: number): () => Promise<void> {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return () => {
+    if (--count === 0) open();
+    return opened;
+  };
+}
+
+interface FreezableProxy {
+  readonly url: string;
+  freeze(): void;
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+/** A line to the server that can be made to swallow everything without closing, as a lost network does. */
+async function freezableProxy(target: string): Promise<FreezableProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const link = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.on('data', (bytes) => frozen || to.write(bytes));
+    from.on('close', () => to.destroy());
+    from.on('error', () => to.destroy());
+  };
+  const server: Server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    link(near, far);
+    link(far, near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = new URL(target);
+  url.port = String(typeof address === 'object' ? address?.port : '');
+  return {
+    url: url.href,
+    freeze: () => (frozen = true),
+    thaw: () => (frozen = false),
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../config/stack/postgres.mjs';
+import { findRedis, startRedis, whyNoRedis } from '../../config/stack/redis.mjs';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A PostgreSQL server whose user may create databases; a spec file makes its own there (see database.ts). */
+    databaseUrl: string;
+    /** Null where there is no Redis; what needs one is then skipped. */
+    redisUrl: string | null;
+  }
+}
+
+interface Server {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const silent = (): void => undefined;
+
+async function redisServer(dataDir: string): Promise<Server | null> {
+  if (findRedis() !== undefined) return startRedis({ dataDir, log: silent });
+  console.log(`skipped: every test on Redis (${whyNoRedis() ?? 'none found'}; set REDIS_URL to run them)`);
+  return null;
+}
+
+/** Starts the servers that the environment does not name, private ones in a folder of their own. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-medium-'));
+  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
+  const postgres = databaseUrl === undefined ? await startPostgres({ dataDir, log: silent }) : null;
+  const redis = redisUrl === undefined ? await redisServer(dataDir) : null;
+  project.provide('databaseUrl', databaseUrl ?? postgres?.url ?? '');
+  project.provide('redisUrl', redisUrl ?? redis?.url ?? null);
+  return async () => {
+    await Promise.all([postgres?.stop(), redis?.stop()]);
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}
