@@ -1,0 +1,98 @@
+import { checkPhone } from '@countersign/phone';
+import type { HttpsTask } from './load/https.js';
+import { Agent, request } from 'undici';
+import { runLoad } from './processes.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import type { SeededDemo } from '../support/demo.js';
+import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+
+type Demo = SeededDemo & { readonly certificate: string };
+
+const CONNECTIONS = 64;
+const PHONES = 4_000;
+/** National parts that are mobile numbers where they stand; the library is asked again below. */
+const PREFIXES = ['+1415', '+447400', '+4915', '+336', '+55119', '+9198', '+8190'];
+const LENGTHS: Readonly<Record<string, number>> = {
+  '+1415': 12,
+  '+447400': 13,
+  '+4915': 14,
+  '+336': 12,
+  '+55119': 14,
+  '+9198': 13,
+  '+8190': 13,
+};
+
+function phones(count: number): string[] {
+  const found: string[] = [];
+  // A fixed stride walks the number space without repeating: the same phones in every run.
+  for (let at = 0; found.length < count; at += 1) {
+    const prefix = PREFIXES[at % PREFIXES.length] ?? '+1415';
+    const digits = (LENGTHS[prefix] ?? 12) - prefix.length;
+    const candidate = prefix + String((at * 7_919_317 + 2_000_003) % 10 ** digits).padStart(digits, '2');
+    if (checkPhone(candidate).ok) found.push(candidate);
+  }
+  return found;
+}
+
+const bodyFor = (demo: Demo, phone: string): string =>
+  JSON.stringify({
+    phone,
+    accountId: demo.accountId,
+    brandId: demo.brandId,
+    clientChallenge: 'a'.repeat(64),
+    webhookUrl: 'https://hooks.example.com/countersign',
+    ttl: 120,
+    channel: 'sms_fallback',
+    allowSmsOtp: true,
+    metadata: { order: '12345', cart: 'a-17' },
+  });
+
+async function answerOctets(url: string, demo: Demo, body: string): Promise<number> {
+  const dispatcher = new Agent({ connect: { ca: demo.certificate } });
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${demo.apiKey}` };
+  const answer = await request(url, { method: 'POST', dispatcher, body, headers });
+  const text = await answer.body.text();
+  await dispatcher.close();
+  if (answer.statusCode !== 200) throw new Error(`the first create was answered ${answer.statusCode}: ${text}`);
+  return Buffer.byteLength(text);
+}
+
+/** HTTPS `POST /v1/verify` on 64 keep-alive connections, against bare Fastify and against one row a transaction. */
+export async function benchCreate(
+  environment: Environment,
+  demo: Demo,
+  rounds: number,
+  seconds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const bodies = phones(PHONES).map((phone) => bodyFor(demo, phone));
+  const product = await startControlPlane('countersign', environment);
+  const unbatched = await startControlPlane('countersign, batches of one', environment, 1);
+  const url = (port: number): string => `https://127.0.0.1:${port}/v1/verify`;
+  const octets = await answerOctets(url(product.port), demo, bodies[0] ?? '');
+  const bare = await startBaseline('bare fastify', 'bare-fastify.js', { ...environment, BODY_OCTETS: String(octets) });
+
+  const run = (port: number): Promise<Measure> =>
+    runLoad<Measure>('https.js', {
+      url: url(port),
+      authorization: `Bearer ${demo.apiKey}`,
+      bodies,
+      connections: CONNECTIONS,
+      seconds,
+    } satisfies HttpsTask);
+  try {
+    for (const { port } of [product, unbatched, bare]) await run(port); // warm, not counted
+    const contenders = [bare, product, unbatched].map((subject) => ({ subject, run: () => run(subject.port) }));
+    const rows = await alternate('create', rounds, contenders);
+    const [bareRow, productRow, unbatchedRow] = rows;
+    if (bareRow === undefined || productRow === undefined || unbatchedRow === undefined)
+      throw new Error('a row is missing');
+    const ratios = [
+      { section: 'create', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: '>= 0.25' },
+      { section: 'create', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },
+    ];
+    return { rows, ratios };
+  } finally {
+    await Promise.all([product.stop(), unbatched.stop(), bare.stop()]);
+  }
+}

@@ -1,0 +1,86 @@
+import { runLoad } from './processes.js';
+import type { SmppTask } from './load/smpp.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import { type Demo, type Message, approvedCount, pendingSessions } from './seed.js';
+import { type Environment, startBaseline, startGateway } from './subjects.js';
+
+const LINKS = 4;
+const WINDOW = 50;
+/** Messages a run: each matches a pending session of its own. */
+const MATCHED_MESSAGES = 14_000;
+const UNBATCHED_MESSAGES = 3_000;
+const BASELINE_MESSAGES = 60_000;
+const LINK_LAYER_MESSAGES = 200_000;
+const WARM_UP_MESSAGES = 2_000;
+
+const task = (demo: Demo, port: number, messages: readonly Message[]): SmppTask => ({
+  port,
+  systemId: demo.systemId,
+  password: demo.password,
+  links: LINKS,
+  window: WINDOW,
+  messages,
+});
+
+/** Runs the messages through a gateway and proves that every one of them approved its session in the database. */
+async function matched(demo: Demo, port: number, count: number): Promise<Measure> {
+  const before = await approvedCount(demo);
+  const messages = await pendingSessions(demo, count);
+  const measure = await runLoad<Measure>('smpp.js', task(demo, port, messages));
+  const approved = (await approvedCount(demo)) - before;
+  if (approved !== count) throw new Error(`${count} messages were answered and ${approved} sessions approved`);
+  return measure;
+}
+
+/** Inbound SMS over SMPP, matched and committed, against the same messages answered without a database. */
+export async function benchInbound(
+  environment: Environment,
+  demo: Demo,
+  rounds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const product = await startGateway('countersign', environment);
+  const unbatched = await startGateway('countersign, batches of one', environment, 1);
+  const bareLink = await startBaseline('our link, no database', 'bare-link-server.js', environment);
+  const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
+  const sample = await pendingSessions(demo, 1_000);
+  const filler = (count: number): Message[] =>
+    Array.from({ length: count }, (_, at) => sample[at % sample.length] ?? { source: '+14155550100', text: '' });
+  const answered = (port: number, count: number): Promise<Measure> =>
+    runLoad<Measure>('smpp.js', task(demo, port, filler(count)));
+  try {
+    await matched(demo, product.port, WARM_UP_MESSAGES);
+    await matched(demo, unbatched.port, WARM_UP_MESSAGES);
+    await answered(bareLink.port, BASELINE_MESSAGES);
+    await answered(npmSmpp.port, BASELINE_MESSAGES);
+    const rows = await alternate('inbound', rounds, [
+      { subject: npmSmpp, run: () => answered(npmSmpp.port, BASELINE_MESSAGES) },
+      { subject: bareLink, run: () => answered(bareLink.port, LINK_LAYER_MESSAGES) },
+      { subject: product, run: () => matched(demo, product.port, MATCHED_MESSAGES) },
+      { subject: unbatched, run: () => matched(demo, unbatched.port, UNBATCHED_MESSAGES) },
+    ]);
+    return { rows, ratios: compare(rows) };
+  } finally {
+    await Promise.all([product, unbatched, bareLink, npmSmpp].map((subject) => subject.stop()));
+  }
+}
+
+function compare(rows: readonly Row[]): Ratio[] {
+  const [npmSmpp, bareLink, product, unbatched] = rows;
+  if (npmSmpp === undefined || bareLink === undefined || product === undefined || unbatched === undefined) {
+    throw new Error('a row is missing');
+  }
+  const section = 'inbound';
+  return [
+    { section, name: 'of npm smpp without a database', value: ratioOf(product, npmSmpp), reachFor: '>= 0.33' },
+    { section, name: 'of our link without a database', value: ratioOf(product, bareLink), reachFor: '-' },
+    { section, name: 'times batches of one', value: ratioOf(product, unbatched), reachFor: '>= 4' },
+    {
+      section,
+      name: 'our link / npm smpp, both without a database',
+      value: ratioOf(bareLink, npmSmpp),
+      reachFor: '>= 3',
+    },
+    { section, name: 'p99 ms, received to answered, 200 in flight', value: product.p99Ms, reachFor: '< 25' },
+  ];
+}

@@ -1,0 +1,134 @@
+import net from 'node:net';
+import smpp from 'smpp';
+import type { Measure } from '../report.js';
+
+/** Sends every message once over `links` links, never more than `window` unanswered on each. */
+export interface SmppTask {
+  readonly port: number;
+  readonly systemId: string;
+  readonly password: string;
+  readonly links: number;
+  readonly window: number;
+  readonly messages: readonly { readonly source: string; readonly text: string }[];
+}
+
+const bindTransceiver = ({ systemId, password }: SmppTask): Buffer =>
+  new smpp.PDU('bind_transceiver', {
+    sequence_number: 1,
+    system_id: systemId,
+    password,
+    interface_version: 0x34,
+  }).toBuffer();
+
+const submit = (source: string, text: string, sequence: number): Buffer =>
+  new smpp.PDU('submit_sm', {
+    sequence_number: sequence,
+    source_addr_ton: 1,
+    source_addr_npi: 1,
+    source_addr: source,
+    dest_addr_ton: 1,
+    dest_addr_npi: 1,
+    destination_addr: '14155550199',
+    short_message: text,
+  }).toBuffer();
+
+const HEADER_OCTETS = 16;
+const SUBMIT_SM_RESP = 0x80000004;
+
+/** One link of plain sockets and frames made beforehand: the generator must cost less than what it measures. */
+class LoadLink {
+  readonly latenciesMs: number[] = [];
+  errors = 0;
+  #next = 0;
+  #pending: Buffer = Buffer.alloc(0);
+  readonly #sentAtMs: number[] = [];
+  #done: () => void = () => undefined;
+
+  constructor(
+    private readonly socket: net.Socket,
+    private readonly frames: readonly Buffer[],
+    private readonly window: number,
+  ) {}
+
+  run(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#done = resolve;
+      this.socket.on('data', (octets) => this.#read(octets));
+      this.socket.once('close', () => {
+        if (this.latenciesMs.length < this.frames.length) reject(new Error('the server closed the link'));
+      });
+      this.#send(this.window);
+    });
+  }
+
+  #send(count: number): void {
+    const batch = this.frames.slice(this.#next, this.#next + count);
+    if (batch.length === 0) return;
+    this.#next += batch.length;
+    const now = performance.now();
+    for (const _ of batch) this.#sentAtMs.push(now);
+    this.socket.write(Buffer.concat(batch));
+  }
+
+  #read(octets: Buffer): void {
+    this.#pending = this.#pending.length === 0 ? octets : Buffer.concat([this.#pending, octets]);
+    const now = performance.now();
+    let at = 0;
+    let answered = 0;
+    while (this.#pending.length - at >= HEADER_OCTETS) {
+      const length = this.#pending.readUInt32BE(at);
+      if (this.#pending.length - at < length) break;
+      if (this.#pending.readUInt32BE(at + 4) === SUBMIT_SM_RESP) {
+        if (this.#pending.readUInt32BE(at + 8) !== 0) this.errors += 1;
+        // Sequence numbers begin at 2: the bind took 1.
+        this.latenciesMs.push(now - (this.#sentAtMs[this.#pending.readUInt32BE(at + 12) - 2] ?? now));
+        answered += 1;
+      }
+      at += length;
+    }
+    this.#pending = this.#pending.subarray(at);
+    if (this.latenciesMs.length === this.frames.length) this.#done();
+    else this.#send(answered);
+  }
+}
+
+async function bound(task: SmppTask): Promise<net.Socket> {
+  const socket = net.connect(task.port, '127.0.0.1');
+  socket.setNoDelay(true);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.once('connect', resolve);
+  });
+  socket.write(bindTransceiver(task));
+  const answer = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
+  if (answer.readUInt32BE(8) !== 0)
+    throw new Error(`the bind was refused with 0x${answer.readUInt32BE(8).toString(16)}`);
+  return socket;
+}
+
+const quantile = (sorted: readonly number[], share: number): number =>
+  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
+
+async function run(task: SmppTask): Promise<Measure> {
+  const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
+  const links = sockets.map((socket, index) => {
+    const own = task.messages.filter((_, at) => at % task.links === index);
+    const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
+    return new LoadLink(socket, frames, task.window);
+  });
+  const startedAt = performance.now();
+  await Promise.all(links.map((link) => link.run()));
+  const seconds = (performance.now() - startedAt) / 1000;
+  for (const socket of sockets) socket.destroy();
+  const sorted = links.flatMap((link) => link.latenciesMs).sort((a, b) => a - b);
+  return {
+    perSecond: Math.round(task.messages.length / seconds),
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    errors: links.reduce((sum, link) => sum + link.errors, 0),
+  };
+}
+
+process.once('message', (task: SmppTask) => {
+  void run(task).then((measure) => process.send?.(measure, () => process.disconnect()));
+});

@@ -1,0 +1,57 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import { createApiKey } from '@countersign/keys';
+import { benchCreate } from './create.js';
+import { benchInbound } from './inbound.js';
+import { render } from './report.js';
+import { prepare } from './seed.js';
+import type { Environment } from './subjects.js';
+
+const ROUNDS = 3;
+const CREATE_SECONDS = 4;
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set: run this by "npm run bench"`);
+  return value;
+}
+
+/** Keys of this run only; the stores are private to it too. */
+function environment(masterKey: Buffer): Environment {
+  const redisUrl = process.env['REDIS_URL'];
+  return {
+    NODE_ENV: 'development',
+    DATABASE_URL: required('DATABASE_URL'),
+    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    COUNTERSIGN_MASTER_KEY: masterKey.toString('base64'),
+    COUNTERSIGN_ENTROPY_KEYS: `1:${createHash('sha256').update(masterKey).digest('base64')}`,
+    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    TLS_CERT_FILE: required('TLS_CERT_FILE'),
+    TLS_KEY_FILE: required('TLS_KEY_FILE'),
+  };
+}
+
+const wanted = new Set(process.argv.slice(2));
+const runs = (section: string): boolean => wanted.size === 0 || wanted.has(section);
+
+const masterKey = randomBytes(32);
+const processes = environment(masterKey);
+const demo = await prepare(processes, masterKey);
+const certificate = readFileSync(required('TLS_CA_FILE'), 'utf8');
+try {
+  const sections = [];
+  if (runs('create')) sections.push(await benchCreate(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
+  if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
+  const rows = sections.flatMap((section) => section.rows);
+  const ratios = sections.flatMap((section) => section.ratios);
+  const machine = {
+    cores: os.cpus().length,
+    cpu: os.cpus()[0]?.model ?? 'unknown',
+    node: process.version,
+    queues: processes['REDIS_URL'] === undefined ? 'postgresql' : 'redis',
+  };
+  process.stdout.write(`\n${render(rows, ratios)}\n\n${JSON.stringify({ machine, rows, ratios })}\n`);
+} finally {
+  await demo.close();
+}

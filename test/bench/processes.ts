@@ -1,0 +1,106 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const READY_DEADLINE_MS = 20_000;
+const STOP_DEADLINE_MS = 15_000;
+const POLL_MS = 50;
+
+/** The root of the compiled tree: this file runs as dist/test/bench/processes.js. */
+const DIST = new URL('../../', import.meta.url);
+
+/** A process under measurement. */
+export interface Subject {
+  readonly name: string;
+  readonly port: number;
+  /** Resident set of the process, in MiB. */
+  rssMiB(): number;
+  /** SIGTERM, then SIGKILL after 15 s; settles when the process is gone. */
+  stop(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const server = net.createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function waitUntil(what: string, child: ChildProcess, ready: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + READY_DEADLINE_MS;
+  while (!(await ready())) {
+    if (child.exitCode !== null) throw new Error(`${what} stopped with code ${child.exitCode}`);
+    if (performance.now() > deadline) throw new Error(`${what} was not ready within ${READY_DEADLINE_MS} ms`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}
+
+function rssMiB(pid: number | undefined): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kib) / 1024);
+}
+
+export interface SubjectOptions {
+  readonly name: string;
+  /** The script below dist/, such as `apps/gateway/src/main.js`. */
+  readonly script: string;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where readiness is asked; without it an open port is enough. */
+  readonly readyUrl?: string;
+}
+
+/** Starts a process and waits until it serves. It ends with this one, however this one ends. */
+export async function startSubject(options: SubjectOptions): Promise<Subject> {
+  const child = fork(fileURLToPath(new URL(options.script, DIST)), [], {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const { readyUrl } = options;
+  await waitUntil(options.name, child, async () => {
+    if (readyUrl === undefined) return connects(options.port);
+    return fetch(readyUrl).then(
+      (response) => response.ok,
+      () => false,
+    );
+  });
+  return { name: options.name, port: options.port, rssMiB: () => rssMiB(child.pid), stop: () => stop(child) };
+}
+
+/** Runs a load generator in a process of its own: `task` goes in by IPC, its one answer comes back. */
+export function runLoad<Result>(script: string, task: object): Promise<Result> {
+  const child = fork(fileURLToPath(new URL(`test/bench/load/${script}`, DIST)), [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
+  return new Promise<Result>((resolve, reject) => {
+    child.once('message', (result) => resolve(result as Result));
+    child.once('exit', (code) => reject(new Error(`${script} ended with code ${String(code)} and no result`)));
+    child.send(task);
+  });
+}

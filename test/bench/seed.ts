@@ -1,0 +1,95 @@
+import { EventStore } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, parseId } from '@countersign/postgres';
+import { deriveToken, fallbackText, SessionRenderer, SessionStore } from '@countersign/session';
+import { seedDemo, type SeededDemo } from '../support/demo.js';
+import type { Environment } from './subjects.js';
+
+/** Sessions outlive the whole run, so that none expires while it waits for its message. */
+const TTL_SECONDS = 3_600;
+const CREATES_IN_FLIGHT = 512;
+const INSTRUCTION = 'Send this message to sign in to Acme.';
+
+export interface Message {
+  readonly source: string;
+  readonly text: string;
+}
+
+/** The stores that the run itself writes to and asks, beside the processes under measurement. */
+export interface Demo extends SeededDemo {
+  readonly database: Database;
+  readonly sessions: SessionStore;
+  readonly keys: ServerKeys;
+  close(): Promise<void>;
+}
+
+export async function prepare(environment: Environment, masterKey: Buffer): Promise<Demo> {
+  const seeded = await seedDemo(environment);
+  const database = await Database.open({
+    url: environment['DATABASE_URL'] ?? '',
+    poolMax: 4,
+    applicationName: 'countersign-bench',
+    entities: [],
+    onError: (error) => process.stderr.write(`${error.message}\n`),
+  });
+  const clock = await DatabaseClock.start(database, (error) => process.stderr.write(`${error.message}\n`));
+  const keys = ServerKeys.fromMaster(masterKey);
+  const sessions = new SessionStore({
+    database,
+    clock,
+    keys,
+    events: new EventStore(),
+    renderer: new SessionRenderer(keys, new Map()),
+    onEvents: () => undefined,
+  });
+  const close = async (): Promise<void> => {
+    await sessions.drain();
+    clock.stop();
+    await database.close();
+  };
+  return { ...seeded, database, sessions, keys, close };
+}
+
+let phonesMade = 0;
+
+/** Opens `count` sessions in the store itself and gives the message that approves each. */
+export async function pendingSessions(demo: Demo, count: number): Promise<Message[]> {
+  const accountId = parseId('acct', demo.accountId);
+  const brandId = parseId('brd', demo.brandId);
+  if (accountId === null || brandId === null) throw new Error('the seed answered ids that do not parse');
+  const one = async (): Promise<Message> => {
+    phonesMade += 1;
+    const phone = `+1415${String(2_000_000 + (phonesMade % 7_999_999))}`;
+    const session = await demo.sessions.create({
+      accountId,
+      brandId,
+      phone,
+      channel: 'sms_fallback',
+      clientChallenge: 'a'.repeat(64),
+      brandSlug: demo.brandSlug,
+      instruction: INSTRUCTION,
+      inboundNumber: demo.inboundNumber,
+      webhookUrl: null,
+      ttlSeconds: TTL_SECONDS,
+      allowSmsOtp: true,
+      metadata: [],
+      entropyKeyVersion: 1,
+    });
+    const token = deriveToken(demo.keys, session.id);
+    return { source: phone.slice(1), text: fallbackText(demo.brandSlug, token, INSTRUCTION) };
+  };
+  const messages: Message[] = [];
+  while (messages.length < count) {
+    const wave = Math.min(CREATES_IN_FLIGHT, count - messages.length);
+    messages.push(...(await Promise.all(Array.from({ length: wave }, one))));
+  }
+  return messages;
+}
+
+export async function approvedCount(demo: Demo): Promise<number> {
+  const rows = await demo.database.query<{ n: string }>(
+    `SELECT count(*) AS n FROM sessions WHERE status = 'approved' AND instruction = $1`,
+    [INSTRUCTION],
+  );
+  return Number(rows[0]?.n);
+}

@@ -1,0 +1,63 @@
+import { type Subject, freePort, startSubject } from './processes.js';
+
+/** What every process of the run is told: where the stores are, the keys, the certificate. */
+export type Environment = Readonly<Record<string, string>>;
+
+async function opsUrl(): Promise<{ port: string; readyUrl: string }> {
+  const port = String(await freePort());
+  return { port, readyUrl: `http://127.0.0.1:${port}/readyz` };
+}
+
+const batchOf = (commands: number | undefined): Environment =>
+  commands === undefined ? {} : { BATCH_MAX_COMMANDS: String(commands) };
+
+/** The product's control plane; `batch` limits every batcher in it, for the "one statement a request" comparison. */
+export async function startControlPlane(name: string, environment: Environment, batch?: number): Promise<Subject> {
+  const port = await freePort();
+  const ops = await opsUrl();
+  return startSubject({
+    name,
+    script: 'apps/control-plane/src/main.js',
+    port,
+    readyUrl: ops.readyUrl,
+    env: {
+      ...environment,
+      ...batchOf(batch),
+      CONTROL_PLANE_PORT: String(port),
+      CONTROL_PLANE_OPS_PORT: ops.port,
+      LOG_LEVEL: 'warn',
+    },
+  });
+}
+
+/** The product's gateway, listening for aggregators. */
+export async function startGateway(name: string, environment: Environment, batch?: number): Promise<Subject> {
+  const port = await freePort();
+  const ops = await opsUrl();
+  return startSubject({
+    name,
+    script: 'apps/gateway/src/main.js',
+    port,
+    readyUrl: ops.readyUrl,
+    env: {
+      ...environment,
+      ...batchOf(batch),
+      GATEWAY_SMPP_PORT: String(port),
+      GATEWAY_SMPP_TLS_PORT: String(await freePort()),
+      GATEWAY_HTTP_PORT: String(await freePort()),
+      GATEWAY_OPS_PORT: ops.port,
+      LOG_LEVEL: 'warn',
+    },
+  });
+}
+
+/** A baseline: one script of this folder on one port. */
+export async function startBaseline(name: string, script: string, environment: Environment): Promise<Subject> {
+  const port = await freePort();
+  return startSubject({
+    name,
+    script: `test/bench/subjects/${script}`,
+    port,
+    env: { ...environment, PORT: String(port) },
+  });
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import fastify from 'fastify';
+
+/**
+ * The baseline of create: Fastify with nothing of ours, over the same TLS, reading JSON and answering a fixed
+ * body of the size that the product answers.
+ */
+const environment = (name: string): string => {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set`);
+  return value;
+};
+
+const body = JSON.stringify({ filler: 'x'.repeat(Number(environment('BODY_OCTETS')) - '{"filler":""}'.length) });
+const app = fastify({
+  https: {
+    cert: readFileSync(environment('TLS_CERT_FILE')),
+    key: readFileSync(environment('TLS_KEY_FILE')),
+    minVersion: 'TLSv1.3',
+  },
+});
+app.post('/v1/verify', (_request, reply) => reply.type('application/json').send(body));
+await app.listen({ host: '127.0.0.1', port: Number(environment('PORT')) });
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,27 @@
+import net from 'node:net';
+import { SmppLink, STATUS } from '@countersign/smpp';
+
+/** Our session layer alone, every check and timer on: it answers each submit_sm at once and stores nothing. */
+const answer = Promise.resolve({ status: STATUS.ESME_ROK, messageId: '1' });
+
+const server = net.createServer((socket) => {
+  new SmppLink(socket, {
+    role: 'smsc',
+    timers: {
+      sessionInitMs: 10_000,
+      pduReadMs: 10_000,
+      enquireLinkMs: 30_000,
+      responseMs: 10_000,
+      inactivityMs: 300_000,
+    },
+    window: 10,
+    maxInbound: 500,
+    interfaceVersion: 0x34,
+    systemIdOfServer: 'bench',
+    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+    onMessage: () => answer,
+  });
+});
+server.listen(Number(process.env['PORT']), '127.0.0.1');
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => process.exit(0));

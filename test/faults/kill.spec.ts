@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seedDemo, type SeededDemo } from '../support/demo.js';
+import { type Part, type Parts, startParts } from '../support/parts.js';
+import { Phone } from '../support/phone.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+const VERIFICATIONS = 1_000;
+const IN_FLIGHT = 16;
+/** A session must outlive the outages that it meets. */
+const TTL_SECONDS = 300;
+/** One answer, refusal or dead connection at a time; then it is tried again. */
+const CALL_DEADLINE_MS = 5_000;
+const KILL_EVERY_VERIFICATIONS = 60;
+const SETTLED_WITHIN_MS = 60_000;
+
+let parts: Parts;
+let demo: SeededDemo;
+let receiver: Receiver;
+let phone: Phone;
+let api: Agent;
+
+beforeAll(async () => {
+  parts = await startParts();
+  receiver = await startReceiver();
+  demo = await seedDemo(parts.environment, { webhookUrl: receiver.url });
+  phone = new Phone({ port: parts.smppPort, systemId: demo.systemId, password: demo.password });
+  api = new Agent({ connect: { ca: readFileSync(parts.caFile) }, headersTimeout: CALL_DEADLINE_MS });
+});
+
+afterAll(async () => {
+  await phone.close();
+  await api.close();
+  await receiver.close();
+  await parts.stop();
+});
+
+interface Created {
+  readonly id: string;
+  readonly fallbackUri: string;
+}
+
+/** Asks until it is answered 200: what a caller does while a server comes back. */
+async function create(number: string): Promise<Created> {
+  const body = JSON.stringify({
+    phone: number,
+    accountId: demo.accountId,
+    brandId: demo.brandId,
+    clientChallenge: 'c'.repeat(64),
+    ttl: TTL_SECONDS,
+  });
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${demo.apiKey}` };
+  let created: Created | undefined;
+  await until(`a session for ${number}`, SETTLED_WITHIN_MS, async () => {
+    const answer = await request(`${parts.baseUrl}/v1/verify`, {
+      method: 'POST',
+      dispatcher: api,
+      headers,
+      body,
+    }).catch(() => undefined);
+    if (answer === undefined) return false;
+    const text = await answer.body.text();
+    if (answer.statusCode === 200) created = JSON.parse(text) as Created;
+    else expect([500, 503]).toContain(answer.statusCode);
+    return created !== undefined;
+  });
+  if (created === undefined) throw new Error('unreachable: until has thrown');
+  return created;
+}
+
+const textOf = (fallbackUri: string): string => decodeURIComponent(fallbackUri.slice(fallbackUri.indexOf('body=') + 5));
+
+/** Numbers that the library calls valid: one San Francisco exchange and the next, ten thousand to each. */
+const numberOf = (index: number): string =>
+  `+1415${555 + Math.floor(index / 10_000)}${String(2_000 + (index % 8_000))}`;
+
+/** Kills one process with every 60th verification, a different one each time, and starts it again at once. */
+class Chaos {
+  #turn = 0;
+  #last: Promise<void> = Promise.resolve();
+  readonly killed: string[] = [];
+
+  constructor(private readonly victims: readonly Part[]) {}
+
+  tick(done: number): void {
+    if (done % KILL_EVERY_VERIFICATIONS !== 0) return;
+    const victim = this.victims[this.#turn++ % this.victims.length];
+    if (victim === undefined) return;
+    this.killed.push(victim.name);
+    this.#last = this.#last.then(async () => {
+      await victim.kill();
+      await victim.start();
+    });
+  }
+
+  settled(): Promise<void> {
+    return this.#last;
+  }
+}
+
+it('kill -9 of any process loses no message that was answered OK, no approval and no event', async () => {
+  const victims = [parts.gateway, parts.controlPlane, parts.postgres, ...(parts.redis === null ? [] : [parts.redis])];
+  const chaos = new Chaos(victims);
+  const sessions: string[] = [];
+  let next = 0;
+  const verifyInTurn = async (): Promise<void> => {
+    while (next < VERIFICATIONS) {
+      const number = numberOf(next++);
+      const session = await create(number);
+      await phone.sendUntilOk({ from: number, to: demo.inboundNumber, text: textOf(session.fallbackUri) });
+      sessions.push(session.id);
+      chaos.tick(sessions.length);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, verifyInTurn));
+  await chaos.settled();
+  expect(new Set(chaos.killed).size).toBe(victims.length);
+  expect(sessions).toHaveLength(VERIFICATIONS);
+
+  const client = new pg.Client({ connectionString: parts.databaseUrl });
+  await client.connect();
+  try {
+    const one = async (text: string): Promise<number> => Number((await client.query<{ n: string }>(text)).rows[0]?.n);
+    // Every answered message is stored and approved its session: a message without a match would be one fewer here.
+    expect(await one(`SELECT count(DISTINCT session_id) AS n FROM messages WHERE fate = 'matched'`)).toBe(
+      VERIFICATIONS,
+    );
+    expect(await one(`SELECT count(*) AS n FROM sessions WHERE status = 'approved'`)).toBe(VERIFICATIONS);
+    expect(await one(`SELECT count(*) AS n FROM messages`)).toBeGreaterThanOrEqual(phone.answeredOk);
+    expect(await one(`SELECT count(*) AS n FROM events WHERE type = 'verification.completed'`)).toBe(VERIFICATIONS);
+  } finally {
+    await client.end();
+  }
+
+  await until('every event was delivered', SETTLED_WITHIN_MS, () => receiver.sessionsSeen() >= VERIFICATIONS);
+  for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
+});

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import pg from 'pg';
+
+/** What the seed answers: everything a caller and an aggregator need. */
+export interface SeededDemo {
+  readonly accountId: string;
+  readonly brandId: string;
+  readonly brandSlug: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly inboundNumber: string;
+  readonly systemId: string;
+  readonly password: string;
+}
+
+interface SeedAnswer extends Omit<SeededDemo, 'systemId' | 'password'> {
+  readonly smpp: { readonly systemId: string; readonly password: string };
+}
+
+function runSeed(environment: Readonly<Record<string, string>>): Promise<string> {
+  const script = path.resolve('dist/apps/control-plane/src/demo/seed.js');
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end('{}');
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`the seed ended with ${String(code)}`)),
+    );
+  });
+}
+
+async function setDefaultWebhook(databaseUrl: string, url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('UPDATE accounts SET default_webhook_url = $1', [url]);
+  await client.end();
+}
+
+/** Seeds the demo account as `npm start` does, by the same entry; `webhookUrl` becomes the account's default. */
+export async function seedDemo(
+  environment: Readonly<Record<string, string>>,
+  options: { readonly webhookUrl?: string } = {},
+): Promise<SeededDemo> {
+  const { smpp, ...answer } = JSON.parse(await runSeed(environment)) as SeedAnswer;
+  const databaseUrl = environment['DATABASE_URL'];
+  if (options.webhookUrl !== undefined && databaseUrl !== undefined) {
+    await setDefaultWebhook(databaseUrl, options.webhookUrl);
+  }
+  return { ...answer, ...smpp };
+}

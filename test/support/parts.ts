@@ -1,0 +1,186 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createApiKey } from '@countersign/keys';
+import { ensureCertificates } from '../../config/stack/certificates.mjs';
+import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { findRedis, startRedis } from '../../config/stack/redis.mjs';
+import { until } from './until.js';
+
+const DIST = path.resolve('dist');
+const READY_MS = 30_000;
+const STOP_MS = 15_000;
+
+/** One process of the product that a test may kill and start again, on the same port with the same data. */
+export interface Part {
+  readonly name: string;
+  /** Settles when the part serves. */
+  start(): Promise<void>;
+  /** SIGKILL; settles when the process is gone. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const gone = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (gone(child)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill(signal);
+  });
+}
+
+/** An app from dist, ready when its `/readyz` says so. */
+class AppPart implements Part {
+  #child: ChildProcess | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly environment: Readonly<Record<string, string>>,
+    private readonly opsPort: number,
+  ) {}
+
+  async start(): Promise<void> {
+    this.#child = fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
+      env: { ...process.env, ...this.environment },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    await until(`${this.name} is ready`, READY_MS, () =>
+      fetch(`http://127.0.0.1:${this.opsPort}/readyz`).then(
+        (response) => response.ok,
+        () => false,
+      ),
+    );
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child !== undefined) await end(this.#child, 'SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child !== undefined) await end(this.#child, 'SIGTERM');
+  }
+}
+
+interface RunningServer {
+  readonly url: string;
+  readonly child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** A store of the launcher's own making; a start that meets the remains of a killed one is tried again. */
+class StorePart implements Part {
+  #running: RunningServer | undefined;
+
+  constructor(
+    readonly name: string,
+    private readonly launch: () => Promise<RunningServer>,
+  ) {}
+
+  get url(): string {
+    if (this.#running === undefined) throw new Error(`${this.name} was never started`);
+    return this.#running.url;
+  }
+
+  async start(): Promise<void> {
+    await until(`${this.name} is ready`, READY_MS, async () => {
+      this.#running = await this.launch().catch(() => undefined);
+      return this.#running !== undefined;
+    });
+  }
+
+  async kill(): Promise<void> {
+    if (this.#running !== undefined) await end(this.#running.child, 'SIGKILL');
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+  }
+}
+
+/** The product as separate processes over stores of its own; everything under one temporary folder. */
+export interface Parts {
+  readonly controlPlane: Part;
+  readonly gateway: Part;
+  readonly postgres: Part;
+  readonly redis: Part | null;
+  readonly databaseUrl: string;
+  readonly baseUrl: string;
+  readonly caFile: string;
+  readonly smppPort: number;
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+async function stores(dataDir: string): Promise<{ postgres: StorePart; redis: StorePart | null }> {
+  const postgresPort = await freePort();
+  const log = (): undefined => undefined;
+  const postgres = new StorePart('postgres', () => startPostgres({ dataDir, log, port: postgresPort }));
+  await postgres.start();
+  if (findRedis() === undefined) return { postgres, redis: null };
+  const redisPort = await freePort();
+  const redis = new StorePart('redis', () => startRedis({ dataDir, log, port: redisPort }));
+  await redis.start();
+  return { postgres, redis };
+}
+
+/** Starts PostgreSQL, Redis where there is one, and both apps; secrets and certificate are made for this run. */
+export async function startParts(): Promise<Parts> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-parts-'));
+  const { postgres, redis } = await stores(dataDir);
+  const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });
+  const ports = {
+    controlPlane: await freePort(),
+    controlPlaneOps: await freePort(),
+    gatewayOps: await freePort(),
+    smpp: await freePort(),
+    smppTls: await freePort(),
+    http: await freePort(),
+  };
+  const environment: Record<string, string> = {
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: postgres.url,
+    ...(redis === null ? {} : { REDIS_URL: redis.url }),
+    COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
+    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    TLS_CERT_FILE: certificates.certFile,
+    TLS_KEY_FILE: certificates.keyFile,
+    CONTROL_PLANE_PORT: String(ports.controlPlane),
+    CONTROL_PLANE_OPS_PORT: String(ports.controlPlaneOps),
+    GATEWAY_OPS_PORT: String(ports.gatewayOps),
+    GATEWAY_SMPP_PORT: String(ports.smpp),
+    GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),
+    GATEWAY_HTTP_PORT: String(ports.http),
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    WEBHOOK_ALLOW_HTTP: 'true',
+  };
+  const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
+  const gateway = new AppPart('gateway', environment, ports.gatewayOps);
+  await Promise.all([controlPlane.start(), gateway.start()]);
+  return {
+    controlPlane,
+    gateway,
+    postgres,
+    redis,
+    databaseUrl: postgres.url,
+    baseUrl: `https://127.0.0.1:${ports.controlPlane}`,
+    caFile: certificates.caFile,
+    smppPort: ports.smpp,
+    environment,
+    stop: async () => {
+      await Promise.all([controlPlane.stop(), gateway.stop()]);
+      await redis?.stop();
+      await postgres.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One webhook as it came in: the headers that matter and the exact bytes. */
+export interface Received {
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+/** A caller's webhook endpoint on loopback. It answers 200 unless it is told otherwise. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** What the next requests are answered; 200 again when the list is used up. */
+  answerWith(...statuses: number[]): void;
+  sessionsSeen(): number;
+  /** The distinct `webhook-id`s under which a session's events came. */
+  eventIdsOf(sessionId: string): string[];
+  close(): Promise<void>;
+}
+
+const sessionIdOf = (body: string): string => (JSON.parse(body) as { data: { id: string } }).data.id;
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const idsBySession = new Map<string, Set<string>>();
+  const statuses: number[] = [];
+  const server = http.createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8');
+      received.push({ headers: incoming.headers, body, atMs: performance.now() });
+      const ids = idsBySession.get(sessionIdOf(body)) ?? new Set();
+      idsBySession.set(sessionIdOf(body), ids.add(String(incoming.headers['webhook-id'])));
+      outgoing.writeHead(statuses.shift() ?? 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    answerWith: (...next) => statuses.push(...next),
+    sessionsSeen: () => idsBySession.size,
+    eventIdsOf: (sessionId) => [...(idsBySession.get(sessionId) ?? [])],
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
