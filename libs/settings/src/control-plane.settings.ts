@@ -1,0 +1,87 @@
+import { DaemonSettings } from './daemon.settings.js';
+import type { SettingFault } from './settings-error.js';
+import { BaseUrl, Cidrs, ConnectionUrl, FilePath, Flag, Host, OneOf, Port } from './variables.js';
+
+/** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
+export type TlsSettings =
+  | { readonly mode: 'direct'; readonly certFile: string; readonly keyFile: string }
+  | { readonly mode: 'proxy'; readonly trustedProxies: readonly string[] };
+
+/** Settings of the control plane. */
+export class ControlPlaneSettings extends DaemonSettings {
+  @Host('CONTROL_PLANE_HOST')
+  readonly host: string = '127.0.0.1';
+
+  @Port('CONTROL_PLANE_PORT')
+  readonly port: number = 8443;
+
+  @Port('CONTROL_PLANE_OPS_PORT')
+  readonly opsPort: number = 9464;
+
+  @BaseUrl('PUBLIC_BASE_URL')
+  readonly configuredBaseUrl: string | null = null;
+
+  @OneOf('TLS_MODE', ['direct', 'proxy'])
+  readonly tlsMode: 'direct' | 'proxy' = 'direct';
+
+  @FilePath('TLS_CERT_FILE')
+  readonly tlsCertFile: string | null = null;
+
+  @FilePath('TLS_KEY_FILE')
+  readonly tlsKeyFile: string | null = null;
+
+  @Cidrs('TRUSTED_PROXIES')
+  readonly trustedProxies: readonly string[] = [];
+
+  @Cidrs('WEBHOOK_ALLOWED_CIDRS')
+  readonly webhookAllowedCidrs: readonly string[] = [];
+
+  @Flag('WEBHOOK_ALLOW_HTTP')
+  readonly webhookAllowHttp: boolean = false;
+
+  @ConnectionUrl('WEBHOOK_EGRESS_PROXY', ['http:', 'https:'])
+  readonly webhookEgressProxy: string | null = null;
+
+  /** Base of every URL that this server gives out, without a slash at its end. Never taken from a request. */
+  get publicBaseUrl(): string {
+    if (this.configuredBaseUrl !== null) return this.configuredBaseUrl;
+    return `https://${hostInUrl(this.host)}:${this.port}`;
+  }
+
+  get tls(): TlsSettings {
+    const { tlsCertFile, tlsKeyFile, trustedProxies } = this;
+    if (this.tlsMode === 'proxy') return { mode: 'proxy', trustedProxies };
+    if (tlsCertFile === null || tlsKeyFile === null)
+      throw new Error('direct TLS without its files: settings not loaded');
+    return { mode: 'direct', certFile: tlsCertFile, keyFile: tlsKeyFile };
+  }
+
+  /** Faults that only several variables together have. */
+  contradictions(): SettingFault[] {
+    if (this.tlsMode === 'proxy') return this.trustedProxies.length === 0 ? [NO_TRUSTED_PROXY] : [];
+    const faults: SettingFault[] = [];
+    if (this.tlsCertFile === null) faults.push(missingTlsFile('TLS_CERT_FILE'));
+    if (this.tlsKeyFile === null) faults.push(missingTlsFile('TLS_KEY_FILE'));
+    return faults;
+  }
+}
+
+const NO_TRUSTED_PROXY: SettingFault = {
+  variable: 'TRUSTED_PROXIES',
+  fault: 'is not set, so with TLS_MODE=proxy every request would be refused',
+  allowed: 'the address ranges of the TLS proxy, such as 10.0.0.0/8, separated by commas',
+};
+
+function missingTlsFile(variable: string): SettingFault {
+  return {
+    variable,
+    fault: 'is not set, and TLS_MODE=direct serves TLS with it',
+    allowed: 'the path of a readable file, or TLS_MODE=proxy behind a TLS proxy',
+  };
+}
+
+/** Who listens on every address is reached by name. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,44 @@
+import { AdminKey, ConnectionUrl, EntropyKeys, Host, MasterKey, OneOf, WholeNumber } from './variables.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * What both daemons need (contract, Running it). The three keys and the database have no default: a development run gets
+ * them from its launcher, production refuses to boot without them.
+ */
+export class DaemonSettings {
+  @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
+  readonly databaseUrl!: string;
+
+  /** Null: queues, bus and limits run on PostgreSQL. */
+  @ConnectionUrl('REDIS_URL', ['redis:', 'rediss:'])
+  readonly redisUrl: string | null = null;
+
+  @WholeNumber('DATABASE_POOL_MAX', 2, 200)
+  readonly databasePoolMax: number = 10;
+
+  @OneOf('LOG_LEVEL', LOG_LEVELS)
+  readonly logLevel: LogLevel = 'info';
+
+  /** 32 octets. */
+  @MasterKey('COUNTERSIGN_MASTER_KEY')
+  readonly masterKey!: Buffer;
+
+  /** By version, from 1; the highest is the one that new brands get. */
+  @EntropyKeys('COUNTERSIGN_ENTROPY_KEYS')
+  readonly entropyKeys!: ReadonlyMap<number, Buffer>;
+
+  @AdminKey('COUNTERSIGN_ADMIN_KEY')
+  readonly adminKey!: string;
+
+  @Host('OPS_HOST')
+  readonly opsHost: string = '127.0.0.1';
+
+  @WholeNumber('RETENTION_DAYS', 1, 3650)
+  readonly retentionDays: number = 30;
+
+  /** The most commands that share one transaction; 1 switches batching off, which only a measurement wants. */
+  @WholeNumber('BATCH_MAX_COMMANDS', 1, 500)
+  readonly batchMaxCommands: number = 64;
+}

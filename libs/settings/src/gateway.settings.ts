@@ -1,0 +1,43 @@
+import { DaemonSettings } from './daemon.settings.js';
+import type { SettingFault } from './settings-error.js';
+import { FilePath, Host, Port } from './variables.js';
+
+/** Settings of the gateway. */
+export class GatewaySettings extends DaemonSettings {
+  @Host('GATEWAY_SMPP_HOST')
+  readonly smppHost: string = '127.0.0.1';
+
+  @Port('GATEWAY_SMPP_PORT')
+  readonly smppPort: number = 2775;
+
+  /** Used where the certificate and its key are set. */
+  @Port('GATEWAY_SMPP_TLS_PORT')
+  readonly smppTlsPort: number = 3550;
+
+  @FilePath('SMPP_TLS_CERT_FILE')
+  readonly smppTlsCertFile: string | null = null;
+
+  @FilePath('SMPP_TLS_KEY_FILE')
+  readonly smppTlsKeyFile: string | null = null;
+
+  @Host('GATEWAY_HTTP_HOST')
+  readonly httpHost: string = '127.0.0.1';
+
+  @Port('GATEWAY_HTTP_PORT')
+  readonly httpPort: number = 8081;
+
+  @Port('GATEWAY_OPS_PORT')
+  readonly opsPort: number = 9465;
+
+  /** Faults that only several variables together have. */
+  contradictions(): SettingFault[] {
+    if ((this.smppTlsCertFile === null) === (this.smppTlsKeyFile === null)) return [];
+    const [variable, other] =
+      this.smppTlsCertFile === null
+        ? ['SMPP_TLS_CERT_FILE', 'SMPP_TLS_KEY_FILE']
+        : ['SMPP_TLS_KEY_FILE', 'SMPP_TLS_CERT_FILE'];
+    return [
+      { variable, fault: `is not set, but ${other} is`, allowed: 'the path of a readable file, or neither of the two' },
+    ];
+  }
+}

@@ -1,0 +1,6 @@
+export { ControlPlaneSettings, type TlsSettings } from './control-plane.settings.js';
+export { DaemonSettings, LOG_LEVELS, type LogLevel } from './daemon.settings.js';
+export { GatewaySettings } from './gateway.settings.js';
+export { loadSettings } from './load-settings.js';
+export { SettingsError, type SettingFault } from './settings-error.js';
+export { SimulatorSettings } from './simulator.settings.js';

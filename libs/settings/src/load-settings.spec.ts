@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ControlPlaneSettings,
+  GatewaySettings,
+  loadSettings,
+  SettingsError,
+  SimulatorSettings,
+  type SettingFault,
+} from './index.js';
+
+const FILE = fileURLToPath(import.meta.url);
+const MASTER_KEY = randomBytes(32).toString('base64');
+const DAEMON = {
+  DATABASE_URL: 'postgres://countersign:hunter2@127.0.0.1:5432/countersign',
+  COUNTERSIGN_MASTER_KEY: MASTER_KEY,
+  COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY}`,
+  COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
+};
+const CONTROL_PLANE = { ...DAEMON, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
+
+function faultsOf(load: () => unknown): readonly SettingFault[] {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+const controlPlaneFaults = (changes: Record<string, string>): readonly SettingFault[] =>
+  faultsOf(() => loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, ...changes }));
+
+describe('a good environment', () => {
+  it('gives the documented defaults', () => {
+    const settings = loadSettings(ControlPlaneSettings, CONTROL_PLANE);
+    expect(settings).toMatchObject({
+      databaseUrl: DAEMON.DATABASE_URL,
+      redisUrl: null,
+      databasePoolMax: 10,
+      logLevel: 'info',
+      masterKey: Buffer.from(MASTER_KEY, 'base64'),
+      entropyKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
+      adminKey: DAEMON.COUNTERSIGN_ADMIN_KEY,
+      opsHost: '127.0.0.1',
+      opsPort: 9464,
+      retentionDays: 30,
+      batchMaxCommands: 64,
+      host: '127.0.0.1',
+      port: 8443,
+      publicBaseUrl: 'https://127.0.0.1:8443',
+      tls: { mode: 'direct', certFile: FILE, keyFile: FILE },
+      trustedProxies: [],
+      webhookAllowedCidrs: [],
+      webhookAllowHttp: false,
+      webhookEgressProxy: null,
+    });
+    expect(loadSettings(GatewaySettings, DAEMON)).toMatchObject({
+      opsPort: 9465,
+      smppHost: '127.0.0.1',
+      smppPort: 2775,
+      smppTlsPort: 3550,
+      smppTlsCertFile: null,
+      smppTlsKeyFile: null,
+      httpHost: '127.0.0.1',
+      httpPort: 8081,
+    });
+    const credentials = { SIMULATOR_SYSTEM_ID: 'simulator', SIMULATOR_PASSWORD: 'secret08' };
+    expect(loadSettings(SimulatorSettings, credentials)).toMatchObject({
+      smppPort: 2776,
+      httpPort: 8090,
+      systemId: 'simulator',
+      password: 'secret08',
+    });
+  });
+
+  it('is read as it is written, and an empty variable counts as not set', () => {
+    const settings = loadSettings(ControlPlaneSettings, {
+      ...DAEMON,
+      REDIS_URL: '',
+      COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY},12:${randomBytes(64).toString('base64')}`,
+      CONTROL_PLANE_HOST: '::1',
+      TLS_MODE: 'proxy',
+      TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      LOG_LEVEL: 'debug',
+    });
+    expect(settings.redisUrl).toBeNull();
+    expect([...settings.entropyKeys.keys()]).toEqual([1, 12]);
+    expect(settings.publicBaseUrl).toBe('https://[::1]:8443');
+    expect(settings.tls).toEqual({
+      mode: 'proxy',
+      trustedProxies: ['10.0.0.0/8', '192.0.2.7/32', 'fd00::/8', '::1/128'],
+    });
+    expect(settings.webhookAllowedCidrs).toEqual(['127.0.0.0/8']);
+    expect(settings.webhookAllowHttp).toBe(true);
+    expect(settings.logLevel).toBe('debug');
+    const everywhere = { ...CONTROL_PLANE, CONTROL_PLANE_HOST: '0.0.0.0', CONTROL_PLANE_PORT: '443' };
+    expect(loadSettings(ControlPlaneSettings, everywhere).publicBaseUrl).toBe('https://localhost:443');
+    const named = { ...CONTROL_PLANE, PUBLIC_BASE_URL: 'https://verify.example.com/' };
+    expect(loadSettings(ControlPlaneSettings, named).publicBaseUrl).toBe('https://verify.example.com');
+  });
+
+  it('is frozen', () => {
+    const settings = loadSettings(ControlPlaneSettings, CONTROL_PLANE);
+    expect(Object.isFrozen(settings)).toBe(true);
+    expect(() => Reflect.set(settings, 'port', 1)).not.toThrow();
+    expect(settings.port).toBe(8443);
+  });
+});
+
+describe('a bad variable is named with its fault and what is allowed', () => {
+  const port = 'a whole number from 1 to 65535';
+  const files = 'the path of a readable file';
+  it.each([
+    ['CONTROL_PLANE_PORT', '0', 'is "0", which is below 1', port],
+    ['CONTROL_PLANE_PORT', '65536', 'is "65536", which is above 65535', port],
+    ['CONTROL_PLANE_OPS_PORT', '80a', 'is "80a", which is not a whole number', port],
+    ['DATABASE_POOL_MAX', '1.5', 'is "1.5", which is not a whole number', 'a whole number from 2 to 200'],
+    ['RETENTION_DAYS', '1e3', 'is "1e3", which is not a whole number', 'a whole number from 1 to 3650'],
+    ['BATCH_MAX_COMMANDS', '501', 'is "501", which is above 500', 'a whole number from 1 to 500'],
+    ['LOG_LEVEL', 'loud', 'is "loud", which is none of these', 'fatal, error, warn, info, debug, trace, silent'],
+    ['TLS_MODE', 'off', 'is "off", which is none of these', 'direct, proxy'],
+    ['TLS_CERT_FILE', '/nowhere/x.pem', 'is "/nowhere/x.pem", which is no file that this process can read', files],
+    ['OPS_HOST', 'a b', 'is "a b", which is no address and no host name', 'an IP address or a host name'],
+    ['WEBHOOK_ALLOW_HTTP', 'yes', 'is "yes", which is neither true nor false', 'true or false'],
+  ])('%s=%s', (variable, value, fault, allowed) => {
+    expect(controlPlaneFaults({ [variable]: value })).toEqual([{ variable, fault, allowed }]);
+  });
+
+  it.each([
+    ['PUBLIC_BASE_URL', 'http://verify.example.com'],
+    ['PUBLIC_BASE_URL', 'https://u:p@verify.example.com'],
+    ['PUBLIC_BASE_URL', 'verify.example.com'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8,,'],
+    ['WEBHOOK_ALLOWED_CIDRS', 'localhost'],
+    ['CONTROL_PLANE_HOST', '127.0.0.1:8443'],
+  ])('%s=%s', (variable, value) => {
+    expect(controlPlaneFaults({ [variable]: value })).toMatchObject([{ variable }]);
+  });
+
+  it('all of them at once', () => {
+    const error = faultsOf(() => loadSettings(ControlPlaneSettings, { CONTROL_PLANE_PORT: 'x', LOG_LEVEL: 'y' }));
+    expect(error.map(({ variable }) => variable).sort()).toEqual([
+      'CONTROL_PLANE_PORT',
+      'COUNTERSIGN_ADMIN_KEY',
+      'COUNTERSIGN_ENTROPY_KEYS',
+      'COUNTERSIGN_MASTER_KEY',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+    ]);
+    expect(new SettingsError(error).message).toContain('6 settings are not right:\n  ');
+  });
+});
+
+describe('secrets', () => {
+  const short = randomBytes(31).toString('base64');
+  it.each([
+    ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'has another protocol'],
+    ['DATABASE_URL', 'hunter2', 'is no URL'],
+    ['REDIS_URL', 'http://:hunter2@redis', 'has another protocol'],
+    ['WEBHOOK_EGRESS_PROXY', 'socks://u:hunter2@proxy', 'has another protocol'],
+    ['COUNTERSIGN_MASTER_KEY', short, 'has 31 bytes'],
+    ['COUNTERSIGN_MASTER_KEY', 'hunter2 hunter2', 'is not standard base64'],
+    ['COUNTERSIGN_ENTROPY_KEYS', MASTER_KEY, 'has an entry that is not <version>:<base64>'],
+    ['COUNTERSIGN_ENTROPY_KEYS', `0:${MASTER_KEY}`, 'has an entry that is not <version>:<base64>'],
+    ['COUNTERSIGN_ENTROPY_KEYS', `1:${short}`, 'has a version 1 of 31 bytes'],
+    ['COUNTERSIGN_ENTROPY_KEYS', `1:${MASTER_KEY},1:${MASTER_KEY}`, 'names version 1 twice'],
+    ['COUNTERSIGN_ADMIN_KEY', 'hunter2', 'is no admin key'],
+  ])('%s: a wrong value is told without showing it', (variable, value, fault) => {
+    const faults = controlPlaneFaults({ [variable]: value });
+    expect(faults).toMatchObject([{ variable, fault: `has a value (not shown) that ${fault}` }]);
+    expect(new SettingsError(faults).message).not.toContain(value);
+    expect(new SettingsError(faults).message).not.toContain('hunter2');
+  });
+
+  it.each(['DATABASE_URL', 'COUNTERSIGN_MASTER_KEY', 'COUNTERSIGN_ENTROPY_KEYS', 'COUNTERSIGN_ADMIN_KEY'])(
+    'without %s neither daemon starts, in production least of all',
+    (variable) => {
+      const environment = { ...CONTROL_PLANE, NODE_ENV: 'production', [variable]: '' };
+      for (const load of [
+        () => loadSettings(ControlPlaneSettings, environment),
+        () => loadSettings(GatewaySettings, environment),
+      ]) {
+        expect(faultsOf(load)).toMatchObject([{ variable, fault: 'is not set' }]);
+      }
+    },
+  );
+
+  it('never appear in an error, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 12 }), (value) => {
+        for (const variable of ['DATABASE_URL', 'COUNTERSIGN_MASTER_KEY', 'COUNTERSIGN_ENTROPY_KEYS']) {
+          expect(new SettingsError(controlPlaneFaults({ [variable]: value })).message).not.toContain(value);
+        }
+      }),
+    );
+  });
+});
+
+describe('variables that only go together', () => {
+  it('direct TLS needs both files', () => {
+    const faults = faultsOf(() => loadSettings(ControlPlaneSettings, DAEMON));
+    expect(faults.map(({ variable }) => variable)).toEqual(['TLS_CERT_FILE', 'TLS_KEY_FILE']);
+  });
+
+  it('a TLS proxy needs to be trusted', () => {
+    expect(controlPlaneFaults({ TLS_MODE: 'proxy' })).toMatchObject([{ variable: 'TRUSTED_PROXIES' }]);
+  });
+
+  it('SMPP over TLS needs a certificate and its key, or neither', () => {
+    for (const [given, missing] of [
+      ['SMPP_TLS_CERT_FILE', 'SMPP_TLS_KEY_FILE'],
+      ['SMPP_TLS_KEY_FILE', 'SMPP_TLS_CERT_FILE'],
+    ] as const) {
+      const faults = faultsOf(() => loadSettings(GatewaySettings, { ...DAEMON, [given]: FILE }));
+      expect(faults).toMatchObject([{ variable: missing }]);
+    }
+  });
+
+  it('the simulator takes what an SMPP bind can carry', () => {
+    const faults = faultsOf(() =>
+      loadSettings(SimulatorSettings, { SIMULATOR_SYSTEM_ID: 'x'.repeat(16), SIMULATOR_PASSWORD: 'nine char' }),
+    );
+    expect(faults.map(({ variable }) => variable)).toEqual(['SIMULATOR_SYSTEM_ID', 'SIMULATOR_PASSWORD']);
+  });
+});

@@ -1,0 +1,72 @@
+import { validateSync } from 'class-validator';
+import { SettingsError, type SettingFault } from './settings-error.js';
+import { listVariables, type Variable } from './variable.js';
+
+/** Characters of a wrong value that are shown. */
+const SHOWN_CHARACTERS = 80;
+
+interface Contradictory {
+  contradictions(): SettingFault[];
+}
+
+/**
+ * The settings of one app, read once from the environment, checked and frozen. An empty variable counts as not set.
+ * Throws a SettingsError that names every fault at once. The only reader of `process.env` in the house.
+ */
+export function loadSettings<Settings extends object>(
+  settingsClass: new () => Settings,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Settings> {
+  const settings = new settingsClass();
+  const variables = listVariables(settings);
+  const faults = [...fill(settings, variables, environment), ...validate(settings, variables, environment)];
+  // What several variables must be together is asked only once each of them is right.
+  const all = faults.length === 0 && hasContradictions(settings) ? settings.contradictions() : faults;
+  if (all.length > 0) throw new SettingsError(all);
+  return Object.freeze(settings);
+}
+
+/** Sets what could be read. A property that could not be is set to null, so that it is not told as missing too. */
+function fill(
+  settings: object,
+  variables: ReadonlyMap<string, Variable>,
+  environment: Readonly<Record<string, string | undefined>>,
+): SettingFault[] {
+  const faults: SettingFault[] = [];
+  for (const [property, variable] of variables) {
+    const text = environment[variable.name];
+    if (text === undefined || text === '') continue;
+    const reading = variable.read(text);
+    Reflect.set(settings, property, 'fault' in reading ? null : reading.value);
+    if ('fault' in reading) faults.push(faultOf(variable, text, reading.fault));
+  }
+  return faults;
+}
+
+function validate(
+  settings: object,
+  variables: ReadonlyMap<string, Variable>,
+  environment: Readonly<Record<string, string | undefined>>,
+): SettingFault[] {
+  return validateSync(settings, { stopAtFirstError: true }).flatMap(({ property, constraints }) => {
+    const variable = variables.get(property);
+    if (variable === undefined) return [];
+    const [message = 'is not right'] = Object.values(constraints ?? {});
+    return [faultOf(variable, environment[variable.name], message)];
+  });
+}
+
+function faultOf(variable: Variable, text: string | undefined, fault: string): SettingFault {
+  return { variable: variable.name, fault: describe(variable, text, fault), allowed: variable.allowed };
+}
+
+function describe(variable: Variable, text: string | undefined, fault: string): string {
+  if (text === undefined || text === '') return 'is not set';
+  if (variable.secret) return `has a value (not shown) that ${fault}`;
+  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  return `is ${JSON.stringify(shown)}, which ${fault}`;
+}
+
+function hasContradictions(settings: object): settings is Contradictory {
+  return 'contradictions' in settings && typeof settings.contradictions === 'function';
+}

@@ -1,0 +1,96 @@
+import { accessSync, constants } from 'node:fs';
+import ipaddr from 'ipaddr.js';
+import type { Reading } from './variable.js';
+
+export const KEY_OCTETS = 32;
+const LONGEST_ENTROPY_KEY_OCTETS = 64;
+/** Fits PostgreSQL's integer with room to spare; nobody adds entropy keys by the million. */
+const HIGHEST_ENTROPY_VERSION = 1_000_000;
+
+const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
+const HOST = /^(?!-)[A-Za-z0-9.-]{1,253}$/;
+
+/** Texts of the environment to values; what cannot be one comes back as a fault, told without the value itself. */
+export function readText(text: string): Reading {
+  return { value: text };
+}
+
+export function readWholeNumber(text: string): Reading {
+  return WHOLE_NUMBER.test(text) ? { value: Number(text) } : { fault: 'is not a whole number' };
+}
+
+export function readFlag(text: string): Reading {
+  if (text === 'true') return { value: true };
+  return text === 'false' ? { value: false } : { fault: 'is neither true nor false' };
+}
+
+/** An address or name to listen on, without port or brackets. */
+export function readHost(text: string): Reading {
+  return HOST.test(text) || ipaddr.isValid(text) ? { value: text } : { fault: 'is no address and no host name' };
+}
+
+/** A comma-separated list of CIDR ranges, each with its prefix length; a single address is a range of one. */
+export function readCidrs(text: string): Reading {
+  const ranges: string[] = [];
+  for (const entry of text.split(',').map((part) => part.trim())) {
+    const range = ipaddr.isValid(entry) ? `${entry}/${ipaddr.parse(entry).kind() === 'ipv4' ? 32 : 128}` : entry;
+    if (!ipaddr.isValidCIDR(range)) return { fault: `has an entry ${JSON.stringify(entry)} that is no address range` };
+    ranges.push(range);
+  }
+  return { value: Object.freeze(ranges) };
+}
+
+/** A URL with one of the protocols (`redis:`), handed on as it was written. */
+export function readUrl(text: string, protocols: readonly string[]): Reading {
+  if (!URL.canParse(text)) return { fault: 'is no URL' };
+  return protocols.includes(new URL(text).protocol) ? { value: text } : { fault: 'has another protocol' };
+}
+
+/** An https URL that paths are appended to: no user, query or fragment, and no slash at its end. */
+export function readBaseUrl(text: string): Reading {
+  if (!URL.canParse(text)) return { fault: 'is no URL' };
+  const url = new URL(text);
+  if (url.protocol !== 'https:') return { fault: 'is not https' };
+  if (url.username || url.password || url.search || url.hash) return { fault: 'has a user, a query or a fragment' };
+  return { value: url.href.replace(/\/+$/, '') };
+}
+
+/** A file that this process may read; its content is not looked at. */
+export function readFilePath(text: string): Reading {
+  try {
+    accessSync(text, constants.R_OK);
+    return { value: text };
+  } catch {
+    return { fault: 'is no file that this process can read' };
+  }
+}
+
+export function readMasterKey(text: string): Reading {
+  const key = base64(text);
+  if (key === null) return { fault: 'is not standard base64' };
+  return key.length === KEY_OCTETS ? { value: key } : { fault: `has ${key.length} bytes` };
+}
+
+/** `1:<base64>[,2:<base64>…]` as a map from version to key. */
+export function readEntropyKeys(text: string): Reading {
+  const keys = new Map<number, Buffer>();
+  for (const entry of text.split(',')) {
+    const [, version, encoded] = /^([1-9][0-9]{0,6}):(.+)$/.exec(entry.trim()) ?? [];
+    if (version === undefined || encoded === undefined) return { fault: `has an entry that is not <version>:<base64>` };
+    if (Number(version) > HIGHEST_ENTROPY_VERSION) return { fault: `has a version above ${HIGHEST_ENTROPY_VERSION}` };
+    if (keys.has(Number(version))) return { fault: `names version ${version} twice` };
+    const key = base64(encoded);
+    if (key === null) return { fault: `has a version ${version} that is not standard base64` };
+    if (key.length < KEY_OCTETS || key.length > LONGEST_ENTROPY_KEY_OCTETS) {
+      return { fault: `has a version ${version} of ${key.length} bytes` };
+    }
+    keys.set(Number(version), key);
+  }
+  return { value: keys };
+}
+
+/** Standard base64 with its padding, or null. Node's own decoder skips what it does not know, so the way back is compared. */
+function base64(text: string): Buffer | null {
+  const octets = Buffer.from(text, 'base64');
+  return octets.length > 0 && octets.toString('base64') === text ? octets : null;
+}

@@ -1,0 +1,102 @@
+import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  readBaseUrl,
+  readCidrs,
+  readEntropyKeys,
+  readFilePath,
+  readFlag,
+  readHost,
+  readMasterKey,
+  readText,
+  readUrl,
+  readWholeNumber,
+} from './readings.js';
+import { fromVariable, type Reading, type Variable } from './variable.js';
+
+const LOWEST_PORT = 1;
+const HIGHEST_PORT = 65_535;
+
+// One decorator a kind of value. Each says in one place how it is read, what class-validator demands of it, and in words
+// what is allowed.
+
+function shown(name: string, allowed: string, read: (text: string) => Reading): Variable {
+  return { name, allowed, secret: false, read };
+}
+
+function hidden(name: string, allowed: string, read: (text: string) => Reading): Variable {
+  return { name, allowed, secret: true, read };
+}
+
+export function WholeNumber(name: string, lowest: number, highest: number): PropertyDecorator {
+  return fromVariable(
+    shown(name, `a whole number from ${lowest} to ${highest}`, readWholeNumber),
+    IsInt(),
+    Min(lowest, { message: `is below ${lowest}` }),
+    Max(highest, { message: `is above ${highest}` }),
+  );
+}
+
+export function Port(name: string): PropertyDecorator {
+  return WholeNumber(name, LOWEST_PORT, HIGHEST_PORT);
+}
+
+export function Flag(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'true or false', readFlag), IsBoolean());
+}
+
+export function OneOf(name: string, values: readonly string[]): PropertyDecorator {
+  return fromVariable(shown(name, values.join(', '), readText), IsIn(values, { message: 'is none of these' }));
+}
+
+export function Host(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'an IP address or a host name', readHost), IsString());
+}
+
+export function Cidrs(name: string): PropertyDecorator {
+  const allowed = 'address ranges such as 10.0.0.0/8, separated by commas';
+  return fromVariable(shown(name, allowed, readCidrs), IsArray());
+}
+
+export function BaseUrl(name: string): PropertyDecorator {
+  const allowed = 'an https URL without user, query or fragment';
+  return fromVariable(shown(name, allowed, readBaseUrl), IsString());
+}
+
+export function FilePath(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'the path of a readable file', readFilePath), IsString());
+}
+
+/** A URL that may carry a password, and is therefore never shown. */
+export function ConnectionUrl(name: string, protocols: readonly string[]): PropertyDecorator {
+  const allowed = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+  return fromVariable(
+    hidden(name, allowed, (text) => readUrl(text, protocols)),
+    IsString(),
+  );
+}
+
+export function MasterKey(name: string): PropertyDecorator {
+  const allowed = '32 bytes in standard base64, as "openssl rand -base64 32" makes them';
+  return fromVariable(hidden(name, allowed, readMasterKey), IsInstance(Buffer));
+}
+
+export function EntropyKeys(name: string): PropertyDecorator {
+  const allowed = '<version>:<base64 of 32 to 64 bytes>, more versions after a comma';
+  return fromVariable(hidden(name, allowed, readEntropyKeys), IsInstance(Map));
+}
+
+export function AdminKey(name: string): PropertyDecorator {
+  return fromVariable(
+    hidden(name, 'csk_admin_ and 38 letters and digits', readText),
+    Matches(/^csk_admin_[0-9A-Za-z]{38}$/, { message: 'is no admin key' }),
+  );
+}
+
+/** An SMPP credential: ASCII, and no longer than its field without the closing zero (SMPP 3.4, 5.2.1 and 5.2.2). */
+export function SmppCredential(name: string, longest: number): PropertyDecorator {
+  return fromVariable(
+    hidden(name, `1 to ${longest} printable ASCII characters`, readText),
+    MaxLength(longest, { message: `is longer than ${longest} characters` }),
+    Matches(/^[\x21-\x7e]+$/, { message: 'has a character that is not printable ASCII' }),
+  );
+}
