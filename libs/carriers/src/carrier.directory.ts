@@ -1,0 +1,70 @@
+import type { SmppAddress } from '@countersign/phone';
+import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
+import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS } from './carrier.sql.js';
+import type { Bind, InboundNumber, SmppSystem } from './carrier.js';
+import { receivingCountry, servingNumber } from './number-plan.js';
+
+/** All inbound numbers are one entry: every question about them looks at all of them. */
+const ALL = 'all';
+/** Destinations whose country one copy of the numbers remembers. */
+const MAX_REMEMBERED_DESTINATIONS = 10_000;
+
+/** The numbers as read at one moment, with what has been worked out from them since. */
+interface NumberPlan {
+  readonly numbers: readonly InboundNumber[];
+  readonly countries: Map<string, string | null>;
+}
+
+/**
+ * Inbound numbers and systems as every request and message needs them: through a copy that is at most 3 s old. Rejects
+ * with DatabaseUnavailable when a copy has to be read and the database is away.
+ */
+export class CarrierDirectory {
+  private readonly plans: RowCache<NumberPlan>;
+  private readonly systems: RowCache<SmppSystem>;
+
+  constructor(private readonly db: Executor) {
+    this.plans = new RowCache({
+      load: async () => ({ numbers: await db.query<InboundNumber>(LIST_NUMBERS), countries: new Map() }),
+    });
+    this.systems = new RowCache({
+      load: async (systemId) => (await db.query<SmppSystem>(FIND_SYSTEM, [systemId]))[0] ?? null,
+    });
+  }
+
+  /**
+   * The number that phones of this country send to (see `servingNumber`); null when none serves it, as the database
+   * says now: a number that was just made works at once.
+   */
+  async inboundNumberFor(country: string, brandId: Uuid | null = null): Promise<string | null> {
+    const known = servingNumber((await this.plan()).numbers, country, brandId);
+    if (known !== null) return known;
+    this.plans.forget(ALL);
+    return servingNumber((await this.plan()).numbers, country, brandId);
+  }
+
+  /** The country of the number that an SMS was sent to (see `receivingCountry`); null when it is not known. */
+  async receivingCountry(destination: SmppAddress): Promise<string | null> {
+    const { numbers, countries } = await this.plan();
+    const key = `${destination.ton}:${destination.value}`;
+    const known = countries.get(key);
+    if (known !== undefined) return known;
+    const country = receivingCountry(numbers, destination);
+    if (countries.size < MAX_REMEMBERED_DESTINATIONS) countries.set(key, country);
+    return country;
+  }
+
+  /** A system that connects in, enabled or not; null when there is none of that system_id. */
+  system(systemId: string): Promise<SmppSystem | null> {
+    return this.systems.get(systemId);
+  }
+
+  /** Every bind as it is wanted now, disabled ones too; not through a copy. */
+  listBinds(db: Executor = this.db): Promise<Bind[]> {
+    return db.query<Bind>(LIST_BINDS);
+  }
+
+  private async plan(): Promise<NumberPlan> {
+    return (await this.plans.get(ALL)) ?? { numbers: [], countries: new Map() };
+  }
+}

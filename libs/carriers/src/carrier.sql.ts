@@ -1,0 +1,45 @@
+const LINK_TERMS = `carrier, default_alphabet AS "defaultAlphabet", retryable_mo_status AS "retryableMoStatus",
+  trusted_for_mo AS "trustedForMo", enabled`;
+
+const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest", bind_types AS "bindTypes",
+  allowed_cidrs AS "allowedCidrs", max_connections AS "maxConnections", tls_required AS "tlsRequired", ${LINK_TERMS}`;
+
+const BIND = `id, name, hosts, tls, system_id AS "systemId", password_sealed AS "passwordSealed",
+  system_type AS "systemType", bind_type AS "bindType", interface_version AS "interfaceVersion",
+  address_range AS "addressRange", send_window AS "sendWindow", enquire_link_seconds AS "enquireLinkSeconds",
+  response_timeout_seconds AS "responseTimeoutSeconds", ${LINK_TERMS}`;
+
+const NUMBER = `id, number, countries, brand_id AS "brandId"`;
+
+/** Every inbound number, oldest first: a table of tens of rows, or thousands, that is read every 3 s at most. */
+export const LIST_NUMBERS = `SELECT ${NUMBER} FROM inbound_numbers ORDER BY id`;
+
+/** A system that connects in. $1 system_id. */
+export const FIND_SYSTEM = `SELECT ${SYSTEM} FROM smpp_systems WHERE system_id = $1`;
+
+/** Every bind, oldest first, disabled ones too. */
+export const LIST_BINDS = `SELECT ${BIND} FROM binds ORDER BY id`;
+
+/** $1 id, $2 number, $3 countries, $4 brand or null. */
+export const INSERT_NUMBER = `
+  INSERT INTO inbound_numbers (id, number, countries, brand_id) VALUES ($1, $2, $3, $4) RETURNING ${NUMBER}`;
+
+/**
+ * $1 id, $2 system_id, $3 keyed digest of the password, $4 carrier, $5 bind types, $6 networks, $7 connections at most,
+ * $8 TLS required, $9 trusted for MO, $10 default alphabet, $11 retryable status, $12 enabled.
+ */
+export const INSERT_SYSTEM = `
+  INSERT INTO smpp_systems (id, system_id, password_digest, carrier, bind_types, allowed_cidrs, max_connections,
+    tls_required, trusted_for_mo, default_alphabet, retryable_mo_status, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${SYSTEM}`;
+
+/**
+ * $1 id, $2 name, $3 carrier, $4 hosts and $5 TLS as JSON, $6 system_id, $7 sealed password, $8 system_type, $9 bind type,
+ * $10 interface version, $11 address range, $12 send window, $13 enquire_link and $14 response seconds,
+ * $15 default alphabet, $16 retryable status, $17 trusted for MO, $18 enabled.
+ */
+export const INSERT_BIND = `
+  INSERT INTO binds (id, name, carrier, hosts, tls, system_id, password_sealed, system_type, bind_type,
+    interface_version, address_range, send_window, enquire_link_seconds, response_timeout_seconds, default_alphabet,
+    retryable_mo_status, trusted_for_mo, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING ${BIND}`;

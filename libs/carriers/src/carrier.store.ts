@@ -1,0 +1,124 @@
+import type { ServerKeys } from '@countersign/keys';
+import type { Executor, Uuid } from '@countersign/postgres';
+import { INSERT_BIND, INSERT_NUMBER, INSERT_SYSTEM } from './carrier.sql.js';
+import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
+import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
+
+/** ESME_RMSGQFUL: the carrier's queue is full, try again (SMPP 3.4, 5.1.3). */
+const RETRYABLE_BY_DEFAULT = 0x14;
+
+export interface CarrierStoreOptions {
+  readonly keys: ServerKeys;
+  /** A new id by the database's clock. */
+  newId(): Uuid;
+}
+
+export interface NewInboundNumber {
+  readonly number: string;
+  readonly countries: readonly string[];
+  readonly brandId?: Uuid | null;
+}
+
+type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
+
+/** A system; everything but its name, carrier and password has the contract's default. */
+export type NewSystem = Defaulted<Omit<SmppSystem, 'id' | 'passwordDigest'>, 'systemId' | 'carrier'> & {
+  readonly password: string;
+};
+
+/** A bind; everything but its names, hosts and password has the contract's default. */
+export type NewBind = Defaulted<Omit<Bind, 'id' | 'passwordSealed'>, 'name' | 'carrier' | 'hosts' | 'systemId'> & {
+  readonly password: string;
+};
+
+const LINK_DEFAULTS: Omit<LinkTerms, 'carrier'> = {
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: RETRYABLE_BY_DEFAULT,
+  trustedForMo: false,
+  enabled: true,
+};
+
+const SYSTEM_DEFAULTS = {
+  ...LINK_DEFAULTS,
+  bindTypes: BIND_TYPES,
+  allowedCidrs: [],
+  maxConnections: 4,
+  tlsRequired: false,
+} as const;
+
+const BIND_DEFAULTS = {
+  ...LINK_DEFAULTS,
+  tls: { enabled: false },
+  systemType: '',
+  bindType: 'transceiver',
+  interfaceVersion: '3.4',
+  addressRange: '',
+  sendWindow: 10,
+  enquireLinkSeconds: 30,
+  responseTimeoutSeconds: 10,
+} as const;
+
+/** Writes inbound numbers, systems and binds, in the caller's transaction. Passwords are stored digested or sealed. */
+export class CarrierStore {
+  constructor(private readonly options: CarrierStoreOptions) {}
+
+  /** Throws DataError 23505 for a number that is there already, 23514 for one that is no number. */
+  async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
+    const values = [this.options.newId(), number.number, number.countries, number.brandId ?? null];
+    return written(await tx.query<InboundNumber>(INSERT_NUMBER, values));
+  }
+
+  /** Throws DataError 23505 for a system_id that is taken. */
+  async createSystem(tx: Executor, system: NewSystem): Promise<SmppSystem> {
+    const id = this.options.newId();
+    const all = { ...SYSTEM_DEFAULTS, ...system };
+    const values = [
+      id,
+      all.systemId,
+      systemPasswordDigest(this.options.keys, id, all.password),
+      all.carrier,
+      all.bindTypes,
+      all.allowedCidrs,
+      all.maxConnections,
+      all.tlsRequired,
+      all.trustedForMo,
+      all.defaultAlphabet,
+      all.retryableMoStatus,
+      all.enabled,
+    ];
+    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, values));
+  }
+
+  /** Throws DataError 23505 for a name that is taken. */
+  async createBind(tx: Executor, bind: NewBind): Promise<Bind> {
+    const id = this.options.newId();
+    const all = { ...BIND_DEFAULTS, ...bind };
+    const values = [
+      id,
+      all.name,
+      all.carrier,
+      JSON.stringify(all.hosts),
+      JSON.stringify(all.tls),
+      all.systemId,
+      sealBindPassword(this.options.keys, id, all.password),
+      all.systemType,
+      all.bindType,
+      all.interfaceVersion,
+      all.addressRange,
+      all.sendWindow,
+      all.enquireLinkSeconds,
+      all.responseTimeoutSeconds,
+      all.defaultAlphabet,
+      all.retryableMoStatus,
+      all.trustedForMo,
+      all.enabled,
+    ];
+    return written(await tx.query<Bind>(INSERT_BIND, values));
+  }
+}
+
+function written<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined) throw new Error('an insert answered no row');
+  return row;
+}

@@ -1,0 +1,77 @@
+import type { Uuid } from '@countersign/postgres';
+
+export type BindType = 'transmitter' | 'receiver' | 'transceiver';
+export type InterfaceVersion = '3.3' | '3.4' | '5.0';
+/** What `data_coding` 0 means on a link (contract, Admin). */
+export type LinkAlphabet = 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+
+export const BIND_TYPES: readonly BindType[] = ['transmitter', 'receiver', 'transceiver'];
+
+/** What a bind of ours and a system that connects in have in common. */
+export interface LinkTerms {
+  /** Parts of one long message may come over any link of one carrier. */
+  readonly carrier: string;
+  readonly defaultAlphabet: LinkAlphabet;
+  /** SMPP command status that makes this carrier send an MO again. */
+  readonly retryableMoStatus: number;
+  /** Only a trusted link's MO is evidence (contract, MO matching). */
+  readonly trustedForMo: boolean;
+  readonly enabled: boolean;
+}
+
+/** A carrier or aggregator that connects in. */
+export interface SmppSystem extends LinkTerms {
+  readonly id: Uuid;
+  readonly systemId: string;
+  /** See `systemPasswordMatches`. */
+  readonly passwordDigest: Buffer;
+  readonly bindTypes: readonly BindType[];
+  /** Networks it may come from; empty for any. */
+  readonly allowedCidrs: readonly string[];
+  readonly maxConnections: number;
+  readonly tlsRequired: boolean;
+}
+
+export interface BindHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface BindTls {
+  readonly enabled: boolean;
+  /** PEM; in place of the authorities that Node trusts. */
+  readonly caCertificate?: string;
+  /** Name that the certificate must carry, where it is not the host. */
+  readonly serverName?: string;
+}
+
+/** A connection that we are to keep: desired state, as an administrator wants it. */
+export interface Bind extends LinkTerms {
+  readonly id: Uuid;
+  readonly name: string;
+  /** Tried in turn; at least one. */
+  readonly hosts: readonly BindHost[];
+  readonly tls: BindTls;
+  readonly systemId: string;
+  /** See `bindPassword`. Changes whenever the password is set. */
+  readonly passwordSealed: Buffer;
+  readonly systemType: string;
+  readonly bindType: BindType;
+  readonly interfaceVersion: InterfaceVersion;
+  readonly addressRange: string;
+  /** Our requests that may be unanswered at a time. */
+  readonly sendWindow: number;
+  readonly enquireLinkSeconds: number;
+  readonly responseTimeoutSeconds: number;
+}
+
+/** A number that phones send to. */
+export interface InboundNumber {
+  readonly id: Uuid;
+  /** E.164, or a short code of 3 to 8 digits. */
+  readonly number: string;
+  /** ISO 3166-1 alpha-2 of the countries that it serves; `*` for all. */
+  readonly countries: readonly string[];
+  /** The one brand it is reserved for, or null. */
+  readonly brandId: Uuid | null;
+}

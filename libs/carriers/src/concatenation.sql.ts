@@ -1,0 +1,37 @@
+/**
+ * Makes the rows of some long messages, or finds them, and locks them in key order, so that parts of one message take
+ * turns across gateways. Tells whether a row is left over from an older message that had the same reference.
+ * $1 keys, $2 totals in the same order, $3 seconds after which a message's parts no longer belong together.
+ */
+export const LOCK_WHOLES = `
+  INSERT INTO concatenations AS whole (key, total, updated_at)
+  SELECT key, total, clock_timestamp() FROM unnest($1::bytea[], $2::smallint[]) AS input (key, total) ORDER BY key
+  ON CONFLICT (key) DO UPDATE SET total = whole.total
+  RETURNING encode(key, 'hex') AS key, updated_at < clock_timestamp() - make_interval(secs => $3) AS stale`;
+
+/** Drops the parts of an older message. $1 keys, locked before. */
+export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
+
+/** The parts of some long messages. $1 keys. */
+export const READ_PARTS = `
+  SELECT encode(key, 'hex') AS key, part_number AS number, text_sealed AS "textSealed"
+  FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
+
+/**
+ * Stores parts and marks their messages as alive. A part that comes again takes the place of the first: it is the same,
+ * or it belongs to a newer message of a phone that counts badly.
+ * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice.
+ */
+export const STORE_PARTS = `
+  WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($1::bytea[]))
+  INSERT INTO concatenation_parts (key, part_number, text_sealed)
+  SELECT key, part_number, text_sealed FROM unnest($1::bytea[], $2::smallint[], $3::bytea[])
+    AS input (key, part_number, text_sealed)
+  ON CONFLICT (key, part_number) DO UPDATE SET text_sealed = excluded.text_sealed`;
+
+/** Drops long messages that no part has joined for a while, as many as asked for. $1 seconds, $2 how many at most. */
+export const PURGE_WHOLES = `
+  DELETE FROM concatenations WHERE key IN (
+    SELECT key FROM concatenations WHERE updated_at < statement_timestamp() - make_interval(secs => $1)
+    ORDER BY key LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING total`;

@@ -1,0 +1,122 @@
+import type { ServerKeys } from '@countersign/keys';
+import type { Executor } from '@countersign/postgres';
+import { FORGET_PARTS, LOCK_WHOLES, PURGE_WHOLES, READ_PARTS, STORE_PARTS } from './concatenation.sql.js';
+
+/** Parts further apart than this are of two messages that happen to share a reference; phones count to 255. */
+export const PARTS_BELONG_SECONDS = 600;
+/** Of a part's text this much is stored: many times what one SMS holds, and a bound for 255 of them. */
+export const MAX_STORED_PART_CHARACTERS = 2048;
+const PURGE_BATCH = 500;
+
+/** What the parts of one long message have in common. */
+export interface WholeMessage {
+  readonly carrier: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly reference: number;
+  readonly referenceBits: 8 | 16;
+  /** 1 to 255. */
+  readonly total: number;
+}
+
+/** One part that has just arrived. */
+export interface MessagePart extends WholeMessage {
+  /** 1 to `total`. */
+  readonly number: number;
+  /** Decoded text of this part alone. */
+  readonly text: string;
+}
+
+/** The parts present once a part had joined: itself, those stored before, and those before it in the same call. */
+export interface AssembledText {
+  /** Text by part number. */
+  readonly parts: ReadonlyMap<number, string>;
+  readonly complete: boolean;
+}
+
+/**
+ * The place where parts of long messages meet, whichever gateway they came to. Texts are sealed; the key of a message
+ * is a keyed digest, so that a dump tells no number.
+ */
+export class ConcatenationStore {
+  constructor(private readonly keys: ServerKeys) {}
+
+  /**
+   * Adds parts in the caller's transaction and answers, for each in their order, what is present with it. Locks the
+   * messages in the order of their keys until the transaction ends.
+   */
+  async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<AssembledText[]> {
+    if (parts.length === 0) return [];
+    const keyed = parts.map((part) => ({ part, key: this.keyOf(part) }));
+    const present = await this.readLocked(tx, new Map(keyed.map(({ part, key }) => [key, part.total])));
+    const assembled = keyed.map(({ part, key }) => {
+      const texts = new Map(present.get(key)).set(part.number, part.text);
+      present.set(key, texts);
+      return { parts: texts, complete: texts.size === part.total };
+    });
+    await this.store(tx, keyed);
+    return assembled;
+  }
+
+  /** Forgets messages that no part has joined for that long; answers how many. Call again while it answers 500. */
+  async purgeOld(db: Executor, olderThanSeconds: number): Promise<number> {
+    return (await db.query(PURGE_WHOLES, [olderThanSeconds, PURGE_BATCH])).length;
+  }
+
+  /** Stored texts by message and part number, of messages that are locked from here on. */
+  private async readLocked(
+    tx: Executor,
+    totals: ReadonlyMap<string, number>,
+  ): Promise<Map<string, Map<number, string>>> {
+    const keys = [...totals.keys()].map(octetsOf);
+    const wholes = await tx.query<{ key: string; stale: boolean }>(LOCK_WHOLES, [
+      keys,
+      [...totals.values()],
+      PARTS_BELONG_SECONDS,
+    ]);
+    const stale = wholes.filter((whole) => whole.stale).map(({ key }) => octetsOf(key));
+    if (stale.length > 0) await tx.query(FORGET_PARTS, [stale]);
+    const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_PARTS, [keys]);
+    const present = new Map<string, Map<number, string>>();
+    for (const { key, number, textSealed } of rows) {
+      const texts = present.get(key) ?? new Map<number, string>();
+      present.set(key, texts.set(number, this.open(key, number, textSealed)));
+    }
+    return present;
+  }
+
+  private async store(
+    tx: Executor,
+    keyed: readonly { readonly part: MessagePart; readonly key: string }[],
+  ): Promise<void> {
+    // The same part twice in one call: the later one is kept, as it would be in two calls.
+    const latest = [...new Map(keyed.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
+    await tx.query(STORE_PARTS, [
+      latest.map(({ key }) => octetsOf(key)),
+      latest.map(({ part }) => part.number),
+      latest.map(({ key, part }) => this.seal(key, part)),
+    ]);
+  }
+
+  private keyOf(whole: WholeMessage): string {
+    const { carrier, source, destination, reference, referenceBits, total } = whole;
+    const named = JSON.stringify([carrier, source, destination, reference, referenceBits, total]);
+    return this.keys.digest('concatenation', named).toString('hex');
+  }
+
+  private seal(key: string, { number, text }: MessagePart): Buffer {
+    return this.keys.seal('message-text', text.slice(0, MAX_STORED_PART_CHARACTERS), contextOf(key, number));
+  }
+
+  private open(key: string, number: number, sealed: Buffer): string {
+    return this.keys.open('message-text', sealed, contextOf(key, number)).toString('utf8');
+  }
+}
+
+function contextOf(key: string, number: number): string {
+  return `${key}:${number}`;
+}
+
+function octetsOf(key: string): Buffer {
+  return Buffer.from(key, 'hex');
+}

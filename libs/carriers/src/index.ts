@@ -1,0 +1,36 @@
+export { BindEntity } from './bind.entity.js';
+export { CarrierDirectory } from './carrier.directory.js';
+export {
+  CarrierStore,
+  type CarrierStoreOptions,
+  type NewBind,
+  type NewInboundNumber,
+  type NewSystem,
+} from './carrier.store.js';
+export {
+  BIND_TYPES,
+  type Bind,
+  type BindHost,
+  type BindTls,
+  type BindType,
+  type InboundNumber,
+  type InterfaceVersion,
+  type LinkAlphabet,
+  type LinkTerms,
+  type SmppSystem,
+} from './carrier.js';
+export {
+  ConcatenationStore,
+  MAX_STORED_PART_CHARACTERS,
+  PARTS_BELONG_SECONDS,
+  type AssembledText,
+  type MessagePart,
+  type WholeMessage,
+} from './concatenation.store.js';
+export { InboundNumberEntity } from './inbound-number.entity.js';
+export { MessageEntity } from './message.entity.js';
+export { MessageStore } from './message.store.js';
+export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
+export { receivingCountry, servingNumber } from './number-plan.js';
+export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+export { SmppSystemEntity } from './smpp-system.entity.js';

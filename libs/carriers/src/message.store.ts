@@ -1,0 +1,36 @@
+import type { Executor } from '@countersign/postgres';
+import { INSERT_INBOUND } from './message.sql.js';
+import type { NewInboundMessage } from './message.js';
+
+/** Writes messages, in the caller's transaction. */
+export class MessageStore {
+  /** Stores MOs, one statement for all. Safe to run twice for the same ids: the first fate stays. */
+  async insertInbound(tx: Executor, messages: readonly NewInboundMessage[]): Promise<void> {
+    if (messages.length > 0) await tx.query(INSERT_INBOUND, [JSON.stringify(messages.map(insertRow))]);
+  }
+}
+
+function insertRow(message: NewInboundMessage): Readonly<Record<string, unknown>> {
+  const { textSealed } = message;
+  return {
+    id: message.id,
+    carrier: message.carrier,
+    link_id: message.linkId,
+    source: storable(message.source),
+    source_ton: message.sourceTon,
+    source_npi: message.sourceNpi,
+    destination: storable(message.destination),
+    data_coding: message.dataCoding,
+    text_sealed: Buffer.from(textSealed.buffer, textSealed.byteOffset, textSealed.byteLength).toString('base64'),
+    part_number: message.part?.number ?? null,
+    part_total: message.part?.total ?? null,
+    fate: message.fate,
+    session_id: message.sessionId,
+    account_id: message.accountId,
+  };
+}
+
+/** PostgreSQL's text has no NUL and no half of a surrogate pair; an address that has one is stored all the same. */
+function storable(address: string): string {
+  return address.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+}
