@@ -1,0 +1,114 @@
+import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
+import { type ConnectionOptions, createPostgresBackend, runMigrations, setDefaultBackendFactory } from 'bullmq';
+import pg from 'pg';
+
+export interface BellOptions {
+  /** `redis://` or `rediss://`; null rings through PostgreSQL. */
+  readonly redisUrl: string | null;
+  /** A direct or session-pooled connection when there is no Redis: the PostgreSQL bell listens. */
+  readonly databaseUrl: string;
+}
+
+/** A producer only adds; a worker blocks until there is something to take. */
+export type BellUse = 'producer' | 'worker';
+
+/** Pause before the next attempt to connect, longer each time up to the second; healed is then found within 2 s. */
+const RETRY_STEP_MS = 200;
+const RETRY_CAP_MS = 1_000;
+/** Up to this much is added at random, so that all processes do not come back in one instant. */
+const RETRY_JITTER_MS = 200;
+/** A frozen Redis answers nothing and closes nothing: a ring is given up after this. */
+const PRODUCER_COMMAND_TIMEOUT_MS = 500;
+/** Three times the longest block of a worker: silence beyond it means that the line is dead. */
+const WORKER_SOCKET_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 10_000;
+
+/** Connections of one queue or worker to PostgreSQL, beside the one that listens. */
+const POSTGRES_CONNECTIONS = 3;
+const POSTGRES_QUERY_TIMEOUT_MS = 3_000;
+const MIGRATION_TIMEOUT_MS = 60_000;
+
+/** Milliseconds to wait before attempt number `times`, `chance` from 0 up to 1. */
+export function retryDelayMs(times: number, chance: number): number {
+  return Math.min(RETRY_STEP_MS * times, RETRY_CAP_MS) + Math.floor(chance * RETRY_JITTER_MS);
+}
+
+/** The parts of a Redis URL as ioredis names them. Names and passwords may be percent-encoded; a path is the number of the database. */
+function redisAddress(redisUrl: string): ConnectionOptions {
+  const url = new URL(redisUrl);
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 6379),
+    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
+    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(url.pathname.length > 1 ? { db: Number(url.pathname.slice(1)) } : {}),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}
+
+function redisConnection(redisUrl: string, use: BellUse): ConnectionOptions {
+  const connection = {
+    ...redisAddress(redisUrl),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    retryStrategy: (times: number) => retryDelayMs(times, Math.random()),
+  };
+  if (use === 'worker') {
+    return { ...connection, maxRetriesPerRequest: null, socketTimeout: WORKER_SOCKET_TIMEOUT_MS };
+  }
+  return {
+    ...connection,
+    commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    // The check is one INFO at the start; a frozen Redis would time it out, and the queue would stay broken for good.
+    skipVersionCheck: true,
+  };
+}
+
+/** `options` of the URL are joined to BullMQ's own: it finds its tables through the search path that it sets there. */
+function postgresConnection(databaseUrl: string, use: BellUse): ConnectionOptions {
+  const { connectionString, options } = connectionSettings(databaseUrl);
+  return {
+    connectionString,
+    options,
+    max: POSTGRES_CONNECTIONS,
+    application_name: `countersign-bell-${use}`,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: POSTGRES_QUERY_TIMEOUT_MS,
+    statement_timeout: POSTGRES_QUERY_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}
+
+/** What a BullMQ Queue (`producer`) or Worker (`worker`) takes as its `connection`. Call prepareBell first. */
+export function bellConnection(options: BellOptions, use: BellUse): ConnectionOptions {
+  return options.redisUrl === null
+    ? postgresConnection(options.databaseUrl, use)
+    : redisConnection(options.redisUrl, use);
+}
+
+/**
+ * Before the first Queue or Worker of the process: chooses BullMQ's store for the whole process and, for PostgreSQL,
+ * makes BullMQ's own tables (schema `bullmq`). Without those tables its workers repeat their error without a pause.
+ * Several processes may call it at once. Redis needs nothing and is not contacted.
+ */
+export async function prepareBell(options: BellOptions): Promise<void> {
+  if (options.redisUrl !== null) {
+    setDefaultBackendFactory();
+    return;
+  }
+  setDefaultBackendFactory(createPostgresBackend);
+  const { connectionString } = connectionSettings(options.databaseUrl);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: MIGRATION_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await runMigrations(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * Writes events ($1 to $7, one array per column) and fixes where each is told: at the session's own URL, else at the
+ * account's default; nowhere when its type is neither $8, which is always told, nor one the account asked for. Written
+ * twice, an event stays one.
+ */
+export const APPEND_EVENTS = `
+  INSERT INTO events (id, type, account_id, session_id, occurred_at, data, webhook_url)
+  SELECT new.id, new.type, new.account_id, new.session_id, new.occurred_at, new.data::json,
+    CASE WHEN new.type = $8 OR new.type = ANY (account.webhook_events)
+      THEN coalesce(new.session_webhook_url, account.default_webhook_url) END
+  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[])
+    AS new (id, type, account_id, session_id, occurred_at, data, session_webhook_url)
+  LEFT JOIN accounts account ON account.id = new.account_id
+  ON CONFLICT (id) DO NOTHING`;
+
+/** Up to $1 events that nobody has taken, oldest first, locked; those that another is taking are passed over. */
+export const LOCK_UNDISPATCHED = `
+  SELECT id FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** Of the events $1, all between $2 and $3, those that nobody has taken or is taking, locked. */
+export const LOCK_NAMED = `
+  SELECT id FROM events
+  WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3 AND dispatched_at IS NULL
+  ORDER BY id FOR UPDATE SKIP LOCKED`;
+
+/** Marks the locked events $1, all between $2 and $3 (so that only their partitions are touched), and answers them. */
+export const MARK_DISPATCHED = `
+  UPDATE events SET dispatched_at = date_trunc('milliseconds', clock_timestamp())
+  WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
+  RETURNING id, type, account_id AS "accountId", session_id AS "sessionId", occurred_at AS "occurredAt",
+    data::text AS data, webhook_url AS "webhookUrl"`;
+
+/** The age of the oldest event that nobody has taken, in seconds; no row when there is none. */
+export const OLDEST_UNDISPATCHED = `
+  SELECT extract(epoch FROM clock_timestamp() - occurred_at)::float8 AS seconds
+  FROM events WHERE dispatched_at IS NULL ORDER BY id LIMIT 1`;

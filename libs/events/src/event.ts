@@ -1,0 +1,40 @@
+import type { Uuid } from '@countersign/postgres';
+
+/** What can happen to a session (contract, Webhooks). */
+export const EVENT_TYPES = [
+  'verification.completed',
+  'verification.denied',
+  'verification.expired',
+  'verification.cancelled',
+  'verification.sender_mismatch',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Told whether or not the account asked for it; all others are opt-in. */
+export const ALWAYS_TOLD: EventType = 'verification.completed';
+
+/** An event about to be written, in the transaction of the change it tells of. */
+export interface NewEvent {
+  readonly id: Uuid;
+  readonly type: EventType;
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid;
+  readonly occurredAt: Date;
+  /** JSON text, stored as it is: never `authEntropy`, never `fallbackUri`. */
+  readonly data: string;
+  /** The session's own webhook URL; the account's default stands in for null. */
+  readonly sessionWebhookUrl: string | null;
+}
+
+/** An event that was claimed to be told. */
+export interface DueEvent {
+  readonly id: Uuid;
+  readonly type: EventType;
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid;
+  readonly occurredAt: Date;
+  /** JSON text, as it was written. */
+  readonly data: string;
+  /** Where to, fixed when it happened; null when nobody asked to be told. */
+  readonly webhookUrl: string | null;
+}

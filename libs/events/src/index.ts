@@ -1,0 +1,3 @@
+export { type DueEvent, EVENT_TYPES, type EventType, type NewEvent } from './event.js';
+export { EventStore } from './event-store.js';
+export { QUEUE_PREFIX, QUEUES, type WakeUp } from './queues.js';
