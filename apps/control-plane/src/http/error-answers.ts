@@ -1,0 +1,77 @@
+import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from './errors.js';
+
+/** When to come back after a 503: the database is usually back within a second, or a spike over. */
+const RETRY_AFTER_SECONDS = '1';
+
+export interface ErrorLog {
+  /** Something broke while this request was answered. */
+  failed(error: unknown, request: { readonly id: string; readonly method: string; readonly route: string }): void;
+}
+
+/** The one place that turns whatever was thrown, by us or by the framework, into an answer of the catalogue. */
+@Catch()
+export class ErrorAnswers implements ExceptionFilter {
+  constructor(
+    private readonly publicBaseUrl: string,
+    private readonly log: ErrorLog,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.send(http.getResponse<FastifyReply>(), this.understand(error, http.getRequest<FastifyRequest>()));
+  }
+
+  /** What an error means for the caller; one that is our fault is logged. */
+  understand(error: unknown, request: FastifyRequest): RefusedRequest {
+    const refused = refusedBy(error);
+    if (ERRORS[refused.refusal.code].status >= 500) {
+      this.log.failed(error, { id: request.id, method: request.method, route: request.routeOptions.url ?? 'none' });
+    }
+    return refused;
+  }
+
+  /** Does nothing when the request has been answered, for instance because its time was over. */
+  send(reply: FastifyReply, { refusal, headers }: RefusedRequest): void {
+    if (reply.sent) return;
+    const { status } = ERRORS[refusal.code];
+    if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    void reply
+      .code(status)
+      .headers(headers)
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(this.body(refusal));
+  }
+
+  body(refusal: Refusal): string {
+    return errorBody(refusal, this.publicBaseUrl);
+  }
+}
+
+/** What the framework throws about a request carries a status; its texts are not for callers, who get the catalogue's. */
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+/** What an error means for the caller. Everything that nobody expected is INTERNAL_ERROR, and says nothing. */
+export function refusedBy(error: unknown): RefusedRequest {
+  if (error instanceof RefusedRequest) return error;
+  if (error instanceof DatabaseUnavailable || error instanceof BatcherFull) {
+    return new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' });
+  }
+  const status = statusOf(error);
+  const code = CODE_OF_STATUS[status] ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR');
+  return new RefusedRequest(code === 'MALFORMED_REQUEST' ? { code, message: 'The request cannot be read.' } : { code });
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  const fromFramework = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+  return typeof fromFramework === 'number' ? fromFramework : 500;
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import { RefusedRequest } from './errors.js';
+import { parseJsonObject, type JsonObject } from './json-body.js';
+
+/** Room for the largest legal body: 16 metadata values of 512 characters, every one escaped. */
+export const MAX_BODY_OCTETS = 128 * 1024;
+
+/**
+ * The body of a request from its octets: a JSON object, or undefined when there is none. Throws RefusedRequest for
+ * another media type and for what is not a JSON object, in this order (contract, Order).
+ */
+export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | undefined {
+  if (octets.length === 0) return undefined;
+  if (!isJson(request)) throw new RefusedRequest({ code: 'UNSUPPORTED_MEDIA_TYPE' });
+  const body = parseJsonObject(octets);
+  if (!body.ok) throw new RefusedRequest({ code: 'MALFORMED_REQUEST', message: body.because });
+  return body.value;
+}
+
+function isJson({ headers, routeOptions }: FastifyRequest): boolean {
+  if (!['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase())) return false;
+  const contentType = headers['content-type'];
+  if (contentType === undefined) {
+    const { route } = routeOptions.config;
+    return route?.access === 'key' && route.body === 'none';
+  }
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+  return mediaType.trim() === 'application/json' && parameters.every(isHarmless);
+}
+
+/** A parameter that does not change how the octets are read: anything but a character set other than UTF-8. */
+function isHarmless(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=', 2);
+  return name.trim() !== 'charset' || ['utf-8', '"utf-8"'].includes(value.trim());
+}

@@ -1,0 +1,240 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { createApiKey, ServerKeys } from '@countersign/keys';
+import { DatabaseUnavailable } from '@countersign/postgres';
+import type { FastifyInstance } from 'fastify';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Gatekeeper } from './access.js';
+import { AllowedMethods } from './allowed-methods.js';
+import { ErrorAnswers } from './error-answers.js';
+import { RequestDeadline } from './request-deadline.js';
+import type { RouteAccess } from './route-access.js';
+import { createServer, type AnsweredRequest } from './server.js';
+
+const LIVE = createApiKey('live');
+const NARROW = createApiKey('live');
+const ADMIN = createApiKey('admin');
+const principal: ApiKeyPrincipal = { keyId: 'k', kind: 'live', accountId: 'a', scopes: ['verify'] };
+
+const keyed = (body: 'json' | 'none' = 'json'): { config: { route: RouteAccess } } => ({
+  config: { route: { access: 'key', scope: 'verify', body } },
+});
+
+interface Fixture {
+  readonly server: FastifyInstance;
+  readonly failures: unknown[];
+  readonly answered: AnsweredRequest[];
+  readonly asked: string[];
+}
+
+async function start(): Promise<Fixture> {
+  const failures: unknown[] = [];
+  const answered: AnsweredRequest[] = [];
+  const asked: string[] = [];
+  const methods = new AllowedMethods();
+  const gatekeeper = new Gatekeeper({
+    directory: {
+      authenticate: (key) => {
+        asked.push(key);
+        if (key === LIVE) return Promise.resolve(principal);
+        return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
+      },
+    },
+    keys: ServerKeys.fromMaster(Buffer.alloc(32, 1)),
+    adminKey: ADMIN,
+    tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
+    methods,
+  });
+  let requests = 0;
+  const adapter = createServer({
+    tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
+    publicBaseUrl: 'https://cs.test',
+    gatekeeper,
+    methods,
+    answers: new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) }),
+    deadline: new RequestDeadline(),
+    newRequestId: () => `req_${++requests}`,
+    onAnswer: (answer) => answered.push(answer),
+  });
+  const server: FastifyInstance = adapter.getInstance();
+  const answers = new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) });
+  server.setErrorHandler((error, request, reply) => answers.send(reply, answers.understand(error, request)));
+  server.get('/docs', { config: { route: { access: 'public' } } }, () => 'docs');
+  server.post('/v1/things', keyed(), (request) => ({ size: request.body instanceof Map ? request.body.size : null }));
+  server.delete('/v1/things/:id', keyed('none'), (request) => ({ body: request.body instanceof Map }));
+  server.get('/v1/things/:id', keyed(), () => Promise.reject(new DatabaseUnavailable('gone')));
+  server.get('/v1/broken', keyed(), () => Promise.reject(new Error('the details of our fault')));
+  await server.ready();
+  return { server, failures, answered, asked };
+}
+
+const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };
+const bearer = (key: string) => ({ ...proxied, authorization: `Bearer ${key}` });
+const codeOf = (response: { json: () => unknown }) => (response.json() as { error: { code: string } }).error.code;
+
+let fixture: Fixture;
+beforeEach(async () => {
+  fixture = await start();
+});
+
+describe('before a body is read', () => {
+  it('every answer has a request id and is not to be stored', async () => {
+    const response = await fixture.server.inject({ url: '/v1/nothing' });
+    expect(response.headers).toMatchObject({ 'x-request-id': 'req_1', 'cache-control': 'no-store' });
+  });
+
+  it('plain HTTP behind the proxy is refused, never redirected', async () => {
+    const response = await fixture.server.inject({
+      url: '/v1/things',
+      method: 'POST',
+      headers: { authorization: 'x' },
+    });
+    expect([response.statusCode, codeOf(response)]).toEqual([403, 'HTTPS_REQUIRED']);
+  });
+
+  it.each([undefined, '', 'Bearer', 'Basic abc', 'Bearer x', `Bearer ${LIVE} y`, `Bearer ${LIVE.slice(0, -1)}x`, LIVE])(
+    'the key "%s" is refused without asking the database',
+    async (authorization) => {
+      const headers = authorization === undefined ? proxied : { ...proxied, authorization };
+      const response = await fixture.server.inject({ url: '/v1/things', method: 'POST', headers, payload: '{broken' });
+      expect([response.statusCode, codeOf(response)]).toEqual([401, 'UNAUTHORIZED']);
+      expect(response.headers['www-authenticate']).toBe('Bearer');
+      expect(fixture.asked).toEqual([]);
+    },
+  );
+
+  it('a well-formed key that nobody has is refused', async () => {
+    const unknown = createApiKey('live');
+    const response = await fixture.server.inject({ url: '/v1/things/1', headers: bearer(unknown) });
+    expect(response.statusCode).toBe(401);
+    expect(fixture.asked).toEqual([unknown]);
+  });
+
+  it('the key comes before the route, and the route before the method', async () => {
+    for (const url of ['/v1', '/v1/', '/v1/nothing', '/v1/things/1/2', '/v1/%ff', '/%761/nothing']) {
+      expect((await fixture.server.inject({ url, headers: proxied })).statusCode, url).toBe(401);
+      const response = await fixture.server.inject({ url, headers: bearer(LIVE), method: 'POST', payload: '{broken' });
+      expect([response.statusCode, codeOf(response)], url).toEqual([404, 'NOT_FOUND']);
+    }
+    const response = await fixture.server.inject({ url: '/v1/things/1', method: 'PUT', headers: bearer(LIVE) });
+    expect([response.statusCode, codeOf(response), response.headers.allow]).toEqual([
+      405,
+      'METHOD_NOT_ALLOWED',
+      'DELETE, GET, HEAD',
+    ]);
+  });
+
+  it('an escaped spelling of a route needs the key too', async () => {
+    for (const url of ['/%76%31/things/1', '/v1/%74hings/1']) {
+      expect((await fixture.server.inject({ url, headers: proxied })).statusCode).toBe(401);
+    }
+  });
+
+  it('outside /v1 nothing needs a key', async () => {
+    expect((await fixture.server.inject({ url: '/docs', headers: proxied })).body).toBe('docs');
+    expect((await fixture.server.inject({ url: '/nothing', headers: proxied })).statusCode).toBe(404);
+    expect((await fixture.server.inject({ url: '/%ff', headers: proxied })).statusCode).toBe(404);
+  });
+
+  it('scopes are checked, and an admin key is no account’s key', async () => {
+    for (const key of [NARROW, ADMIN]) {
+      const response = await fixture.server.inject({
+        url: '/v1/things',
+        method: 'POST',
+        headers: bearer(key),
+        payload: '{broken',
+      });
+      expect([response.statusCode, codeOf(response)]).toEqual([403, 'FORBIDDEN']);
+    }
+    expect((await fixture.server.inject({ url: '/v1/nothing', headers: bearer(ADMIN) })).statusCode).toBe(404);
+    expect(
+      (await fixture.server.inject({ url: '/v1/nothing', headers: bearer(createApiKey('admin')) })).statusCode,
+    ).toBe(401);
+  });
+});
+
+describe('the body of a request', () => {
+  const post = (payload: string | Buffer | undefined, type: string | undefined) =>
+    fixture.server.inject({
+      url: '/v1/things',
+      method: 'POST',
+      headers: { ...bearer(LIVE), ...(type === undefined ? {} : { 'content-type': type }) },
+      ...(payload === undefined ? {} : { payload }),
+    });
+
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;Charset="UTF-8"',
+    'application/json; v=1',
+  ])('may be sent as %s', async (type) => {
+    expect((await post('{"a":1}', type)).json()).toEqual({ size: 1 });
+  });
+
+  it.each([
+    undefined,
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/jsonx',
+    'application/json; charset=latin1',
+    'nonsense',
+  ])('may not be sent as %s', async (type) => {
+    const response = await post('{"a":1}', type);
+    expect([response.statusCode, codeOf(response)]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+  });
+
+  it('may not be compressed', async () => {
+    const headers = { ...bearer(LIVE), 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const response = await fixture.server.inject({ url: '/v1/things', method: 'POST', headers, payload: '{}' });
+    expect(response.statusCode).toBe(415);
+  });
+
+  it('is measured before its type, and its type before its JSON', async () => {
+    expect((await post('x'.repeat(128 * 1024 + 1), 'text/plain')).statusCode).toBe(413);
+    expect((await post('{broken', 'text/plain')).statusCode).toBe(415);
+    expect(codeOf(await post('{broken', 'application/json'))).toBe('MALFORMED_REQUEST');
+    const largest = `{"a":"${'x'.repeat(128 * 1024 - 8)}"}`;
+    expect((await post(largest, 'application/json')).json()).toEqual({ size: 1 });
+  });
+
+  it('of a call without a body may be absent, empty or {}, with or without a type', async () => {
+    for (const payload of [undefined, '', '{}']) {
+      for (const type of [undefined, 'application/json']) {
+        const response = await fixture.server.inject({
+          url: '/v1/things/1',
+          method: 'DELETE',
+          headers: { ...bearer(LIVE), ...(type === undefined ? {} : { 'content-type': type }) },
+          ...(payload === undefined ? {} : { payload }),
+        });
+        expect(response.json()).toEqual({ body: payload === '{}' });
+      }
+    }
+  });
+});
+
+describe('what goes wrong', () => {
+  it('is 503 with Retry-After when the database is away, and logged', async () => {
+    const response = await fixture.server.inject({ url: '/v1/things/1', headers: bearer(LIVE) });
+    expect([response.statusCode, codeOf(response), response.headers['retry-after']]).toEqual([
+      503,
+      'SERVICE_UNAVAILABLE',
+      '1',
+    ]);
+    expect(fixture.failures).toHaveLength(1);
+  });
+
+  it('is 500 without a word about it when nobody expected it', async () => {
+    const response = await fixture.server.inject({ url: '/v1/broken', headers: bearer(LIVE) });
+    expect([response.statusCode, codeOf(response)]).toEqual([500, 'INTERNAL_ERROR']);
+    expect(response.body).not.toContain('details');
+    expect(fixture.failures).toHaveLength(1);
+  });
+
+  it('is counted by route and status, never by address', async () => {
+    await fixture.server.inject({ url: '/v1/things/secret-id', headers: bearer(LIVE) });
+    await fixture.server.inject({ url: '/v1/nothing', headers: bearer(LIVE) });
+    expect(fixture.answered.map(({ route, status }) => [route, status])).toEqual([
+      ['/v1/things/:id', 503],
+      ['none', 404],
+    ]);
+  });
+});
