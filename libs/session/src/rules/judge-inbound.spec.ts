@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ApprovedBy, SessionStatus } from '../session.js';
+import { judgeInbound, type InboundCase, type LockedSession } from './judge-inbound.js';
+
+const NOW = 1_700_000_000_000;
+const PHONE = '+14155552671';
+const STRANGER = '+442071838750';
+
+function session(id: string, changes: Partial<LockedSession> = {}): LockedSession {
+  return {
+    id,
+    accountId: 'account',
+    phone: PHONE,
+    status: 'pending',
+    approvedBy: null,
+    expiresAtMs: NOW + 1,
+    nowMs: NOW,
+    mismatchSeen: false,
+    ...changes,
+  };
+}
+
+const mo = (digests: readonly string[], changes: Partial<InboundCase> = {}): InboundCase => ({
+  digests,
+  senders: [PHONE],
+  trusted: true,
+  ...changes,
+});
+
+/** Sessions are known by a digest that is spelled like their id. */
+const bench = (...sessions: readonly LockedSession[]): ReadonlyMap<string, LockedSession> =>
+  new Map(sessions.map((each) => [each.id, each]));
+
+const fates = (cases: readonly InboundCase[], ...sessions: readonly LockedSession[]): readonly string[] =>
+  judgeInbound(cases, bench(...sessions)).verdicts.map(({ fate }) => fate);
+
+describe('judgeInbound', () => {
+  it('approves a live session for its own phone', () => {
+    expect(judgeInbound([mo(['s1'])], bench(session('s1')))).toEqual({
+      verdicts: [{ fate: 'matched', sessionId: 's1', accountId: 'account' }],
+      approve: ['s1'],
+      mismatch: [],
+    });
+  });
+
+  it.each<[fate: string, what: string, changes: Partial<LockedSession>]>([
+    ['duplicate', 'approved by an SMS', { status: 'approved', approvedBy: 'mo' }],
+    ['ended', 'approved by the card', { status: 'approved', approvedBy: 'rcs' }],
+    ['ended', 'approved by a code', { status: 'approved', approvedBy: 'otp' }],
+    ['ended', 'denied', { status: 'denied' }],
+    ['ended', 'cancelled', { status: 'cancelled' }],
+    ['ended', 'cancelled and past its time', { status: 'cancelled', expiresAtMs: NOW - 1 }],
+    ['expired', 'expired', { status: 'expired', expiresAtMs: NOW - 1 }],
+    ['expired', 'pending at the very millisecond of expiresAt', { expiresAtMs: NOW }],
+    ['matched', 'pending one millisecond before expiresAt', { expiresAtMs: NOW + 1 }],
+  ])('says %s of a session that is %s', (fate, _, changes) => {
+    const { verdicts, approve } = judgeInbound([mo(['s1'])], bench(session('s1', changes)));
+    expect(verdicts).toEqual([{ fate, sessionId: 's1', accountId: 'account' }]);
+    expect(approve).toEqual(fate === 'matched' ? ['s1'] : []);
+  });
+
+  it('knows no session for a message without a token, from an untrusted link, or with an unknown token', () => {
+    const none = { sessionId: null, accountId: null };
+    const cases = [mo([]), mo(['s1'], { trusted: false }), mo(['s2']), mo([], { trusted: false })];
+    expect(judgeInbound(cases, bench(session('s1')))).toEqual({
+      verdicts: [
+        { fate: 'no_token', ...none },
+        { fate: 'untrusted', ...none },
+        { fate: 'unknown_token', ...none },
+        { fate: 'no_token', ...none },
+      ],
+      approve: [],
+      mismatch: [],
+    });
+  });
+
+  it('approves once when the same message comes five times in one batch', () => {
+    const cases = Array.from({ length: 5 }, () => mo(['s1']));
+    expect(fates(cases, session('s1'))).toEqual(['matched', 'duplicate', 'duplicate', 'duplicate', 'duplicate']);
+    expect(judgeInbound(cases, bench(session('s1'))).approve).toEqual(['s1']);
+  });
+
+  it('accepts any of several candidates for the sender, and only a whole number', () => {
+    expect(fates([mo(['s1'], { senders: [STRANGER, PHONE] })], session('s1'))).toEqual(['matched']);
+    expect(fates([mo(['s1'], { senders: [] })], session('s1'))).toEqual(['wrong_sender']);
+    expect(fates([mo(['s1'], { senders: ['4155552671'] })], session('s1'))).toEqual(['wrong_sender']);
+  });
+
+  it('tells of a wrong sender once per live session, and the right one may still come', () => {
+    const stranger = mo(['s1'], { senders: [STRANGER] });
+    const { verdicts, approve, mismatch } = judgeInbound(
+      [stranger, stranger, mo(['s1']), stranger],
+      bench(session('s1')),
+    );
+    expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender', 'wrong_sender', 'matched', 'wrong_sender']);
+    expect(approve).toEqual(['s1']);
+    expect(mismatch).toEqual(['s1']);
+  });
+
+  it.each<[what: string, changes: Partial<LockedSession>]>([
+    ['told of before', { mismatchSeen: true }],
+    ['ended', { status: 'cancelled' }],
+    ['past its time', { expiresAtMs: NOW }],
+  ])('does not tell of a wrong sender on a session that was %s', (_, changes) => {
+    const stranger = mo(['s1'], { senders: [STRANGER] });
+    const { verdicts, mismatch } = judgeInbound([stranger], bench(session('s1', changes)));
+    expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender']);
+    expect(mismatch).toEqual([]);
+  });
+
+  it('does not tell of a wrong sender behind the approval in the same batch', () => {
+    const { mismatch } = judgeInbound([mo(['s1']), mo(['s1'], { senders: [STRANGER] })], bench(session('s1')));
+    expect(mismatch).toEqual([]);
+  });
+
+  it('gives a message with several tokens the best fate that one of them reached', () => {
+    const others = [
+      session('ended', { status: 'denied' }),
+      session('late', { expiresAtMs: NOW }),
+      session('foreign', { phone: STRANGER }),
+      session('live'),
+      session('again', { status: 'approved', approvedBy: 'mo' }),
+    ];
+    expect(fates([mo(['ended', 'late', 'live'])], ...others)).toEqual(['matched']);
+    expect(fates([mo(['late', 'again', 'ended'])], ...others)).toEqual(['duplicate']);
+    expect(fates([mo(['unknown', 'foreign', 'late'])], ...others)).toEqual(['expired']);
+    expect(fates([mo(['unknown', 'foreign'])], ...others)).toEqual(['wrong_sender']);
+  });
+
+  it('approves one session per message, the first that its tokens name', () => {
+    const { verdicts, approve } = judgeInbound([mo(['s2', 's1'])], bench(session('s1'), session('s2')));
+    expect(verdicts).toEqual([{ fate: 'matched', sessionId: 's2', accountId: 'account' }]);
+    expect(approve).toEqual(['s2']);
+  });
+
+  it('approves only live sessions, each once, and as many as are said to be matched', () => {
+    const status = fc.constantFrom<SessionStatus>('pending', 'approved', 'denied', 'cancelled', 'expired');
+    const by = fc.constantFrom<ApprovedBy | null>(null, 'mo', 'rcs', 'otp');
+    const sessions = fc.array(
+      fc.record({
+        status,
+        approvedBy: by,
+        phone: fc.constantFrom(PHONE, STRANGER),
+        left: fc.integer({ min: -2, max: 2 }),
+      }),
+      { minLength: 1, maxLength: 5 },
+    );
+    const digest = fc.constantFrom('s0', 's1', 's2', 's3', 's4', 'unknown');
+    const cases = fc.array(
+      fc.record({
+        digests: fc.array(digest, { maxLength: 3 }),
+        senders: fc.subarray([PHONE, STRANGER]),
+        trusted: fc.boolean(),
+      }),
+    );
+    fc.assert(
+      fc.property(sessions, cases, (rows, messages) => {
+        const known = bench(
+          ...rows.map(({ left, ...row }, at) => session(`s${at}`, { ...row, expiresAtMs: NOW + left })),
+        );
+        const { verdicts, approve, mismatch } = judgeInbound(messages, known);
+        expect(verdicts).toHaveLength(messages.length);
+        expect(verdicts.filter(({ fate }) => fate === 'matched').map(({ sessionId }) => sessionId)).toEqual(approve);
+        expect(new Set(approve).size).toBe(approve.length);
+        for (const id of [...approve, ...mismatch]) {
+          const row = known.get(id);
+          expect(row?.status).toBe('pending');
+          expect(row?.expiresAtMs).toBeGreaterThan(NOW);
+        }
+      }),
+    );
+  });
+});

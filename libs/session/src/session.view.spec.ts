@@ -1,0 +1,82 @@
+import { ServerKeys } from '@countersign/keys';
+import { describe, expect, it } from 'vitest';
+import { authEntropy } from './rules/auth-entropy.js';
+import { deriveToken } from './rules/token.js';
+import type { Session } from './session.js';
+import { SessionRenderer } from './session.view.js';
+
+const keys = ServerKeys.fromMaster(Buffer.alloc(32, 3));
+const entropyKeys = new Map([[2, Buffer.alloc(32, 4)]]);
+const renderer = new SessionRenderer(keys, entropyKeys);
+
+const PENDING: Session = {
+  id: '018bcfe5-6800-0000-0000-000000000001',
+  accountId: '018bcfe5-6800-0000-0000-000000000002',
+  brandId: '018bcfe5-6800-0000-0000-000000000003',
+  phone: '+14155552671',
+  status: 'pending',
+  channel: 'sms_fallback',
+  clientChallenge: 'AbCdEf0123456789'.repeat(4),
+  brandSlug: 'ACME',
+  instruction: 'Send this.',
+  inboundNumber: '+14155550100',
+  webhookUrl: 'https://example.com/hook',
+  allowSmsOtp: true,
+  metadata: [
+    ['b', 'quote " and \\ and \n'],
+    ['2', 'two'],
+    ['1', 'one'],
+    ['__proto__', 'ünïcode 🙂'],
+  ],
+  entropyKeyVersion: 2,
+  createdAt: new Date(1_700_000_000_007),
+  expiresAt: new Date(1_700_000_090_007),
+  endedAt: null,
+};
+const APPROVED: Session = { ...PENDING, status: 'approved', endedAt: new Date(1_700_000_004_321) };
+
+const ID = 'sess_01HF7YAT000000000000000001';
+const ACCOUNT = 'acct_01HF7YAT000000000000000002';
+const BRAND = 'brd_01HF7YAT000000000000000003';
+
+describe('SessionRenderer', () => {
+  it('writes the fields in the order of the specification, metadata as it was given', () => {
+    const uri = `sms:+14155550100?body=AUTH-ACME-${deriveToken(keys, PENDING.id)}%0ASend%20this.`;
+    expect(renderer.full(PENDING)).toBe(
+      `{"id":"${ID}","status":"pending","channel":"sms_fallback","fallbackUri":"${uri}","phone":"+14155552671",` +
+        `"accountId":"${ACCOUNT}","brandId":"${BRAND}","brandSlug":"ACME","clientChallenge":"${PENDING.clientChallenge}",` +
+        '"latencyMs":null,"approvedAt":null,"expiresAt":"2023-11-14T22:14:50.007Z","createdAt":"2023-11-14T22:13:20.007Z",' +
+        '"metadata":{"b":"quote \\" and \\\\ and \\n","2":"two","1":"one","__proto__":"ünïcode 🙂"}}',
+    );
+  });
+
+  it('adds the time of approval, the latency and authEntropy once approved', () => {
+    const text = renderer.full(APPROVED);
+    expect(text).toContain('"latencyMs":4314,"approvedAt":"2023-11-14T22:13:24.321Z"');
+    const entropy = authEntropy(entropyKeys, 2, PENDING.phone, ACCOUNT, BRAND);
+    expect(text.endsWith(`,"authEntropy":"${entropy}"}`)).toBe(true);
+    expect(renderer.authEntropy(APPROVED)).toBe(entropy);
+  });
+
+  it.each(['expired', 'denied', 'cancelled'] as const)('shows neither approval nor entropy when %s', (status) => {
+    const text = renderer.full({ ...APPROVED, status });
+    expect(text).toContain(`"status":"${status}"`);
+    expect(text).toContain('"latencyMs":null,"approvedAt":null');
+    expect(text).not.toContain('authEntropy');
+  });
+
+  it('has no link when the card was delivered', () => {
+    expect(renderer.full({ ...PENDING, channel: 'rcs' })).toContain('"channel":"rcs","fallbackUri":null,');
+  });
+
+  it('leaves authEntropy and fallbackUri out of what is stored, and nothing else', () => {
+    const stored = renderer.bare(APPROVED);
+    expect(stored).not.toContain(deriveToken(keys, PENDING.id));
+    const without = Object.fromEntries(
+      Object.entries(JSON.parse(renderer.full(APPROVED)) as Record<string, unknown>).filter(
+        ([key]) => key !== 'authEntropy' && key !== 'fallbackUri',
+      ),
+    );
+    expect(JSON.parse(stored)).toEqual(without);
+  });
+});
