@@ -51,7 +51,8 @@ function byNationalForm(numbers: readonly InboundNumber[], destination: SmppAddr
 }
 
 function countryServedBy({ number, countries }: InboundNumber): string | null {
-  if (LONG_NUMBER.test(number)) return countryOf(number);
+  const own = LONG_NUMBER.test(number) ? countryOf(number) : null;
+  if (own !== null) return own;
   const [country, ...others] = countries;
   return country === undefined || country === EVERY_COUNTRY || others.length > 0 ? null : country;
 }

@@ -1,0 +1,76 @@
+import type { SmppAddress } from '@countersign/phone';
+import { describe, expect, it } from 'vitest';
+import type { InboundNumber } from './carrier.js';
+import { receivingCountry, servingNumber } from './number-plan.js';
+
+const number = (
+  id: string,
+  text: string,
+  countries: readonly string[],
+  brandId: string | null = null,
+): InboundNumber => ({
+  id,
+  number: text,
+  countries,
+  brandId,
+});
+
+const US = number('1', '+14155550100', ['US', 'CA']);
+const WORLD = number('2', '+447400123456', ['*']);
+const SWISS_SHORT = number('3', '60606', ['CH']);
+const WORLD_SHORT = number('4', '70707', ['*']);
+const TWO_COUNTRY_SHORT = number('5', '80808', ['DE', 'AT']);
+
+describe('servingNumber', () => {
+  it('takes a number that names the country before one that serves all, wherever it stands', () => {
+    expect(servingNumber([WORLD, US], 'US', null)).toBe('+14155550100');
+    expect(servingNumber([US, WORLD], 'CA', null)).toBe('+14155550100');
+    expect(servingNumber([US, WORLD], 'FR', null)).toBe('+447400123456');
+    expect(servingNumber([SWISS_SHORT, WORLD], 'CH', null)).toBe('60606');
+  });
+
+  it('is null when none serves the country', () => {
+    expect(servingNumber([US, SWISS_SHORT], 'FR', null)).toBeNull();
+    expect(servingNumber([], 'US', null)).toBeNull();
+  });
+
+  it('serves phones that belong to no country by a number for all', () => {
+    expect(servingNumber([US, WORLD], '001', null)).toBe('+447400123456');
+    expect(servingNumber([US], '001', null)).toBeNull();
+  });
+
+  it('takes the oldest of equals', () => {
+    const younger = number('9', '+14155550199', ['US']);
+    expect(servingNumber([younger, US], 'US', null)).toBe('+14155550100');
+  });
+
+  it('keeps a reserved number for its brand, and prefers it there', () => {
+    const reserved = number('0', '+14155550111', ['US'], 'brand');
+    expect(servingNumber([reserved, US], 'US', null)).toBe('+14155550100');
+    expect(servingNumber([reserved, US], 'US', 'other')).toBe('+14155550100');
+    expect(servingNumber([US, reserved], 'US', 'brand')).toBe('+14155550111');
+    expect(servingNumber([reserved], 'US', 'other')).toBeNull();
+  });
+});
+
+describe('receivingCountry', () => {
+  const numbers = [US, WORLD, SWISS_SHORT, WORLD_SHORT, TWO_COUNTRY_SHORT];
+  const to = (value: string, ton: number): SmppAddress => ({ ton, npi: 1, value });
+
+  it.each<[what: string, destination: SmppAddress, country: string | null]>([
+    ['a long number of ours is its own', to('14155550100', 1), 'US'],
+    ['a long number that serves the world is still its own', to('447400123456', 1), 'GB'],
+    ['the same with a plus and no type', to('+447400123456', 0), 'GB'],
+    ['the same without a type', to('447400123456', 0), 'GB'],
+    ['the same in its national form', to('07400123456', 2), 'GB'],
+    ['a short code is the one country it serves', to('60606', 3), 'CH'],
+    ['a short code for the world tells none', to('70707', 3), null],
+    ['a short code of two countries tells none', to('80808', 3), null],
+    ['an international number that is not ours is its own', to('33612345678', 1), 'FR'],
+    ['a national number that is not ours tells none', to('0612345678', 2), null],
+    ['letters tell none', to('COUNTERSIGN', 5), null],
+    ['nothing tells none', to('', 0), null],
+  ])('%s', (_, destination, country) => {
+    expect(receivingCountry(numbers, destination)).toBe(country);
+  });
+});

@@ -1,0 +1,48 @@
+import { SealError, ServerKeys } from '@countersign/keys';
+import { describe, expect, it } from 'vitest';
+import type { SmppSystem } from './carrier.js';
+import { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+
+const keys = ServerKeys.fromMaster(Buffer.alloc(32, 5));
+const ID = '018bcfe5-6800-0000-0000-000000000001';
+const OTHER_ID = '018bcfe5-6800-0000-0000-000000000002';
+
+const system = (password: string): SmppSystem => ({
+  id: ID,
+  systemId: 'carrier',
+  passwordDigest: systemPasswordDigest(keys, ID, password),
+  carrier: 'carrier',
+  bindTypes: ['transceiver'],
+  allowedCidrs: [],
+  maxConnections: 4,
+  tlsRequired: false,
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 20,
+  trustedForMo: false,
+  enabled: true,
+});
+
+describe('passwords of systems that connect in', () => {
+  it('matches the right one only', () => {
+    expect(systemPasswordMatches(keys, system('secret'), 'secret')).toBe(true);
+    expect(systemPasswordMatches(keys, system('secret'), 'Secret')).toBe(false);
+    expect(systemPasswordMatches(keys, system('secret'), '')).toBe(false);
+  });
+
+  it('matches nothing for an unknown system', () => {
+    expect(systemPasswordMatches(keys, null, '')).toBe(false);
+    expect(systemPasswordMatches(keys, null, 'secret')).toBe(false);
+  });
+
+  it('looks different for equal passwords of two systems', () => {
+    expect(systemPasswordDigest(keys, ID, 'secret')).not.toEqual(systemPasswordDigest(keys, OTHER_ID, 'secret'));
+  });
+});
+
+describe('passwords of our binds', () => {
+  it('opens for its own bind and not for another', () => {
+    const passwordSealed = sealBindPassword(keys, ID, 'secret');
+    expect(bindPassword(keys, { id: ID, passwordSealed })).toBe('secret');
+    expect(() => bindPassword(keys, { id: OTHER_ID, passwordSealed })).toThrow(SealError);
+  });
+});
