@@ -8,23 +8,23 @@ export const DAYS_AHEAD = 7;
 export const PARTITIONED_TABLES = ['sessions', 'messages', 'events', 'deliveries'] as const;
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
-const NAME = new RegExp(`^(${PARTITIONED_TABLES.join('|')})_p(\\d{4})(\\d{2})(\\d{2})$`);
+const NAME = new RegExp(`^(${PARTITIONED_TABLES.join('|')})_p(\\d{8})$`);
 /** The same, as PostgreSQL reads it. */
 export const PARTITION_NAME_PATTERN = NAME.source.replaceAll('\\d', '[0-9]');
 
 /** Days since 1 January 1970, UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
+const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
+
 /** `sessions_p20251121`. */
-export const partitionName = (table: PartitionedTable, day: number): string =>
-  `${table}_p${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
+export const partitionName = (table: PartitionedTable, day: number): string => `${table}_p${dateOf(day)}`;
 
 /** The day in a partition's name; null when the name is not one that partitionName gives. */
 export function partitionDay(name: string): number | null {
-  const [, , year, month, day] = NAME.exec(name) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return null;
-  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  return new Date(ms).getUTCDate() === Number(day) ? dayOf(ms) : null;
+  const [, , date = ''] = NAME.exec(name) ?? [];
+  const day = dayOf(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(4, 6)) - 1, Number(date.slice(6))));
+  return date !== '' && dateOf(day) === date ? day : null;
 }
 
 /** The ids of a day: from `low` up to, but not, `high`. */

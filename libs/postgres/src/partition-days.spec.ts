@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { newId } from './id.js';
+import {
+  dayBounds,
+  dayOf,
+  isPastRetention,
+  neededDays,
+  PARTITIONED_TABLES,
+  partitionDay,
+  partitionName,
+} from './partition-days.js';
+
+const NOON = Date.UTC(2025, 10, 21, 12);
+const day = fc.integer({ min: 0, max: 40_000 });
+const table = fc.constantFrom(...PARTITIONED_TABLES);
+
+describe('the partition of a day', () => {
+  it('is named after its table and its date', () => {
+    expect(partitionName('sessions', dayOf(NOON))).toBe('sessions_p20251121');
+  });
+
+  it('tells its day by its name', () => {
+    fc.assert(fc.property(table, day, (of, each) => partitionDay(partitionName(of, each)) === each));
+  });
+
+  it('is not recognised in any other name', () => {
+    const names = [
+      'sessions',
+      'sessions_p20251321',
+      'sessions_p20250230',
+      'brands_p20251121',
+      'sessions_p20251121_old',
+      'x',
+    ];
+    expect(names.map(partitionDay)).toEqual(names.map(() => null));
+  });
+
+  it('holds exactly the ids made on that day', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e12 }), (ms) => {
+        const id = newId(ms);
+        const { low, high } = dayBounds(dayOf(ms));
+        return low <= id && id < high && dayBounds(dayOf(ms) + 1).low === high;
+      }),
+    );
+  });
+});
+
+describe('the days that are needed', () => {
+  it('are yesterday, today and the next seven', () => {
+    const today = dayOf(NOON);
+    expect(neededDays(NOON)).toEqual([-1, 0, 1, 2, 3, 4, 5, 6, 7].map((offset) => today + offset));
+  });
+});
+
+describe('a day past retention', () => {
+  it('has its last millisecond longer ago than that', () => {
+    const edge = Date.UTC(2025, 10, 21);
+    expect(isPastRetention(dayOf(edge) - 31, edge, 30)).toBe(true);
+    expect(isPastRetention(dayOf(edge) - 30, edge, 30)).toBe(false);
+    expect(isPastRetention(dayOf(edge) - 31, edge - 1, 30)).toBe(false);
+  });
+
+  it('is never one that is needed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1e12, max: 4e12 }), fc.integer({ min: 1, max: 400 }), (nowMs, retentionDays) =>
+        neededDays(nowMs).every((each) => !isPastRetention(each, nowMs, retentionDays)),
+      ),
+    );
+  });
+});
