@@ -25,14 +25,17 @@ export interface Demo extends SeededDemo {
 
 export async function prepare(environment: Environment, masterKey: Buffer): Promise<Demo> {
   const seeded = await seedDemo(environment);
+  const report = (error: unknown): void => {
+    process.stderr.write(`${String(error)}\n`);
+  };
   const database = await Database.open({
     url: environment['DATABASE_URL'] ?? '',
     poolMax: 4,
     applicationName: 'countersign-bench',
     entities: [],
-    onError: (error) => process.stderr.write(`${error.message}\n`),
+    onError: report,
   });
-  const clock = await DatabaseClock.start(database, (error) => process.stderr.write(`${error.message}\n`));
+  const clock = await DatabaseClock.start(database, report);
   const keys = ServerKeys.fromMaster(masterKey);
   const sessions = new SessionStore({
     database,
@@ -44,7 +47,7 @@ export async function prepare(environment: Environment, masterKey: Buffer): Prom
   });
   const close = async (): Promise<void> => {
     await sessions.drain();
-    clock.stop();
+    await clock.stop();
     await database.close();
   };
   return { ...seeded, database, sessions, keys, close };
