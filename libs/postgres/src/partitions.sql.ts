@@ -1,10 +1,14 @@
-/** The partitions of some tables ($1), those whose detaching was begun and not ended included. */
+/**
+ * The partitions of some tables ($1). One whose detaching was begun and not ended comes first: until that is ended, no
+ * other partition of its table can be detached.
+ */
 export const LIST_PARTITIONS = `
   SELECT parent.relname AS "table", child.relname AS partition, link.inhdetachpending AS "detachPending"
   FROM pg_inherits link
   JOIN pg_class parent ON parent.oid = link.inhparent
   JOIN pg_class child ON child.oid = link.inhrelid
-  WHERE parent.oid = ANY ($1::text[]::regclass[])`;
+  WHERE parent.oid = ANY ($1::text[]::regclass[])
+  ORDER BY link.inhdetachpending DESC, child.relname`;
 
 /** Tables of a name like a partition's ($1, a regular expression) that hang on no parent: dropping them was not ended. */
 export const LIST_DETACHED = `

@@ -1,0 +1,223 @@
+import {
+  Database,
+  DatabaseUnavailable,
+  dropOldPartitions,
+  ensurePartitions,
+  type Executor,
+  firstIdAt,
+  idBounds,
+  newId,
+  RowLease,
+} from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+
+const DAY_MS = 86_400_000;
+const NOW = Date.UTC(2025, 10, 21, 12);
+const TABLES = ['deliveries', 'events', 'messages', 'sessions'];
+
+const PARTITIONS = `
+  SELECT parent.relname AS "table", child.relname AS name
+  FROM pg_inherits JOIN pg_class parent ON parent.oid = inhparent JOIN pg_class child ON child.oid = inhrelid
+  WHERE parent.relkind = 'p' ORDER BY child.relname`;
+const INSERT_EVENT = `
+  INSERT INTO events (id, type, account_id, session_id, data, occurred_at)
+  VALUES ($1, 'verification.completed', $1, $1, '{}', to_timestamp(0))`;
+
+let home: TestDatabase;
+let database: Database;
+
+const open = (): Promise<Database> =>
+  Database.open({ url: home.url, poolMax: 6, applicationName: 'medium', entities: [], onError: () => undefined });
+
+const partitions = async (table: string): Promise<string[]> =>
+  (await database.query<{ table: string; name: string }>(PARTITIONS))
+    .filter((row) => row.table === table)
+    .map((row) => row.name);
+
+describe('partitions', () => {
+  beforeEach(async () => {
+    home = await freshDatabase();
+    database = await open();
+  });
+  afterEach(async () => {
+    await database.close();
+    await home.drop();
+  });
+
+  it('are made for yesterday, today and seven days ahead', async () => {
+    await ensurePartitions(database, NOW);
+    const days = ['20', '21', '22', '23', '24', '25', '26', '27', '28'];
+    for (const table of TABLES) expect(await partitions(table)).toEqual(days.map((day) => `${table}_p202511${day}`));
+    await database.query(INSERT_EVENT, [newId(NOW + 7 * DAY_MS)]);
+    await expect(database.query(INSERT_EVENT, [newId(NOW + 8 * DAY_MS)])).rejects.toThrow('no partition');
+  });
+
+  it('have the keys, the checks and exactly the indexes of their table', async () => {
+    await ensurePartitions(database, NOW);
+    const count = async (name: string): Promise<number[]> => {
+      const [row] = await database.query<{ indexes: number; checks: number }>(
+        `SELECT (SELECT count(*)::int FROM pg_index WHERE indrelid = $1::regclass) AS indexes,
+           (SELECT count(*)::int FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'c') AS checks`,
+        [name],
+      );
+      return [row?.indexes ?? 0, row?.checks ?? 0];
+    };
+    for (const table of TABLES) expect(await count(`${table}_p20251121`)).toEqual(await count(table));
+  });
+
+  it('are made once when several processes boot at once', async () => {
+    const others = await Promise.all(Array.from({ length: 3 }, open));
+    await Promise.all([database, ...others].map((each) => ensurePartitions(each, NOW)));
+    await Promise.all(others.map((each) => each.close()));
+    for (const table of TABLES) expect(await partitions(table)).toHaveLength(9);
+  });
+
+  it('are made while inserts of today are open, without waiting for them or holding them up', async () => {
+    await ensurePartitions(database, NOW);
+    await database.transaction(async (tx) => {
+      await tx.query(INSERT_EVENT, [newId(NOW)]);
+      await ensurePartitions(database, NOW + DAY_MS);
+      await tx.query(INSERT_EVENT, [newId(NOW)]);
+    });
+    expect(await partitions('events')).toContain('events_p20251129');
+  });
+
+  it('are waited for while another holds the lease, and made when its lease has run out', async () => {
+    const dead = new RowLease(database, 'partitions', newId(NOW), 300);
+    expect(await dead.take()).toBe(true);
+    await ensurePartitions(database, NOW);
+    expect(await partitions('events')).toHaveLength(9);
+  });
+
+  it('are dropped when all of them is past retention, and no sooner', async () => {
+    await ensurePartitions(database, NOW);
+    await database.query(INSERT_EVENT, [newId(NOW - DAY_MS)]);
+    const at = (days: number): number => Date.UTC(2025, 10, 21) + days * DAY_MS;
+    expect(await dropOldPartitions(database, at(30) - 1, 30)).toEqual([]);
+    expect((await dropOldPartitions(database, at(30), 30)).sort()).toEqual(TABLES.map((table) => `${table}_p20251120`));
+    expect(await partitions('events')).toHaveLength(8);
+    expect(await dropOldPartitions(database, at(30), 30)).toEqual([]);
+  });
+
+  it('whose dropping was cut short are dropped the next time', async () => {
+    await ensurePartitions(database, NOW);
+    await database.query('ALTER TABLE events DETACH PARTITION events_p20251120');
+    // Detaching waits for a transaction that still sees the partition, and its time runs out.
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT FROM sessions');
+      const detaching = database.maintenance(200, (session) =>
+        session.query('ALTER TABLE sessions DETACH PARTITION sessions_p20251121 CONCURRENTLY'),
+      );
+      await expect(detaching).rejects.toThrow(DatabaseUnavailable);
+    });
+    const dropped = await dropOldPartitions(database, NOW + 31 * DAY_MS, 30);
+    expect(dropped).toEqual(expect.arrayContaining(['events_p20251120', 'sessions_p20251121']));
+    expect(dropped).toHaveLength(8);
+  });
+
+  it('are left alone while another process is at it', async () => {
+    await ensurePartitions(database, NOW);
+    await new RowLease(database, 'partitions', newId(NOW), 60_000).take();
+    expect(await dropOldPartitions(database, NOW + 31 * DAY_MS, 30)).toEqual([]);
+  });
+});
+
+describe('a lease', () => {
+  beforeAll(async () => {
+    home = await freshDatabase();
+    database = await open();
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+
+  it('belongs to one owner, who may renew it, until it is given back', async () => {
+    const one = new RowLease(database, 'work', newId(NOW), 60_000);
+    const other = new RowLease(database, 'work', newId(NOW), 60_000);
+    expect([await one.take(), await other.take(), await one.take()]).toEqual([true, false, true]);
+    await other.giveBack();
+    expect(await other.take()).toBe(false);
+    await one.giveBack();
+    expect(await other.take()).toBe(true);
+  });
+
+  it('is won by one of many who ask at once', async () => {
+    const asked = Array.from({ length: 20 }, () => new RowLease(database, 'race', newId(NOW), 60_000).take());
+    expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(1);
+  });
+});
+
+/** Tables and partitions (not indexes) that this transaction has locked, of one partitioned table. */
+const LOCKED = `
+  SELECT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = relation
+  WHERE pid = pg_backend_pid() AND relkind IN ('r', 'p') AND relname ~ '^events' ORDER BY relname`;
+
+describe('a statement over a table of many days', () => {
+  beforeAll(async () => {
+    home = await freshDatabase();
+    database = await open();
+    for (let days = -29; days <= 0; days += 8) await ensurePartitions(database, NOW + days * DAY_MS);
+    await ensurePartitions(database, NOW);
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+
+  /** Runs it often enough that a server which may choose a generic plan would have done so. */
+  const locksOf = (text: string, values: readonly unknown[]): Promise<string[]> =>
+    database.transaction(async (tx: Executor) => {
+      for (let count = 0; count < 8; count++) await tx.query(text, values);
+      return (await tx.query<{ name: string }>(LOCKED)).map((row) => row.name);
+    });
+
+  const ids = [newId(NOW - 3 * DAY_MS), newId(NOW - 2 * DAY_MS)];
+  const { low, high } = idBounds(ids);
+
+  it('has many partitions to choose from', async () => {
+    expect((await partitions('events')).length).toBeGreaterThanOrEqual(37);
+  });
+
+  it('touches one partition for an exact id', async () => {
+    const named = ['events', 'events_p20251119'];
+    const id = newId(NOW - 2 * DAY_MS);
+    expect(await locksOf('SELECT type FROM events WHERE id = $1', [id])).toEqual(named);
+    expect(await locksOf('UPDATE events SET dispatched_at = now() WHERE id = $1', [id])).toEqual(named);
+    expect(await locksOf('SELECT type FROM events WHERE id = $1 FOR UPDATE', [id])).toEqual(named);
+  });
+
+  it('touches the partitions of its id bounds for a set of ids', async () => {
+    const named = ['events', 'events_p20251118', 'events_p20251119'];
+    const update = `
+      WITH given AS (SELECT * FROM unnest($1::uuid[]) AS id)
+      UPDATE events SET dispatched_at = now() FROM given
+      WHERE events.id = given.id AND events.id >= $2 AND events.id <= $3`;
+    expect(await locksOf(update, [ids, low, high])).toEqual(named);
+    expect(
+      await locksOf('SELECT type FROM events WHERE id = ANY ($1) AND id >= $2 AND id <= $3', [ids, low, high]),
+    ).toEqual(named);
+  });
+
+  it('touches two days for what happened in the last 24 hours', async () => {
+    const text = 'SELECT type FROM events WHERE session_id = $1 AND id >= $2 AND id < $3';
+    expect(await locksOf(text, [low, firstIdAt(NOW - DAY_MS), firstIdAt(NOW + 60_000)])).toEqual([
+      'events',
+      'events_p20251120',
+      'events_p20251121',
+    ]);
+  });
+
+  it('touches one partition for an insert', async () => {
+    expect(await locksOf(`${INSERT_EVENT} ON CONFLICT (id) DO NOTHING`, [newId(NOW)])).toEqual([
+      'events',
+      'events_p20251121',
+    ]);
+  });
+
+  it('touches them all without a bound', async () => {
+    const text = 'SELECT e.type FROM events e JOIN unnest($1::uuid[]) AS given (id) ON e.id = given.id';
+    expect((await locksOf(text, [ids])).length).toBeGreaterThan(37);
+  });
+});
