@@ -1,0 +1,217 @@
+import smpp, { type PDU, type PduValues, type Session } from 'smpp';
+
+export interface LinkLimits {
+  /** A connection that has not bound by then is closed. */
+  readonly bindWithinMs: number;
+  /** Octets that came in and made no PDU by then: npm `smpp` has lost its place in the stream and would stay deaf. */
+  readonly pduWithinMs: number;
+  readonly watchEveryMs: number;
+}
+export const LINK_LIMITS: LinkLimits = { bindWithinMs: 10_000, pduWithinMs: 5_000, watchEveryMs: 1_000 };
+const ANSWER_WITHIN_MS = 10_000;
+const UNBIND_WITHIN_MS = 1_000;
+const INTERFACE_VERSION = 0x34;
+const BIND_TYPES = {
+  bind_transmitter: 'transmitter',
+  bind_receiver: 'receiver',
+  bind_transceiver: 'transceiver',
+} as const;
+
+export type BindType = (typeof BIND_TYPES)[keyof typeof BIND_TYPES];
+
+/** The other side has gone, or cannot be written to. */
+export class LinkLost extends Error {}
+/** The other side had 10 s to answer. */
+export class AnswerOverdue extends Error {}
+
+export interface LinkEvents {
+  /** The command_status of the answer to a bind. */
+  authenticate(systemId: string, password: string): number;
+  /** Answers a submit_sm, or does not. */
+  onSubmit(pdu: PDU, link: SmscLink): void;
+  answersEnquireLink(): boolean;
+  onClosed(link: SmscLink, reason: string): void;
+}
+
+interface Waiting {
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * One connection of npm `smpp`, watched: a bad PDU, a listener that throws or a silent desynchronisation leaves its session
+ * deaf for ever, so each of them closes the connection, and nothing else.
+ */
+export class SmscLink {
+  readonly since = new Date();
+  #bindType: BindType | null = null;
+  #systemId = '';
+  #closeReason: string | null = null;
+  #octetsRead = 0;
+  #behindSinceMs: number | null = null;
+  readonly #openedMs: number;
+  readonly #watch: NodeJS.Timeout;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(
+    private readonly session: Session,
+    private readonly events: LinkEvents,
+    private readonly limits: LinkLimits = LINK_LIMITS,
+  ) {
+    this.#openedMs = performance.now();
+    session.socket.setNoDelay(true);
+    session.on('error', (error) => this.destroy(error.message));
+    session.on('close', () => this.#closed());
+    session.on('pdu', (pdu) => this.#receive(pdu));
+    this.#watch = setInterval(() => this.#look(performance.now()), limits.watchEveryMs).unref();
+  }
+
+  get bindType(): BindType | null {
+    return this.#bindType;
+  }
+
+  get systemId(): string {
+    return this.#systemId;
+  }
+
+  /** Whether deliver_sm may be sent to it. */
+  get receives(): boolean {
+    return this.#bindType === 'receiver' || this.#bindType === 'transceiver';
+  }
+
+  get unanswered(): number {
+    return this.#waiting.size;
+  }
+
+  /** Sends a deliver_sm and settles with the command_status of its answer. Rejects with LinkLost or AnswerOverdue. */
+  deliver(values: PduValues): Promise<number> {
+    return this.#request((answered) => this.session.deliver_sm(values, answered));
+  }
+
+  answer(pdu: PDU, values: PduValues): void {
+    this.session.send(pdu.response(values));
+  }
+
+  /** unbind, answered or not within a second, then closed. */
+  async unbind(): Promise<void> {
+    const overdue = new Promise((resolve) => setTimeout(resolve, UNBIND_WITHIN_MS).unref());
+    const answered = this.#request((onResponse) => this.session.unbind({}, onResponse)).catch(() => undefined);
+    if (this.#bindType !== null) await Promise.race([answered, overdue]);
+    this.destroy('unbound');
+  }
+
+  destroy(reason: string): void {
+    this.#closeReason ??= reason;
+    this.session.destroy();
+  }
+
+  #request(send: (onResponse: (response: PDU) => void) => boolean): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => finish(() => reject(new AnswerOverdue('no answer within 10 s'))),
+        ANSWER_WITHIN_MS,
+      );
+      const waiting: Waiting = { reject, timer };
+      const finish = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+        settle();
+      };
+      this.#waiting.add(waiting);
+      try {
+        const sent = send(({ command_status }) => finish(() => resolve(command_status)));
+        if (!sent) finish(() => reject(new LinkLost('the link is closed')));
+      } catch (error) {
+        finish(() => reject(error instanceof Error ? error : new Error(String(error))));
+      }
+    });
+  }
+
+  #receive(pdu: PDU): void {
+    this.#octetsRead += pdu.command_length;
+    try {
+      this.#dispatch(pdu);
+    } catch (error) {
+      this.destroy(`while handling ${pdu.command}: ${String(error)}`);
+    }
+  }
+
+  #dispatch(pdu: PDU): void {
+    switch (pdu.command) {
+      case 'bind_transmitter':
+      case 'bind_receiver':
+      case 'bind_transceiver':
+        this.#bind(pdu, BIND_TYPES[pdu.command]);
+        return;
+      case 'enquire_link':
+        if (this.events.answersEnquireLink()) this.answer(pdu, {});
+        return;
+      case 'unbind':
+        this.answer(pdu, {});
+        this.#end('unbound by the other side');
+        return;
+      case 'submit_sm':
+        this.#submit(pdu);
+        return;
+      default:
+        if (!pdu.isResponse()) this.#refuse(pdu);
+    }
+  }
+
+  #bind(pdu: PDU, bindType: BindType): void {
+    if (this.#bindType !== null) {
+      this.answer(pdu, { command_status: smpp.errors.ESME_RALYBND });
+      return;
+    }
+    const { system_id = '', password = '', interface_version = 0 } = pdu;
+    const status = this.events.authenticate(system_id, password);
+    if (status !== smpp.errors.ESME_ROK) {
+      this.answer(pdu, { command_status: status });
+      this.#end(`bind of ${JSON.stringify(system_id)} refused with status ${status}`);
+      return;
+    }
+    this.#bindType = bindType;
+    this.#systemId = system_id;
+    const takesTlvs = interface_version >= INTERFACE_VERSION;
+    this.answer(pdu, { system_id: 'SIMULATOR', ...(takesTlvs ? { sc_interface_version: INTERFACE_VERSION } : {}) });
+  }
+
+  #submit(pdu: PDU): void {
+    if (this.#bindType === 'transmitter' || this.#bindType === 'transceiver') this.events.onSubmit(pdu, this);
+    else this.answer(pdu, { command_status: smpp.errors.ESME_RINVBNDSTS });
+  }
+
+  /** A generic_nack of our own: npm `smpp` throws when it is asked for the answer to a command that has none. */
+  #refuse(pdu: PDU): void {
+    const values = { command_status: smpp.errors.ESME_RINVCMDID, sequence_number: pdu.sequence_number };
+    this.session.send(new smpp.PDU('generic_nack', values));
+  }
+
+  /** Closed once what was written has gone. */
+  #end(reason: string): void {
+    this.#closeReason ??= reason;
+    this.session.close();
+  }
+
+  #look(nowMs: number): void {
+    if (this.#bindType === null && nowMs - this.#openedMs > this.limits.bindWithinMs) {
+      this.destroy('no bind in time');
+      return;
+    }
+    if (this.session.socket.bytesRead <= this.#octetsRead) this.#behindSinceMs = null;
+    else this.#behindSinceMs ??= nowMs;
+    if (this.#behindSinceMs !== null && nowMs - this.#behindSinceMs > this.limits.pduWithinMs)
+      this.destroy('no PDU in time');
+  }
+
+  #closed(): void {
+    clearInterval(this.#watch);
+    const reason = this.#closeReason ?? 'closed by the other side';
+    for (const { reject, timer } of this.#waiting) {
+      clearTimeout(timer);
+      reject(new LinkLost(reason));
+    }
+    this.#waiting.clear();
+    this.events.onClosed(this, reason);
+  }
+}
