@@ -19,12 +19,16 @@ const listenFault = (port, host) =>
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 
-/** The first port from there on that is free on 127.0.0.1. */
+/** Processes that look at the same time begin at different places, and one that looks twice gets two answers. */
+let nextOffset = process.pid;
+
+/** A port of that range that is free on 127.0.0.1; not the one of the call before. */
 export async function freePort(
   from = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from),
   count = PRIVATE_PORTS.count,
 ) {
-  for (let port = from; port < from + count; port++) {
+  for (let tries = 0; tries < count; tries++) {
+    const port = from + (nextOffset++ % count);
     if ((await listenFault(port, '127.0.0.1')) === undefined) return port;
   }
   throw new StartError(`no free port in ${from}..${from + count - 1}: set STACK_PORT to the first of 100 others`);

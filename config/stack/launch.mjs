@@ -1,0 +1,94 @@
+// The order in which a run comes up. Each step lives in its own file; how it goes down again is in lifecycle.mjs.
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { endLeftOverApps, startApp } from './apps.mjs';
+import { ensureCertificates } from './certificates.mjs';
+import { certificateHosts, environmentOf, placesOf } from './environment.mjs';
+import { createLifecycle } from './lifecycle.mjs';
+import { takeLock } from './lock.mjs';
+import { checkPorts, listenersOf } from './ports.mjs';
+import { prepare, ROOT } from './prepare.mjs';
+import { faultText, startLog, StartError } from './progress.mjs';
+import { publishQuickstart, quickstartFile } from './quickstart.mjs';
+import { waitUntilReady } from './ready.mjs';
+import { loadSecrets } from './secrets.mjs';
+import { seed } from './seed.mjs';
+import { startStores } from './stores.mjs';
+
+/** Brings everything up, and ends this process when it is stopped or something fails. */
+export async function launch(env = process.env) {
+  const log = startLog();
+  const lifecycle = createLifecycle(log);
+  lifecycle.watch();
+  try {
+    await bringUp(env, lifecycle, log);
+  } catch (error) {
+    if (!lifecycle.signal.aborted) await lifecycle.stop(1, faultText(error));
+  }
+}
+
+async function bringUp(env, lifecycle, log) {
+  if (env.NODE_ENV === 'production') {
+    throw new StartError(
+      'npm start is a development run (demo keys, webhooks to this machine). In production run the two apps, as docker-compose.yml shows; to try it here, unset NODE_ENV',
+    );
+  }
+  const listeners = listenersOf(env);
+  const places = placesOf(env, listeners);
+  const dataDir = openDataDir(env, lifecycle);
+  await endLeftOverApps({ dataDir, log });
+  await checkPorts(listeners);
+  await prepare({ log, signal: lifecycle.signal });
+
+  const secrets = await loadSecrets(dataDir);
+  const [stores, certificates] = await Promise.all([
+    startStores({ env, dataDir, lifecycle, log }),
+    ensureCertificates({ dataDir, hosts: certificateHosts(env), log }),
+  ]);
+  const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates });
+  const app = (name, phase) => startApp({ name, phase, environment, dataDir, lifecycle, log });
+  app('simulator', 'simulator');
+  const seeding = seed({ environment, secrets, places, signal: lifecycle.signal });
+  app('control-plane', 'apps');
+  app('gateway', 'apps');
+  const demo = await seeding;
+  const caFile = env.TLS_CERT_FILE || certificates.caFile;
+  await waitUntilReady({ places, caFile, apiKey: demo.apiKey, signal: lifecycle.signal });
+  lifecycle.signal.throwIfAborted();
+  publishQuickstart({
+    dataDir,
+    places,
+    caFile,
+    demo,
+    adminKey: environment.COUNTERSIGN_ADMIN_KEY,
+    environment,
+    stores,
+    log,
+  });
+}
+
+/** The data directory, ours alone until the end. */
+function openDataDir(env, lifecycle) {
+  const dataDir = env.COUNTERSIGN_DATA_DIR ? path.resolve(env.COUNTERSIGN_DATA_DIR) : path.join(ROOT, '.data');
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(
+      `cannot write to ${dataDir} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
+    );
+  }
+  const lock = takeLock(path.join(dataDir, 'lock'));
+  if (lock.release === undefined) {
+    throw new StartError(
+      `Countersign already runs from ${dataDir} (process ${lock.heldBy}): stop it, or set COUNTERSIGN_DATA_DIR and the ports to run another`,
+    );
+  }
+  // The file says "ready": one of an earlier run must not.
+  rmSync(quickstartFile(dataDir), { force: true });
+  lifecycle.onStop('last', async () => {
+    rmSync(quickstartFile(dataDir), { force: true });
+    lock.release();
+  });
+  return dataDir;
+}

@@ -1,0 +1,79 @@
+// The apps log to files; what matters of it is shown while they run.
+import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, readSync, truncateSync } from 'node:fs';
+
+const POLL_MS = 200;
+/** A file that has grown to this is kept as `.old` and begun anew. */
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
+const MAX_READ_BYTES = 256 * 1024;
+const MAX_SHOWN_CHARACTERS = 500;
+const SHOWN_LEVELS = ['warn', 'error', 'fatal'];
+
+/**
+ * Calls `show` with every line that is a warning or worse, or not a log record at all.
+ *
+ * @returns {() => void} reads what is left and ends
+ */
+export function followLog(file, show) {
+  let offset = 0;
+  let rest = '';
+  const look = () => {
+    const { text, size } = readFrom(file, offset);
+    offset += Buffer.byteLength(text, 'latin1');
+    const lines = (rest + text).split('\n');
+    rest = lines.pop().slice(-MAX_READ_BYTES);
+    for (const line of lines) {
+      const worth = worthShowing(Buffer.from(line, 'latin1').toString('utf8'));
+      if (worth !== undefined) show(worth);
+    }
+    if (size > MAX_LOG_BYTES && offset >= size) {
+      copyFileSync(file, `${file}.old`);
+      truncateSync(file);
+      offset = 0;
+    }
+  };
+  const timer = setInterval(look, POLL_MS);
+  return () => {
+    clearInterval(timer);
+    look();
+  };
+}
+
+/** Latin-1, so that a character which straddles two reads is put together again later. */
+function readFrom(file, offset) {
+  const handle = openSync(file, 'r');
+  try {
+    const { size } = fstatSync(handle);
+    const buffer = Buffer.alloc(Math.min(Math.max(size - offset, 0), MAX_READ_BYTES));
+    const length = readSync(handle, buffer, 0, buffer.length, offset);
+    return { text: buffer.toString('latin1', 0, length), size };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function worthShowing(line) {
+  if (line.trim() === '') return undefined;
+  const record = parse(line);
+  if (record === undefined) return line.slice(0, MAX_SHOWN_CHARACTERS);
+  if (!SHOWN_LEVELS.includes(record.level)) return undefined;
+  const text = [record.level, record.msg, record.err?.message].filter(Boolean).join(': ');
+  return text.slice(0, MAX_SHOWN_CHARACTERS);
+}
+
+function parse(line) {
+  try {
+    const record = JSON.parse(line);
+    return typeof record?.level === 'string' ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The end of the file, each line indented. */
+export const lastLines = (file, count) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(-count)
+    .map((line) => `  ${line.slice(0, MAX_SHOWN_CHARACTERS)}`)
+    .join('\n');
