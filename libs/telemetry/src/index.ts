@@ -1,0 +1,10 @@
+export { DeadlineError, withinDeadline } from './deadline.js';
+export { createLogger, type Logger, type LoggerOptions } from './logger.js';
+export { LoopDelay } from './loop-delay.js';
+export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions } from './metrics.js';
+export { NestPinoLogger } from './nest-logger.js';
+export { OpsServer, type OpsServerOptions } from './ops-server.js';
+export { type Check, type CheckResult, type ReadinessReport } from './readiness.js';
+export { REDACTED, redactText, redactValue } from './redaction.js';
+export { createRequestIds } from './request-ids.js';
+export { Shutdown, type ShutdownOptions } from './shutdown.js';

@@ -1,0 +1,66 @@
+import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { redactSecrets, redactText, redactValue } from './redaction.js';
+
+export type { Logger } from 'pino';
+
+export interface LoggerOptions {
+  /** The process that speaks: `control-plane`, `gateway`, `simulator`. */
+  readonly app: string;
+  /** pino's levels, or `silent`. */
+  readonly level: string;
+  /** Where lines go; standard output unless told, written before the call returns. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * A logger of JSON lines. Whatever is logged, objects, errors, bindings and messages alike, is redacted before it is
+ * written, and the finished line is searched once more for secrets that are known by their form. Logging never throws.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const settings = {
+    level: options.level,
+    base: { app: options.app, pid: process.pid },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    // Errors are described before pino sees them; its own serializer would take the description for one more error.
+    serializers: { err: (described: unknown) => described },
+    hooks: {
+      logMethod(this: Logger, given: unknown[], write: (...values: never[]) => void) {
+        Reflect.apply(write, this, redactArguments(given));
+      },
+      streamWrite: redactSecrets,
+    },
+  };
+  const logger = options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  return redactingBindings(logger);
+}
+
+/**
+ * Bindings are written into a child once and pass no hook, so both ways in are wrapped. Children inherit from their
+ * parent, and with it the wrapped methods.
+ */
+function redactingBindings(logger: Logger): Logger {
+  for (const method of ['child', 'setBindings'] as const) {
+    const original: unknown = Reflect.get(logger, method);
+    if (typeof original !== 'function') throw new TypeError(`pino has no ${method}`);
+    Object.defineProperty(logger, method, {
+      value(this: Logger, bindings: Readonly<Record<string, unknown>>, ...rest: unknown[]): unknown {
+        return Reflect.apply(original, this, [redactFields(bindings), ...rest]);
+      },
+    });
+  }
+  return logger;
+}
+
+function redactFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redactValue(value, name)]));
+}
+
+/** pino would make the message of an error that comes alone its own; here it is redacted first. */
+function redactArguments(given: readonly unknown[]): unknown[] {
+  const [first, ...rest] = given;
+  const values = rest.map((value) => (typeof value === 'string' ? redactText(value) : redactValue(value)));
+  if (typeof first === 'string') return [redactText(first), ...values];
+  if (!(first instanceof Error)) return [redactValue(first), ...values];
+  return [{ err: redactValue(first) }, ...(values.length > 0 ? values : [redactText(first.message)])];
+}

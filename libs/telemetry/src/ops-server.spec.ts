@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Metrics, OpsServer, type Check } from './index.js';
+
+const open: OpsServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function start(checks: Record<string, Check>): Promise<{ server: OpsServer; url: string; metrics: Metrics }> {
+  const metrics = new Metrics({ app: 'test', processMetrics: false });
+  const server = new OpsServer({ host: '127.0.0.1', port: 0, metrics, checks });
+  open.push(server);
+  return { server, metrics, url: `http://127.0.0.1:${await server.listen()}` };
+}
+
+describe('the operations port', () => {
+  it('/healthz answers for as long as the loop turns, whatever the checks say', async () => {
+    const { url } = await start({ database: () => Promise.reject(new Error('away')) });
+    const answer = await fetch(`${url}/healthz`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('/readyz is 200 while every check passes', async () => {
+    const { url } = await start({ database: () => Promise.resolve(), clock: () => undefined });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { status: 'ready', checks: { database: { ok: true }, clock: { ok: true } } },
+    ]);
+  });
+
+  it('/readyz is 503 and names the check that fails, without its secrets', async () => {
+    const { url } = await start({
+      database: () => Promise.reject(new Error('connect postgres://app:hunter2@db/x')),
+      redis: () => undefined,
+    });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      {
+        status: 'not_ready',
+        checks: { database: { ok: false, error: 'connect postgres://[redacted]@db/x' }, redis: { ok: true } },
+      },
+    ]);
+  });
+
+  it('/readyz answers within its deadline where a check never does', async () => {
+    const { url } = await start({ database: () => new Promise<void>(() => undefined) });
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) });
+    expect(await answer.json()).toMatchObject({
+      checks: { database: { ok: false, error: 'not done within 1000 ms' } },
+    });
+  });
+
+  it('asks its checks once for all who ask at the same time', async () => {
+    let asked = 0;
+    let answer: () => void = () => undefined;
+    const { url } = await start({
+      database: () => {
+        asked += 1;
+        return new Promise<void>((resolve) => (answer = resolve));
+      },
+    });
+    const first = fetch(`${url}/readyz`);
+    while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+    const second = fetch(`${url}/readyz`);
+    await fetch(`${url}/healthz`);
+    answer();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+    expect(asked).toBe(1);
+  });
+
+  it('a draining process is not ready, and alive', async () => {
+    const { server, url } = await start({});
+    server.drain();
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('/metrics shows counters, gauges that are read, and histograms', async () => {
+    const { metrics, url } = await start({});
+    metrics.counter({ name: 'mo_total', help: 'MOs', labels: ['fate'] }).inc({ fate: 'matched' }, 2);
+    metrics.gauge({ name: 'queued', help: 'Queued', read: () => 7 });
+    metrics.gauge({ name: 'broken', help: 'Broken', read: () => Promise.reject(new Error('away')) });
+    metrics.histogram({ name: 'answer_seconds', help: 'Answer' }).observe(0.003);
+    const answer = await fetch(`${url}/metrics`);
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    expect(text).toContain('countersign_mo_total{fate="matched",app="test"} 2');
+    expect(text).toContain('countersign_queued{app="test"} 7');
+    expect(text).toContain('countersign_answer_seconds_bucket{le="0.005",app="test"} 1');
+  });
+
+  it('a port that is taken is an error that says so', async () => {
+    const { url, metrics } = await start({});
+    const second = new OpsServer({ host: '127.0.0.1', port: Number(new URL(url).port), metrics, checks: {} });
+    await expect(second.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+describe('process metrics', () => {
+  it("show Node's own", async () => {
+    expect((await new Metrics({ app: 'test' }).render()).text).toContain('nodejs_eventloop_lag_p99_seconds');
+  });
+});

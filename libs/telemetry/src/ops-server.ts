@@ -1,0 +1,69 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import type { Metrics } from './metrics.js';
+import type { Check } from './readiness.js';
+import { Readiness } from './readiness.js';
+
+export interface OpsServerOptions {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly metrics: Metrics;
+  /** By name, as `/readyz` shows them. */
+  readonly checks: Readonly<Record<string, Check>>;
+}
+
+// Nothing here takes a body or a long time.
+const REQUEST_TIMEOUT_MS = 5000;
+const BODY_LIMIT_BYTES = 1024;
+const MAX_CONNECTIONS = 64;
+
+/**
+ * The operations port of a process, apart from the product's own: `/healthz` answers 200 for as long as the event loop
+ * turns, `/readyz` 200 or 503 with every named check, `/metrics` in Prometheus' text form. Plain HTTP, no key: bind it to
+ * loopback or to a network of the operators.
+ */
+export class OpsServer {
+  readonly #server: FastifyInstance;
+  readonly #readiness: Readiness;
+  readonly #options: OpsServerOptions;
+
+  constructor(options: OpsServerOptions) {
+    this.#options = options;
+    this.#readiness = new Readiness(options.checks);
+    this.#server = fastify({
+      bodyLimit: BODY_LIMIT_BYTES,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      forceCloseConnections: true,
+    });
+    this.#server.server.maxConnections = MAX_CONNECTIONS;
+    this.#route();
+  }
+
+  /** Listens and answers the port. A port that is taken rejects with Node's EADDRINUSE. */
+  async listen(): Promise<number> {
+    await this.#server.listen({ host: this.#options.host, port: this.#options.port });
+    const address = this.#server.server.address();
+    return typeof address === 'object' && address !== null ? address.port : this.#options.port;
+  }
+
+  /** `/readyz` says 503 from now on; the first step of a shutdown. */
+  drain(): void {
+    this.#readiness.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+
+  #route(): void {
+    this.#server.get('/healthz', () => ({ status: 'ok' }));
+    this.#server.get('/readyz', async (_, reply) => {
+      const { ready, checks } = await this.#readiness.report();
+      return reply.status(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not_ready', checks });
+    });
+    this.#server.get('/metrics', async (_, reply) => {
+      const { contentType, text } = await this.#options.metrics.render();
+      return reply.header('content-type', contentType).send(text);
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { performance } from 'node:perf_hooks';
+import { DeadlineError, withinDeadline } from './deadline.js';
+import type { Logger } from './logger.js';
+
+interface Step {
+  readonly name: string;
+  readonly deadlineMs: number;
+  readonly run: () => void | Promise<void>;
+}
+
+export interface ShutdownOptions {
+  readonly logger: Logger;
+  /** Ends the process; given so that tests may watch. */
+  readonly exit?: (code: number) => void;
+}
+
+/** Where the reasons to stop come from: the process, or what a test puts in its place. */
+export interface StopSource {
+  readonly connected?: boolean | undefined;
+  on(event: string, listener: (...details: unknown[]) => void): unknown;
+}
+
+/**
+ * The stop of a process: named steps, one after another in the order they were added, each with its own deadline. A step
+ * that fails or takes too long is logged and the next one runs all the same. It happens once, whoever asks how often.
+ */
+export class Shutdown {
+  readonly #steps: Step[] = [];
+  readonly #logger: Logger;
+  readonly #exit: (code: number) => void;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ShutdownOptions) {
+    this.#logger = options.logger;
+    this.#exit = options.exit ?? ((code) => process.exit(code));
+  }
+
+  /** Whether the process is on its way out. */
+  get started(): boolean {
+    return this.#running !== undefined;
+  }
+
+  step(name: string, deadlineMs: number, run: () => void | Promise<void>): this {
+    this.#steps.push({ name, deadlineMs, run });
+    return this;
+  }
+
+  /**
+   * Runs on SIGTERM and SIGINT, when the parent that opened an IPC channel is gone, and, with exit code 1, on an error
+   * that nobody caught: the state of the process is unknown then, and a supervisor starts a new one.
+   */
+  listen(source: StopSource = process): this {
+    source.on('SIGTERM', () => void this.run('SIGTERM'));
+    source.on('SIGINT', () => void this.run('SIGINT'));
+    if (source.connected === true) source.on('disconnect', () => void this.run('parent gone'));
+    source.on('uncaughtException', (error: unknown, origin: unknown) => {
+      this.#logger.fatal({ err: error, origin }, 'an error that nobody caught');
+      void this.run('an error that nobody caught', 1);
+    });
+    return this;
+  }
+
+  /** Runs the steps and ends the process: with `exitCode`, or 1 where a step failed. */
+  run(reason: string, exitCode = 0): Promise<void> {
+    this.#running ??= this.#runSteps(reason, exitCode);
+    return this.#running;
+  }
+
+  async #runSteps(reason: string, exitCode: number): Promise<void> {
+    this.#logger.info({ reason }, 'stopping');
+    let code = exitCode;
+    for (const step of this.#steps) {
+      if (!(await this.#runStep(step))) code = 1;
+    }
+    this.#logger.info({ exitCode: code }, 'stopped');
+    this.#exit(code);
+  }
+
+  async #runStep({ name, deadlineMs, run }: Step): Promise<boolean> {
+    const startedMs = performance.now();
+    const tookMs = (): number => Math.round(performance.now() - startedMs);
+    try {
+      await withinDeadline(deadlineMs, run);
+      this.#logger.info({ step: name, tookMs: tookMs() }, 'stop step done');
+      return true;
+    } catch (error) {
+      const outcome = error instanceof DeadlineError ? 'stop step timed out' : 'stop step failed';
+      this.#logger.error({ step: name, tookMs: tookMs(), deadlineMs, err: error }, outcome);
+      return false;
+    }
+  }
+}
