@@ -43,9 +43,9 @@ export class SessionEntity {
   @Column('boolean', { name: 'allow_sms_otp' })
   allowSmsOtp!: boolean;
 
-  /** `json` and not `jsonb`: the order of keys is the caller's. Selected as text. */
+  /** `json` and not `jsonb`: the order of keys is the caller's. As an object it is lost, so statements select it as text. */
   @Column('json')
-  metadata!: string;
+  metadata!: Readonly<Record<string, string>>;
 
   @Column('integer', { name: 'entropy_key_version' })
   entropyKeyVersion!: number;

@@ -1,7 +1,10 @@
 import type { SessionEntity } from './session.entity.js';
 
-/** A row as every statement here gives it: the entity without the digest, which is only ever compared. */
-export type SessionRow = Omit<SessionEntity, 'tokenDigest'>;
+/**
+ * A row as every statement here gives it: the entity, metadata as JSON text, without the digest, which is only ever
+ * compared.
+ */
+export type SessionRow = Omit<SessionEntity, 'tokenDigest' | 'metadata'> & { readonly metadata: string };
 
 /** A row and the database's clock: read after the lock was held, where the statement locks. */
 export type TimedRow = SessionRow & { readonly now: Date };

@@ -1,0 +1,124 @@
+import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts';
+import { createApiKey } from '@countersign/keys';
+import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
+import { fallbackText, TOKEN_LENGTH } from '@countersign/session';
+import { gsmSeptets } from '@countersign/text';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+});
+afterAll(() => room.close());
+
+/** Counts the statements that reach the database. */
+function counting(): { db: Executor; count: () => number } {
+  let statements = 0;
+  const db: Executor = {
+    query: <Row extends object>(text: string, values?: readonly unknown[]) => {
+      statements += 1;
+      return room.database.query<Row>(text, values);
+    },
+  };
+  return { db, count: () => statements };
+}
+
+const newKey = (kind: 'live' | 'test' = 'live'): Promise<{ id: string; key: string; prefix: string }> =>
+  room.accounts.createApiKey(room.database, { accountId: room.account.id, kind, name: 'main' });
+
+describe('API keys', () => {
+  it('speak for their account with every scope, and are known by a prefix', async () => {
+    const { db, count } = counting();
+    const directory = new AccountDirectory(db, room.keys);
+    const { id, key, prefix } = await newKey('test');
+    const asked = await Promise.all(Array.from({ length: 50 }, () => directory.authenticate(key)));
+    expect(new Set(asked.map((principal) => JSON.stringify(principal))).size).toBe(1);
+    expect(asked[0]).toEqual({ keyId: id, kind: 'test', accountId: room.account.id, scopes: SCOPES });
+    expect(count()).toBe(1);
+    expect(key.startsWith(prefix)).toBe(true);
+  });
+
+  it('never reach the database with a wrong checksum, or when they are an admin key', async () => {
+    const { db, count } = counting();
+    const directory = new AccountDirectory(db, room.keys);
+    const { key } = await newKey();
+    const last = key.endsWith('0') ? '1' : '0';
+    for (const text of [key.slice(0, -1) + last, '', 'csk_live_', createApiKey('admin'), `${key} `]) {
+      expect(await directory.authenticate(text)).toBeNull();
+    }
+    expect(count()).toBe(0);
+  });
+
+  it('work at once, though they were asked for in vain before', async () => {
+    const directory = new AccountDirectory(room.database, room.keys);
+    const unknown = createApiKey('live');
+    expect(await directory.authenticate(unknown)).toBeNull();
+    await room.database.query(
+      `INSERT INTO api_keys (id, account_id, kind, name, scopes, prefix, digest) VALUES ($1, $2, 'live', 'late', '{verify}', 'csk', $3)`,
+      [room.clock.newId(), room.account.id, room.keys.digest('api-key', unknown)],
+    );
+    expect(await directory.authenticate(unknown)).toMatchObject({ scopes: ['verify'] });
+  });
+
+  it('end when they are revoked, or when their account is no longer active', async () => {
+    const { id, key } = await newKey();
+    const other = await room.accounts.createAccount(room.database, { name: 'closing' });
+    const closing = await room.accounts.createApiKey(room.database, {
+      accountId: other.account.id,
+      kind: 'live',
+      name: 'k',
+    });
+    expect(await new AccountDirectory(room.database, room.keys).authenticate(key)).not.toBeNull();
+    expect(await room.accounts.revokeApiKey(room.database, id)).toBe(true);
+    expect(await room.accounts.revokeApiKey(room.database, id)).toBe(false);
+    await room.database.query('UPDATE accounts SET active = false WHERE id = $1', [other.account.id]);
+    const later = new AccountDirectory(room.database, room.keys);
+    expect(await later.authenticate(key)).toBeNull();
+    expect(await later.authenticate(closing.key)).toBeNull();
+  });
+
+  it('are not refused, but unavailable, when the database is away', async () => {
+    const away: Executor = { query: () => Promise.reject(new DatabaseUnavailable('away')) };
+    const { key } = await newKey();
+    await expect(new AccountDirectory(away, room.keys).authenticate(key)).rejects.toThrow(DatabaseUnavailable);
+  });
+});
+
+describe('accounts and brands', () => {
+  it('are found by id, and null when there is none', async () => {
+    const directory = new AccountDirectory(room.database, room.keys);
+    expect(await directory.account(room.account.id)).toEqual(room.account);
+    expect(await directory.brand(room.brand.id)).toEqual(room.brand);
+    expect(await directory.account(room.brand.id)).toBeNull();
+    expect(await directory.brand(room.account.id)).toBeNull();
+    expect(room.account).toMatchObject({ name: 'Acme', webhookEvents: [], active: true });
+    expect(room.brand).toMatchObject({ slug: 'ACME', entropyKeyVersion: 1, active: true });
+  });
+
+  it('have a webhook secret that opens for its account alone', async () => {
+    const directory = new AccountDirectory(room.database, room.keys);
+    expect(await directory.webhookSecret(room.account.id)).toBe(room.webhookSecret);
+    expect(room.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    await expect(directory.webhookSecret(room.brand.id)).rejects.toThrow('no such account');
+  });
+
+  it('are refused with a text that does not fit, and a slug that is taken', async () => {
+    const draft = { accountId: room.account.id, name: 'B', slug: 'BETA', instruction: 'x', entropyKeyVersion: 1 };
+    const refused = room.accounts.createBrand(room.database, { ...draft, instruction: 'x'.repeat(160) });
+    await expect(refused).rejects.toThrow(BrandRefused);
+    await expect(refused).rejects.toMatchObject({ field: 'instruction' });
+    const taken = room.accounts.createBrand(room.database, { ...draft, slug: 'ACME' });
+    await expect(taken).rejects.toThrow(DataError);
+    await expect(taken).rejects.toMatchObject({ sqlState: '23505' });
+  });
+
+  it('are measured by the very text that sessions will carry', () => {
+    for (const slug of ['AB', 'ABCDEFGHIJKL']) {
+      const instruction = '€'.repeat(20);
+      const text = fallbackText(slug, '0'.repeat(TOKEN_LENGTH), instruction);
+      expect(checkBrand({ slug, instruction })).toEqual({ ok: true, septets: gsmSeptets(text) });
+    }
+  });
+});

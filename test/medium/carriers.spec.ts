@@ -1,0 +1,269 @@
+import {
+  bindPassword,
+  CarrierDirectory,
+  CarrierStore,
+  ConcatenationStore,
+  MAX_STORED_PART_CHARACTERS,
+  MessageStore,
+  systemPasswordMatches,
+  type AssembledText,
+  type MessageFate,
+  type MessagePart,
+  type NewInboundMessage,
+} from '@countersign/carriers';
+import { DataError } from '@countersign/postgres';
+import type { Fate } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
+import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+let store: CarrierStore;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+  store = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+});
+afterAll(() => room.close());
+
+describe('systems and binds', () => {
+  it('have the defaults of the contract, and a password that is checked, not read', async () => {
+    const made = await store.createSystem(room.database, { systemId: 'agg1', carrier: 'agg', password: 'secret' });
+    expect(await new CarrierDirectory(room.database).system('agg1')).toEqual(made);
+    expect(await new CarrierDirectory(room.database).system('nobody')).toBeNull();
+    expect(made).toMatchObject({
+      systemId: 'agg1',
+      carrier: 'agg',
+      bindTypes: ['transmitter', 'receiver', 'transceiver'],
+      allowedCidrs: [],
+      maxConnections: 4,
+      tlsRequired: false,
+      trustedForMo: false,
+      defaultAlphabet: 'gsm',
+      retryableMoStatus: 20,
+      enabled: true,
+    });
+    expect(systemPasswordMatches(room.keys, made, 'secret')).toBe(true);
+    expect(systemPasswordMatches(room.keys, made, 'wrong')).toBe(false);
+    const taken = store.createSystem(room.database, { systemId: 'agg1', carrier: 'agg', password: 'other' });
+    await expect(taken).rejects.toThrow(DataError);
+  });
+
+  it('list binds as they are wanted, with a password that opens', async () => {
+    const made = await store.createBind(room.database, {
+      name: 'Carrier one',
+      carrier: 'one',
+      hosts: [
+        { host: 'a.example', port: 2775 },
+        { host: 'b.example', port: 2776 },
+      ],
+      tls: { enabled: true, serverName: 'smpp.example' },
+      systemId: 'us',
+      password: 'hunter2',
+      trustedForMo: true,
+    });
+    const [bind, ...others] = await new CarrierDirectory(room.database).listBinds();
+    expect(others).toEqual([]);
+    expect(bind).toEqual(made);
+    expect(bind).toMatchObject({
+      hosts: [
+        { host: 'a.example', port: 2775 },
+        { host: 'b.example', port: 2776 },
+      ],
+      tls: { enabled: true, serverName: 'smpp.example' },
+      bindType: 'transceiver',
+      interfaceVersion: '3.4',
+      sendWindow: 10,
+      enquireLinkSeconds: 30,
+      responseTimeoutSeconds: 10,
+      trustedForMo: true,
+      enabled: true,
+    });
+    expect(bindPassword(room.keys, made)).toBe('hunter2');
+  });
+});
+
+describe('inbound numbers', () => {
+  it('serve a country as soon as they are made', async () => {
+    const directory = new CarrierDirectory(room.database);
+    expect(await directory.inboundNumberFor('US')).toBeNull();
+    await store.createInboundNumber(room.database, { number: '+14155550100', countries: ['*'] });
+    expect(await directory.inboundNumberFor('US')).toBe('+14155550100');
+    await store.createInboundNumber(room.database, { number: '60606', countries: ['CH'] });
+    const later = new CarrierDirectory(room.database);
+    expect(await later.inboundNumberFor('CH')).toBe('60606');
+    expect(await later.inboundNumberFor('FR')).toBe('+14155550100');
+    expect(await later.receivingCountry({ ton: 3, npi: 1, value: '60606' })).toBe('CH');
+    expect(await later.receivingCountry({ ton: 1, npi: 1, value: '14155550100' })).toBe('US');
+  });
+
+  it('are numbers or short codes, and unique', async () => {
+    for (const number of ['14155550100', 'ACME', '+1', '']) {
+      await expect(store.createInboundNumber(room.database, { number, countries: ['*'] })).rejects.toThrow(DataError);
+    }
+    const twice = { number: '70707', countries: ['*'] };
+    await store.createInboundNumber(room.database, twice);
+    await expect(store.createInboundNumber(room.database, twice)).rejects.toMatchObject({ sqlState: '23505' });
+  });
+});
+
+describe('messages', () => {
+  const message = (changes: Partial<NewInboundMessage> = {}): NewInboundMessage => {
+    const id = room.clock.newId();
+    return {
+      id,
+      carrier: 'agg',
+      linkId: room.account.id,
+      source: '14155552671',
+      sourceTon: 1,
+      sourceNpi: 1,
+      destination: '14155550100',
+      dataCoding: 0,
+      textSealed: room.keys.seal('message-text', 'AUTH', id),
+      part: null,
+      fate: 'no_token',
+      sessionId: null,
+      accountId: null,
+      ...changes,
+    };
+  };
+  const storedAs = (ids: readonly string[]): Promise<{ id: string; fate: string; source: string; sealed: Buffer }[]> =>
+    room.database.query(
+      'SELECT id, fate, source, text_sealed AS sealed FROM messages WHERE id = ANY ($1) ORDER BY id',
+      [ids],
+    );
+
+  it('are stored in sets, sealed, and a second run changes nothing', async () => {
+    const messages = [message(), message({ fate: 'untrusted', part: { number: 2, total: 3 }, dataCoding: 255 })];
+    const ids = messages.map(({ id }) => id);
+    await new MessageStore().insertInbound(room.database, messages);
+    await new MessageStore().insertInbound(
+      room.database,
+      messages.map((each) => ({ ...each, fate: 'duplicate' })),
+    );
+    await new MessageStore().insertInbound(room.database, []);
+    const stored = await storedAs(ids);
+    expect(stored.map(({ fate }) => fate)).toEqual(['no_token', 'untrusted']);
+    for (const { id, sealed } of stored) {
+      expect(room.keys.open('message-text', sealed, id).toString()).toBe('AUTH');
+    }
+  });
+
+  it('are stored whatever the carrier wrote for an address', async () => {
+    const odd = ['', '\0', 'a\0b', '\ud800', 'ünï 🙂', "'; --", '\u00ff'.repeat(21), '\\', '"'];
+    const messages = odd.map((source) => message({ source }));
+    await new MessageStore().insertInbound(room.database, messages);
+    const stored = new Map((await storedAs(messages.map(({ id }) => id))).map(({ id, source }) => [id, source]));
+    expect(messages.map(({ id }) => stored.get(id))).toEqual(
+      odd.map((source) => source.replace('\0', '\ufffd').replace('\ud800', '\ufffd')),
+    );
+  });
+
+  it('know the same fates as sessions do', () => {
+    expectTypeOf<MessageFate>().toEqualTypeOf<Fate>();
+  });
+});
+
+describe('parts of long messages', () => {
+  const part = (number: number, text: string, changes: Partial<MessagePart> = {}): MessagePart => ({
+    carrier: 'agg',
+    source: PHONE,
+    destination: '+14155550100',
+    reference: 1,
+    referenceBits: 8,
+    total: 3,
+    number,
+    text,
+    ...changes,
+  });
+  const add = (...parts: readonly MessagePart[]): Promise<AssembledText[]> =>
+    room.database.transaction((tx) => new ConcatenationStore(room.keys).addParts(tx, parts));
+  const textsOf = ({ parts }: AssembledText): Record<string, string> => Object.fromEntries(parts);
+
+  it('meet in any order, each seeing those before it', async () => {
+    const [third] = await add(part(3, 'c'));
+    const [first, second] = await add(part(1, 'a'), part(2, 'b'));
+    expect([third, first, second].map((each) => each?.complete)).toEqual([false, false, true]);
+    expect([third, first, second].map((each) => each && textsOf(each))).toEqual([
+      { 3: 'c' },
+      { 1: 'a', 3: 'c' },
+      { 1: 'a', 2: 'b', 3: 'c' },
+    ]);
+  });
+
+  it('change nothing when they come again', async () => {
+    await add(part(1, 'a', { reference: 2 }));
+    await add(part(1, 'a', { reference: 2 }), part(1, 'a', { reference: 2 }));
+    const [again] = await add(part(2, 'b', { reference: 2 }));
+    expect(again && textsOf(again)).toEqual({ 1: 'a', 2: 'b' });
+  });
+
+  it('are not mixed up between senders, receivers, carriers, references, their widths and totals', async () => {
+    const others: Partial<MessagePart>[] = [
+      {},
+      { source: '+14155552672' },
+      { destination: '60606' },
+      { carrier: 'other' },
+      { reference: 4 },
+      { referenceBits: 16 },
+      { total: 2 },
+    ];
+    const parts = others.map((changes, at) => part(1, String(at), { reference: 3, ...changes }));
+    const together = await add(...parts);
+    expect(together.map(textsOf)).toEqual(parts.map(({ text }) => ({ 1: text })));
+    const later = await add(...parts.map((each) => ({ ...each, number: 2, text: 'x' })));
+    expect(later.map(textsOf)).toEqual(parts.map(({ text }) => ({ 1: text, 2: 'x' })));
+  });
+
+  it('are not joined to a message of ten minutes ago that had the same reference', async () => {
+    await add(part(1, 'old', { reference: 5 }), part(2, 'old', { reference: 5 }));
+    await room.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '601 seconds'`);
+    const [fresh] = await add(part(1, 'new', { reference: 5 }));
+    expect(fresh && textsOf(fresh)).toEqual({ 1: 'new' });
+    const [second] = await add(part(2, 'new', { reference: 5 }));
+    expect(second && textsOf(second)).toEqual({ 1: 'new', 2: 'new' });
+  });
+
+  it('take the newest text when a phone uses its reference again at once', async () => {
+    await add(part(1, 'old one', { reference: 6 }), part(2, 'old two', { reference: 6 }));
+    const [first] = await add(part(1, 'new one', { reference: 6 }));
+    expect(first && textsOf(first)).toEqual({ 1: 'new one', 2: 'old two' });
+  });
+
+  it('see each other across transactions that run at once: the last of them completes the message', async () => {
+    const rounds = Array.from({ length: 40 }, (_, at) => at + 100);
+    const completed = await Promise.all(
+      rounds.map(async (reference) => {
+        const [one, two] = await Promise.all([
+          add(part(1, 'a', { reference, total: 2 }), part(1, 'x', { reference: 999, total: 255 })),
+          add(part(2, 'y', { reference: 999, total: 255 }), part(2, 'b', { reference, total: 2 })),
+        ]);
+        return [one[0]?.complete, two[1]?.complete].filter(Boolean).length;
+      }),
+    );
+    expect(completed).toEqual(rounds.map(() => 1));
+  });
+
+  it('are stored up to a bound, and sealed with their place', async () => {
+    const long = '字'.repeat(MAX_STORED_PART_CHARACTERS + 10);
+    const [whole] = await add(part(1, long, { reference: 7 }));
+    expect(whole?.parts.get(1)).toBe(long);
+    const [next] = await add(part(2, 'b', { reference: 7 }));
+    expect(next?.parts.get(1)).toBe(long.slice(0, MAX_STORED_PART_CHARACTERS));
+  });
+
+  it('are forgotten when no part has joined for a while, and only then', async () => {
+    const store = new ConcatenationStore(room.keys);
+    await room.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '1 hour'`);
+    await add(part(1, 'young', { reference: 8 }));
+    expect(await store.purgeOld(room.database, 1_800)).toBeGreaterThan(10);
+    expect(await store.purgeOld(room.database, 1_800)).toBe(0);
+    const [left] = await room.database.query<{ wholes: number; parts: number }>(
+      `SELECT (SELECT count(*)::int FROM concatenations) AS wholes, (SELECT count(*)::int FROM concatenation_parts) AS parts`,
+    );
+    expect(left).toEqual({ wholes: 1, parts: 1 });
+  });
+
+  it('are nothing when there are none', async () => {
+    expect(await add()).toEqual([]);
+  });
+});

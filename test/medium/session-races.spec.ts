@@ -1,0 +1,132 @@
+import type { Uuid } from '@countersign/postgres';
+import type { InboundEvidence, Session } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom({ poolMax: 10 });
+});
+afterAll(() => room.close());
+
+const evidenceOf = ({ id }: Session): InboundEvidence => ({
+  ref: 0,
+  tokens: [room.tokenOf(id)],
+  senders: [PHONE],
+  trusted: true,
+});
+
+async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> {
+  const { verdicts } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, evidence));
+  return verdicts.map(({ fate }) => fate);
+}
+
+const sessionsOf = (count: number): Promise<Session[]> =>
+  Promise.all(Array.from({ length: count }, () => room.sessions.create(room.draft())));
+
+/** The same list in another order that does not depend on chance: every `stride`-th, around and around. */
+function dealt<Item>(items: readonly Item[], stride: number): Item[] {
+  const place = new Map(items.map((_, at) => [(at * stride) % items.length, at]));
+  if (place.size !== items.length) throw new RangeError('the stride must share no factor with the length');
+  return [...items.entries()]
+    .sort(([one], [other]) => (place.get(one) ?? 0) - (place.get(other) ?? 0))
+    .map(([, item]) => item);
+}
+
+function inBatches<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+}
+
+const eventTypesOf = async (ids: readonly Uuid[]): Promise<Map<Uuid, string[]>> => {
+  const rows = await room.database.query<{ id: Uuid; types: string[] }>(
+    `SELECT session_id AS id, array_agg(type) AS types FROM events WHERE session_id = ANY ($1) GROUP BY 1`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, types }) => [id, types]));
+};
+
+const ROUNDS = 5;
+const STRIDES = [1, 7, 11, 13, 17];
+const IN_FLIGHT = 8;
+
+describe('500 sessions whose SMS comes five times each', () => {
+  it('are approved once each, with one event each, though every batch contends with the others', async () => {
+    const sessions = await sessionsOf(500);
+    const messages = STRIDES.slice(0, ROUNDS).flatMap((stride) => dealt(sessions, stride));
+    expect(messages).toHaveLength(2_500);
+    const waiting = dealt(inBatches(messages, 40), 11);
+    const fates: string[] = [];
+    const workers = Array.from({ length: IN_FLIGHT }, async () => {
+      for (let batch = waiting.pop(); batch !== undefined; batch = waiting.pop()) {
+        fates.push(...(await receive(batch.map(evidenceOf))));
+      }
+    });
+    await Promise.all(workers);
+
+    expect(fates.filter((fate) => fate === 'matched')).toHaveLength(500);
+    expect(fates.filter((fate) => fate === 'duplicate')).toHaveLength(2_000);
+    const ids = sessions.map(({ id }) => id);
+    const found = await room.sessions.findMany(room.database, ids);
+    expect(found.filter(({ status }) => status === 'approved')).toHaveLength(500);
+    const types = await eventTypesOf(ids);
+    expect(ids.map((id) => types.get(id))).toEqual(ids.map(() => ['verification.completed']));
+  });
+});
+
+const EVENT_OF: Readonly<Record<string, string>> = {
+  approved: 'verification.completed',
+  cancelled: 'verification.cancelled',
+  expired: 'verification.expired',
+};
+
+interface RaceOutcome {
+  readonly id: Uuid;
+  readonly fates: readonly string[];
+  readonly cancelled: string;
+}
+
+/** An SMS, sent twice, a DELETE and the sweeper meet at one session; who starts, and how long it still lives, varies. */
+async function race(session: Session, round: number): Promise<RaceOutcome> {
+  const leftMs = round % 3 === 0 ? 0 : round % 3 === 1 ? (round % 7) + 1 : 5_000;
+  await room.database.query(
+    `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
+    [session.id, leftMs / 1000],
+  );
+  const fates: string[] = [];
+  let cancelled = '';
+  const racers: (() => Promise<unknown>)[] = [
+    async () => void fates.push(...(await receive([evidenceOf(session)]))),
+    async () => void (cancelled = await room.sessions.cancel(session.accountId, session.id)),
+    () => room.sessions.expireDue(100),
+    async () => void fates.push(...(await receive([evidenceOf(session)]))),
+  ];
+  await Promise.all(dealt([...racers.slice(round % 4), ...racers.slice(0, round % 4)], 3).map((racer) => racer()));
+  return { id: session.id, fates, cancelled };
+}
+
+describe('200 times an SMS, a DELETE and the clock', () => {
+  it('leave one terminal state and exactly one event each, and every answer agrees with it', async () => {
+    const sessions = await sessionsOf(200);
+    const outcomes: RaceOutcome[] = [];
+    for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
+    // Those that nobody ended within their time are left to the sweeper.
+    await room.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
+    while ((await room.sessions.expireDue(500)) > 0);
+
+    const ids = sessions.map(({ id }) => id);
+    const states = new Map(
+      (await room.sessions.findMany(room.database, ids)).map(({ id, status }) => [id, status as string]),
+    );
+    const types = await eventTypesOf(ids);
+    for (const { id, fates, cancelled } of outcomes) {
+      const state = states.get(id) ?? 'gone';
+      expect(types.get(id)).toEqual([EVENT_OF[state]]);
+      expect(cancelled).toBe('done');
+      expect(fates.filter((fate) => fate === 'matched')).toHaveLength(state === 'approved' ? 1 : 0);
+      const possible = { approved: ['matched', 'duplicate'], cancelled: ['ended'], expired: ['expired'] }[state];
+      expect(possible).toEqual(expect.arrayContaining([...fates]));
+    }
+    expect(new Set(states.values())).toEqual(new Set(['approved', 'cancelled', 'expired']));
+  });
+});

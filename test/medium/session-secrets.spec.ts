@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { CarrierStore, ConcatenationStore, MessageStore, type MessagePart } from '@countersign/carriers';
+import { fallbackText } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+const SYSTEM_PASSWORD = 'hunter2hunter2';
+const BIND_PASSWORD = 'correct-horse-battery';
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+});
+afterAll(() => room.close());
+
+/** Every row of every table, as the text that a dump would show. */
+async function dump(): Promise<string> {
+  const tables = await room.database.query<{ name: string }>(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
+    texts.push(...rows.map(({ text }) => text));
+  }
+  return texts.join('\n').toLowerCase();
+}
+
+/** The spellings in which a secret might lie about: as it is, and as bytes in hex and base64. */
+function spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const ofHex = /^(?:[0-9a-f]{2})+$/.test(secret) ? [Buffer.from(secret, 'hex').toString('base64')] : [];
+  return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), ...ofHex].map((text) =>
+    text.toLowerCase(),
+  );
+}
+
+/** One session through each of its endings, with the messages, parts, systems and keys that go with it. */
+async function live(): Promise<Record<string, string>> {
+  const { database, clock, keys, accounts, account, sessions } = room;
+  const { key: apiKey } = await accounts.createApiKey(database, { accountId: account.id, kind: 'live', name: 'main' });
+  const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
+  await carriers.createSystem(database, { systemId: 'agg', carrier: 'agg', password: SYSTEM_PASSWORD });
+  await carriers.createBind(database, {
+    name: 'sim',
+    carrier: 'sim',
+    hosts: [{ host: '127.0.0.1', port: 2776 }],
+    systemId: 'us',
+    password: BIND_PASSWORD,
+  });
+  const [approved, cancelled, expired] = await Promise.all([
+    sessions.create(room.draft()),
+    sessions.create(room.draft()),
+    sessions.create(room.draft()),
+  ]);
+  const found = room.tokenOf(approved.id);
+  const text = fallbackText(found.slug, found.token, approved.instruction);
+  const id = clock.newId();
+  const part: MessagePart = {
+    carrier: 'agg',
+    source: PHONE,
+    destination: '+14155550100',
+    reference: 7,
+    referenceBits: 8,
+    total: 2,
+    number: 1,
+    text,
+  };
+  await database.transaction(async (tx) => {
+    await new ConcatenationStore(keys).addParts(tx, [part]);
+    const { verdicts } = await sessions.matchInbound(tx, [
+      { ref: 0, tokens: [found], senders: [PHONE], trusted: true },
+    ]);
+    const [verdict] = verdicts;
+    if (verdict === undefined) throw new Error('no verdict');
+    await new MessageStore().insertInbound(tx, [
+      {
+        id,
+        carrier: 'agg',
+        linkId: account.id,
+        source: '14155552671',
+        sourceTon: 1,
+        sourceNpi: 1,
+        destination: '14155550100',
+        dataCoding: 0,
+        part: { number: 1, total: 2 },
+        textSealed: keys.seal('message-text', text, id),
+        ...verdict,
+      },
+    ]);
+  });
+  await sessions.cancel(cancelled.accountId, cancelled.id);
+  await database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [expired.id]);
+  await sessions.expireDue(10);
+  return {
+    'the token of an approved session': found.token,
+    'the token of a cancelled session': room.tokenOf(cancelled.id).token,
+    'the token of an expired session': room.tokenOf(expired.id).token,
+    authEntropy: room.renderer.authEntropy(approved),
+    'the API key': apiKey,
+    'its secret part': apiKey.slice('csk_live_'.length, -6),
+    'the webhook secret': room.webhookSecret,
+    'its bytes': Buffer.from(room.webhookSecret.slice('whsec_'.length), 'base64').toString('hex'),
+    "the system's password": SYSTEM_PASSWORD,
+    "the bind's password": BIND_PASSWORD,
+    'the text of the message': text,
+  };
+}
+
+describe('a dump of the database', () => {
+  it('tells no token, authEntropy, key, password or message text, in any spelling', async () => {
+    const secrets = await live();
+    const dumped = await dump();
+    // The dump is of the rows that matter: what may be told is there.
+    expect(dumped).toContain('verification.completed');
+    expect(dumped).toContain('verification.cancelled');
+    expect(dumped).toContain('verification.expired');
+    expect(dumped).toContain('matched');
+    expect(dumped).toContain(PHONE);
+    const told = Object.entries(secrets)
+      .filter(([, secret]) => spellings(secret).some((spelling) => dumped.includes(spelling)))
+      .map(([what]) => what);
+    expect(told).toEqual([]);
+    expect(dumped).not.toContain('fallbackuri');
+    expect(dumped).not.toContain('authentropy');
+    // Digests are keyed: knowing the token does not lead to its row.
+    const [, token = ''] = Object.entries(secrets)[0] ?? [];
+    expect(dumped).not.toContain(createHash('sha256').update(token).digest('hex'));
+  });
+});
