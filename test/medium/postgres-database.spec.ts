@@ -1,7 +1,7 @@
-import { createServer, connect, type Server, type Socket } from 'node:net';
 import { Database, DatabaseClock, DatabaseUnavailable, DataError } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
+import { type Line, lineTo } from '../support/line.js';
 
 let home: TestDatabase;
 let database: Database;
@@ -176,22 +176,22 @@ describe('a server that is slow', () => {
 });
 
 describe('a frozen line', () => {
-  let proxy: FreezableProxy;
+  let line: Line;
 
   beforeEach(async () => {
-    proxy = await freezableProxy(home.url);
+    line = await lineTo(home.url);
   });
-  afterEach(() => proxy.close());
+  afterEach(() => line.close());
 
   it('is answered within 3 s, and the next statement after it thaws works', async () => {
-    const far = await open(proxy.url, 2);
+    const far = await open(line.url, 2);
     await far.query('SELECT 1');
-    proxy.freeze();
+    line.freeze();
     const startMs = performance.now();
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => far.query('SELECT 1')));
     expect(performance.now() - startMs).toBeLessThan(3_000);
     expect(outcomes.every((o) => o.status === 'rejected' && o.reason instanceof DatabaseUnavailable)).toBe(true);
-    proxy.thaw();
+    line.thaw();
     expect(await far.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await far.close();
   });
@@ -235,43 +235,5 @@ function barrier(count: number): () => Promise<void> {
   return () => {
     if (--count === 0) open();
     return opened;
-  };
-}
-
-interface FreezableProxy {
-  readonly url: string;
-  freeze(): void;
-  thaw(): void;
-  close(): Promise<void>;
-}
-
-/** A line to the server that can be made to swallow everything without closing, as a lost network does. */
-async function freezableProxy(target: string): Promise<FreezableProxy> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  let frozen = false;
-  const link = (from: Socket, to: Socket): void => {
-    sockets.add(from);
-    from.on('data', (bytes) => frozen || to.write(bytes));
-    from.on('close', () => to.destroy());
-    from.on('error', () => to.destroy());
-  };
-  const server: Server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    link(near, far);
-    link(far, near);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = new URL(target);
-  url.port = String(typeof address === 'object' ? address?.port : '');
-  return {
-    url: url.href,
-    freeze: () => (frozen = true),
-    thaw: () => (frozen = false),
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
   };
 }

@@ -1,5 +1,11 @@
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import { type ConnectionOptions, createPostgresBackend, runMigrations, setDefaultBackendFactory } from 'bullmq';
+import {
+  type ConnectionOptions,
+  createPostgresBackend,
+  runMigrations,
+  setDefaultBackendFactory,
+  type WorkerOptions,
+} from 'bullmq';
 import pg from 'pg';
 
 export interface BellOptions {
@@ -21,6 +27,8 @@ const RETRY_JITTER_MS = 200;
 const PRODUCER_COMMAND_TIMEOUT_MS = 500;
 /** Three times the longest block of a worker: silence beyond it means that the line is dead. */
 const WORKER_SOCKET_TIMEOUT_MS = 30_000;
+/** BullMQ's own 15 s would leave a worker deaf for that long after PostgreSQL is back. */
+const WORKER_RETRY_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** Connections of one queue or worker to PostgreSQL, beside the one that listens. */
@@ -80,11 +88,16 @@ function postgresConnection(databaseUrl: string, use: BellUse): ConnectionOption
   };
 }
 
-/** What a BullMQ Queue (`producer`) or Worker (`worker`) takes as its `connection`. Call prepareBell first. */
+/** The `connection` of a BullMQ Queue (`producer`) or Worker (`worker`, see bellWorkerOptions). Call prepareBell first. */
 export function bellConnection(options: BellOptions, use: BellUse): ConnectionOptions {
   return options.redisUrl === null
     ? postgresConnection(options.databaseUrl, use)
     : redisConnection(options.redisUrl, use);
+}
+
+/** What a BullMQ Worker takes beside its `prefix`: its connection, and how soon it looks again after losing it. */
+export function bellWorkerOptions(options: BellOptions): Pick<WorkerOptions, 'connection' | 'runRetryDelay'> {
+  return { connection: bellConnection(options, 'worker'), runRetryDelay: WORKER_RETRY_MS };
 }
 
 /**

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { Bell, bellConnection, type BellOptions, bellWorkerOptions, prepareBell, type Ring } from '@countersign/bus';
+import { Queue, Worker } from 'bullmq';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { emptyDatabase, type TestDatabase } from '../support/database.js';
+import { type Line, lineTo } from '../support/line.js';
+import { until } from '../support/until.js';
+
+const PREFIX = '{countersign-test}';
+/** A line that was broken is in use again within this time after it was mended. */
+const HEAL_MS = 10_000;
+
+const redisUrl = inject('redisUrl');
+const stores = [
+  { store: 'PostgreSQL', skipped: false },
+  { store: 'Redis', skipped: redisUrl === null },
+];
+
+describe.each(stores)('the bell on $store', ({ store, skipped }) => {
+  describe.skipIf(skipped)('rings', () => {
+    let home: TestDatabase;
+    let line: Line;
+    let options: BellOptions;
+    let name: string;
+    let queue: Queue<Ring>;
+    let bell: Bell;
+    let errors: unknown[];
+    let heard: string[];
+    let jobs: number;
+    let workers: Worker<Ring>[];
+
+    beforeAll(async () => {
+      home = await emptyDatabase();
+      line = await lineTo(store === 'Redis' ? (redisUrl ?? '') : home.url);
+      options =
+        store === 'Redis' ? { redisUrl: line.url, databaseUrl: home.url } : { redisUrl: null, databaseUrl: line.url };
+      await Promise.all([1, 2, 3].map(() => prepareBell(options)));
+    });
+    afterAll(async () => {
+      await line.close();
+      await home.drop();
+    });
+
+    beforeEach(() => {
+      name = `bell-${randomBytes(6).toString('hex')}`;
+      errors = [];
+      heard = [];
+      jobs = 0;
+      workers = [];
+      queue = new Queue<Ring>(name, { connection: bellConnection(options, 'producer'), prefix: PREFIX });
+      queue.on('error', () => undefined);
+      bell = new Bell(queue, (error) => errors.push(error));
+    });
+    afterEach(async () => {
+      await bell.close();
+      await Promise.all(workers.map((worker) => worker.close(true)));
+      await queue.close();
+    });
+
+    async function listen(work: (ring: Ring) => Promise<void> = () => Promise.resolve()): Promise<void> {
+      const worker = new Worker<Ring>(
+        name,
+        async (job) => {
+          jobs++;
+          heard.push(...job.data.ids);
+          await work(job.data);
+        },
+        { ...bellWorkerOptions(options), prefix: PREFIX },
+      );
+      worker.on('error', () => undefined);
+      workers.push(worker);
+      await worker.waitUntilReady();
+    }
+
+    /** Rings until it is heard: one that was lost is not repeated by itself. */
+    const ringsAgain = async (id: string): Promise<void> => {
+      await until(`${id} is heard`, HEAL_MS, () => {
+        if (!heard.includes(id)) bell.ring([id]);
+        return heard.includes(id);
+      });
+    };
+
+    const atOnce = (work: () => void): number => {
+      const startMs = performance.now();
+      work();
+      return performance.now() - startMs;
+    };
+
+    it('and a worker hears the ids', async () => {
+      await listen();
+      bell.ring(['a', 'b']);
+      await expect.poll(() => heard).toEqual(['a', 'b']);
+      expect(errors).toEqual([]);
+    });
+
+    it('and a worker that was not there yet hears it later', async () => {
+      bell.ring(['early']);
+      await expect.poll(() => queue.getWaitingCount()).toBe(1);
+      await listen();
+      await expect.poll(() => heard).toEqual(['early']);
+    });
+
+    it('once for all rings of one moment', async () => {
+      await listen();
+      for (let n = 0; n < 200; n++) bell.ring([`${n}`]);
+      await expect.poll(() => heard.length).toBe(200);
+      expect(jobs).toBe(1);
+    });
+
+    it('in a few jobs for many rings, and every one is heard once', async () => {
+      await listen();
+      for (let n = 0; n < 1_000; n++) {
+        bell.ring([`${n}`]);
+        if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1_000);
+      expect(new Set(heard).size).toBe(1_000);
+      expect(jobs).toBeLessThanOrEqual(101);
+    });
+
+    it('and leaves nothing behind but the last hundred failures', async () => {
+      await listen((ring) =>
+        ring.ids[0]?.startsWith('bad') === true ? Promise.reject(new Error('bad')) : Promise.resolve(),
+      );
+      for (let n = 0; n < 130; n++) {
+        bell.ring([n < 110 ? `bad-${n}` : `good-${n}`]);
+        await expect.poll(() => heard.length, { interval: 2 }).toBe(n + 1);
+      }
+      await expect
+        .poll(() => queue.getJobCounts('waiting', 'active', 'completed', 'failed'))
+        .toEqual({ waiting: 0, active: 0, completed: 0, failed: 100 });
+    });
+
+    it('without holding anybody up on a frozen line, and is heard again when it thaws', async () => {
+      await listen();
+      await ringsAgain('before');
+      line.freeze();
+      expect(atOnce(() => bell.ring(['lost']))).toBeLessThan(100);
+      await until('the loss is reported', 5_000, () => errors.length > 0);
+      line.thaw();
+      await ringsAgain('after');
+    });
+
+    it('without throwing when the server is down, and is heard again when it is up', async () => {
+      await listen();
+      await ringsAgain('before');
+      await line.cut();
+      await until('a loss is reported', 5_000, () => {
+        expect(atOnce(() => bell.ring(['lost']))).toBeLessThan(100);
+        return errors.length > 0;
+      });
+      await line.mend();
+      await ringsAgain('after');
+    });
+
+    it('no more after it was closed, and closing takes less than a second on a frozen line', async () => {
+      await listen();
+      await ringsAgain('before');
+      line.freeze();
+      bell.ring(['lost']);
+      const startMs = performance.now();
+      await bell.close();
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+      bell.ring(['never']);
+      line.thaw();
+      await workers[0]?.close(true);
+      await queue.close();
+      expect(heard).not.toContain('never');
+    });
+
+    it('while everything is being closed, and all of it ends', async () => {
+      await listen();
+      const ringing = setInterval(() => bell.ring(['x']), 1);
+      await until('it is heard', HEAL_MS, () => heard.length > 0);
+      await workers[0]?.close();
+      await bell.close();
+      await queue.close();
+      clearInterval(ringing);
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A line to a server that a test can break. The server itself never knows. */
+export interface Line {
+  /** The URL of the server, by way of this line. */
+  readonly url: string;
+  /** From now on everything sent is swallowed, and nothing is closed: a lost network, a stopped process. */
+  freeze(): void;
+  /** Lets through what comes from now on, and breaks the connections that lost something. */
+  thaw(): void;
+  /** Breaks all connections and refuses new ones: a server that is down. */
+  cut(): Promise<void>;
+  /** Accepts connections again. */
+  mend(): Promise<void>;
+  close(): Promise<void>;
+}
+
+class BreakableLine implements Line {
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+  #frozen = false;
+  #port = 0;
+
+  constructor(private readonly target: URL) {
+    this.#server = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      this.#link(near, far);
+      this.#link(far, near);
+    });
+  }
+
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.#port);
+    return url.href;
+  }
+
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    this.#breakAll();
+  }
+
+  async cut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#breakAll();
+    await closed;
+  }
+
+  async mend(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#port, '127.0.0.1', resolve);
+    });
+    const address = this.#server.address();
+    if (typeof address === 'object' && address !== null) this.#port = address.port;
+  }
+
+  async close(): Promise<void> {
+    if (this.#server.listening) await this.cut();
+  }
+
+  #link(from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.on('data', (bytes) => {
+      if (!this.#frozen) to.write(bytes);
+    });
+    from.on('error', () => to.destroy());
+    from.on('close', () => {
+      this.#sockets.delete(from);
+      to.destroy();
+    });
+  }
+
+  #breakAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** A line to the server of this URL, open. */
+export async function lineTo(target: string): Promise<Line> {
+  const line = new BreakableLine(new URL(target));
+  await line.mend();
+  return line;
+}
