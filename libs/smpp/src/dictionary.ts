@@ -54,3 +54,8 @@ export function tlvDefinition(tag: number): TlvDefinition | undefined {
 export function tlvTag(name: TlvName): number {
   return smpp.tlvs[name].id;
 }
+
+/** Whether the dictionary has a response to a request; outbind and alert_notification have none. */
+export function hasResponse(requestId: number): boolean {
+  return NAME_BY_ID.has(requestId + RESPONSE_BIT);
+}

@@ -20,6 +20,11 @@ export type {
 } from './pdu.js';
 export { integerTlv, octetsTlv, textTlv, tlvInteger, tlvOctets, tlvText } from './tlv.js';
 export type { Tlv } from './tlv.js';
+export { decodePdu, LIMITS_OF_34, LIMITS_OF_50 } from './decode.js';
+export type { DecodeLimits } from './decode.js';
+export { encodePdu, InvalidPduError, MAX_PDU_OCTETS } from './encode.js';
+export { Framer } from './framer.js';
+export { redactPdu } from './redact.js';
 export { concatenationOf, messageKind, messageOctets } from './message-text.js';
 export type { Concatenation, MessageOctets, UserDataHeader } from './message-text.js';
 export { LinkClosedError, NotSentError, ResponseTimeoutError, UnreadableResponseError } from './link-errors.js';

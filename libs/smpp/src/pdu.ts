@@ -1,3 +1,4 @@
+import { NO_TLVS } from './tlv.js';
 import type { Tlv } from './tlv.js';
 
 /** An SMPP address. `value` is at most 20 octets (64 in data_sm), one character an octet (Latin-1). */
@@ -7,8 +8,11 @@ export interface SmppAddress {
   readonly value: string;
 }
 
+/** What a mandatory field can hold. Fields are type aliases, not interfaces, so that the codec walks them by name without a cast. */
+export type FieldValue = number | string | Buffer | SmppAddress;
+
 /** The fields of bind_transmitter, bind_receiver and bind_transceiver (SMPP 3.4 section 4.1). */
-export interface BindFields {
+export type BindFields = {
   readonly systemId: string;
   readonly password: string;
   readonly systemType: string;
@@ -17,16 +21,16 @@ export interface BindFields {
   readonly addressTon: number;
   readonly addressNpi: number;
   readonly addressRange: string;
-}
-export interface BindRespFields {
+};
+export type BindRespFields = {
   readonly systemId: string;
-}
-export interface OutbindFields {
+};
+export type OutbindFields = {
   readonly systemId: string;
   readonly password: string;
-}
+};
 /** The fields of submit_sm and deliver_sm (SMPP 3.4 sections 4.4 and 4.6). */
-export interface MessageFields {
+export type MessageFields = {
   readonly serviceType: string;
   readonly sourceAddress: SmppAddress;
   readonly destinationAddress: SmppAddress;
@@ -42,19 +46,19 @@ export interface MessageFields {
   readonly smDefaultMsgId: number;
   /** The octets as they came, with a user data header if esmClass says so. A view of the octets read from the socket. */
   readonly shortMessage: Buffer;
-}
+};
 /** The fields of data_sm (SMPP 3.4 section 4.7); its text is the TLV message_payload. */
-export interface DataFields {
+export type DataFields = {
   readonly serviceType: string;
   readonly sourceAddress: SmppAddress;
   readonly destinationAddress: SmppAddress;
   readonly esmClass: number;
   readonly registeredDelivery: number;
   readonly dataCoding: number;
-}
-export interface MessageRespFields {
+};
+export type MessageRespFields = {
   readonly messageId: string;
-}
+};
 export type NoFields = Readonly<Record<string, never>>;
 
 /** One PDU. `status` is the command_status, 0 in requests; `sequence` the sequence_number, 1 to 0x7FFFFFFF in what we send. */
@@ -151,14 +155,20 @@ const BLANK_DATA: DataFields = {
 };
 
 /** A submit_sm for `SmppLink.request`; fields left out are empty or zero. */
-export function submitSm(fields: Partial<MessageFields>, tlvs: readonly Tlv[] = []): Outgoing<SubmitSm> {
+export function submitSm(fields: Partial<MessageFields>, tlvs: readonly Tlv[] = NO_TLVS): Outgoing<SubmitSm> {
   return { command: 'submit_sm', status: 0, fields: { ...BLANK_MESSAGE, ...fields }, tlvs };
 }
 /** A deliver_sm for `SmppLink.request`; fields left out are empty or zero. */
-export function deliverSm(fields: Partial<MessageFields>, tlvs: readonly Tlv[] = []): Outgoing<DeliverSm> {
+export function deliverSm(fields: Partial<MessageFields>, tlvs: readonly Tlv[] = NO_TLVS): Outgoing<DeliverSm> {
   return { command: 'deliver_sm', status: 0, fields: { ...BLANK_MESSAGE, ...fields }, tlvs };
 }
 /** A data_sm for `SmppLink.request`; its text goes into `octetsTlv('message_payload', …)`. */
-export function dataSm(fields: Partial<DataFields>, tlvs: readonly Tlv[] = []): Outgoing<DataSm> {
+export function dataSm(fields: Partial<DataFields>, tlvs: readonly Tlv[] = NO_TLVS): Outgoing<DataSm> {
   return { command: 'data_sm', status: 0, fields: { ...BLANK_DATA, ...fields }, tlvs };
+}
+
+type BareCommand = 'unbind' | 'unbind_resp' | 'enquire_link' | 'enquire_link_resp';
+/** A PDU that is nothing but a header. */
+export function bare<Command extends BareCommand>(command: Command) {
+  return { command, status: 0, fields: {}, tlvs: NO_TLVS };
 }

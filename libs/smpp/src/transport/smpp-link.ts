@@ -1,40 +1,436 @@
 import type { Socket } from 'node:net';
-import type { BindCall, LinkOptions } from '../link-options.js';
-import type { BindType, LinkState } from '../link-state.js';
-import type { EnquireLink, MessagePdu, Outgoing, ResponsePdu } from '../pdu.js';
+import { bindAnswer, bindPdu, bindRequest, termsOfAnswer, termsOfBind } from '../bind-terms.js';
+import type { BindTerms } from '../bind-terms.js';
+import { RESPONSE_BIT, STATUS, commandId, statusName } from '../dictionary.js';
+import { InboundMessages } from '../inbound-messages.js';
+import { LinkClosedError, NotSentError, UnreadableResponseError } from '../link-errors.js';
+import type { BindCall, LinkOptions, MessageAnswer } from '../link-options.js';
+import { isBound, maySend, requestKind, stateAfter, statusOnRequest } from '../link-state.js';
+import type { BindType, LinkEvent, LinkState } from '../link-state.js';
+import { OutboundRequests } from '../outbound-requests.js';
+import type { Settlement } from '../outbound-requests.js';
+import { bare } from '../pdu.js';
+import type { BindPdu, EnquireLink, MalformedPdu, MessagePdu, Outgoing, Pdu, ResponsePdu } from '../pdu.js';
+import {
+  timersBound,
+  timersEnquireAnswered,
+  timersRead,
+  timersReadingResumed,
+  timersReadingStopped,
+} from '../timers.js';
+import type { TimerName } from '../timers.js';
+import { NO_TLVS, tlvOctets } from '../tlv.js';
+import { isAnswer, isBindAnswer } from '../window.js';
+import type { AnswerPdu } from '../window.js';
+import { Farewell, PEER_UNBOUND, UNBOUND } from './farewell.js';
+import { LinkClock } from './link-clock.js';
+import { Wire } from './wire.js';
+import type { WireOptions } from './wire.js';
 
-/** One SMPP connection, in either role. */
+/** Requests of ours that wait for the window, unless the options say otherwise. */
+const MAX_WAITING = 10_000;
+const SYSTEM_ID_OCTETS = 15;
+const VERSION_34 = 0x34;
+/** Message ids towards a peer older than 3.4 (SMPP 3.3 has 8 octets); the end of an id tells it apart. */
+const OLD_MESSAGE_ID_OCTETS = 8;
+
+/** Ends that are no errors. */
+const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND]);
+
+const ANSWER_TO = { submit_sm: 'submit_sm_resp', deliver_sm: 'deliver_sm_resp', data_sm: 'data_sm_resp' } as const;
+
+function settleMessage(resolve: (answer: ResponsePdu) => void, reject: (error: Error) => void): Settlement {
+  const settle = (answer: AnswerPdu): void => {
+    switch (answer.command) {
+      case 'submit_sm_resp':
+      case 'deliver_sm_resp':
+      case 'data_sm_resp':
+      case 'enquire_link_resp':
+      case 'generic_nack':
+        resolve(answer);
+        break;
+      default:
+        reject(new UnreadableResponseError('a message', `answered by ${answer.command}`));
+    }
+  };
+  return { resolve: settle, reject };
+}
+
+/**
+ * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it.
+ * Whatever octets arrive, the peer is answered or the link closes; nothing the peer does throws out of it.
+ */
 export class SmppLink {
-  readonly closed: Promise<{ readonly reason: string }> = new Promise(() => undefined);
+  /** Settles when the socket is gone; never rejects. */
+  readonly closed: Promise<{ readonly reason: string }>;
+
+  #state: LinkState = 'open';
+  #terms: BindTerms | null = null;
+  #lastError: string | null = null;
+  #closeReason = 'closed';
+  #enquireLinkRttMs: number | null = null;
+  #answerSeen = false;
+  #messageSeen = false;
+
+  readonly #options: LinkOptions;
+  readonly #clock: LinkClock;
+  readonly #requests: OutboundRequests;
+  readonly #inbound: InboundMessages;
+  readonly #farewell: Farewell;
+  readonly #wire: Wire;
+
+  /** Throws RangeError when responseMs, window or maxInbound is below 1. */
   constructor(socket: Socket, options: LinkOptions) {
-    void socket;
-    void options;
+    const { timers, window, maxInbound, maxWaiting = MAX_WAITING } = options;
+    const { responseMs } = timers;
+    if ((options.systemIdOfServer ?? '').length > SYSTEM_ID_OCTETS)
+      throw new RangeError('systemIdOfServer is too long');
+    if (responseMs < 1 || window < 1 || maxInbound < 1) {
+      throw new RangeError('responseMs, window and maxInbound are at least 1');
+    }
+    this.#options = options;
+    this.#clock = new LinkClock({
+      settings: timers,
+      waiting: () => ({ answerDueMs: this.#requests.nextDueMs, handlerDueMs: this.#inbound.nextDueMs }),
+      onFired: (timer) => this.#timerFired(timer),
+    });
+    const nowMs = (): number => this.#clock.nowMs();
+    const transmit = (pdu: Pdu): void => this.#wire.send(pdu);
+    this.#requests = new OutboundRequests({ window, maxWaiting, responseMs, nowMs, transmit });
+    this.#inbound = new InboundMessages({
+      maxOpen: maxInbound,
+      responseMs,
+      nowMs,
+      handle: (pdu) => options.onMessage(pdu),
+      answer: (pdu, answer) => this.#answerMessage(pdu, answer),
+      onSettled: () => this.#inboundSettled(),
+    });
+    this.#farewell = this.#prepareFarewell();
+    this.#wire = this.#open(socket);
+    this.closed = this.#wire.gone.then(() => ({ reason: this.#closeReason }));
+    this.#clock.arm();
   }
+
+  /** `unbinding` from the moment either side wants to part. */
   get state(): LinkState {
-    return 'open';
+    return this.#farewell.hasBegun && isBound(this.#state) ? 'unbinding' : this.#state;
   }
+  /** Stays readable after the link closed; null when it was never bound. */
   get bindType(): BindType | null {
-    return null;
+    return this.#terms?.bindType ?? null;
   }
+  /** The peer's system_id: from its bind (role smsc) or its bind response (role esme). */
   get systemId(): string | null {
-    return null;
+    return this.#terms?.systemId ?? null;
   }
   get windowUsed(): number {
-    return 0;
+    return this.#requests.windowUsed;
   }
+  /** The last thing that went wrong, without any value a peer sent. */
   get lastError(): string | null {
-    return null;
+    return this.#lastError;
   }
+  /** How long the last answered enquire_link of ours took, in milliseconds. */
+  get enquireLinkRttMs(): number | null {
+    return this.#enquireLinkRttMs;
+  }
+
+  /**
+   * Binds as an ESME. A refusal is a value (status other than 0) and the link then closes. Rejects with NotSentError,
+   * ResponseTimeoutError or LinkClosedError, and the link closes too.
+   */
   bind(call: BindCall): Promise<{ readonly status: number; readonly systemId: string }> {
-    return Promise.reject(new Error(call.bindType));
+    return new Promise((resolve, reject) => {
+      if (this.#options.role !== 'esme' || !this.#change('bind')) {
+        reject(new NotSentError(`a link in role ${this.#options.role} and state ${this.state} cannot bind`));
+        return;
+      }
+      this.#requests.sendUrgent(bindPdu(call, this.#options.interfaceVersion), {
+        // In the turn of the answer, not in a continuation: a deliver_sm may stand right behind it.
+        resolve: (answer) => resolve(this.#bindAnswered(call, answer)),
+        reject: (error) => {
+          reject(error);
+          this.#close(`bind: ${error.message}`, 'flush');
+        },
+      });
+      this.#clock.arm();
+    });
   }
+
+  /**
+   * Sends a request and waits for its answer, whatever its status. Waits for a slot of the window, at most the response
+   * time. Rejects with NotSentError when it was not sent; with LinkClosedError, ResponseTimeoutError or
+   * UnreadableResponseError when it was and its fate is unknown.
+   */
   request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
-    return Promise.reject(new Error(pdu.command));
+    return new Promise((resolve, reject) => {
+      const settlement = settleMessage(resolve, reject);
+      const refusal = this.#refusalOf(pdu);
+      if (refusal !== null) reject(new NotSentError(refusal));
+      else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, settlement);
+      else this.#requests.send(this.#terms?.takesTlvs === true ? pdu : { ...pdu, tlvs: NO_TLVS }, settlement);
+      if (this.#requests.windowUsed <= 1) this.#clock.arm();
+    });
   }
-  unbind(timeoutMs?: number): Promise<void> {
-    return Promise.reject(new Error(String(timeoutMs)));
+
+  /**
+   * Parts in order: requests that wait are refused, those in the window are awaited, the peer's messages are answered
+   * throughout, then unbind, then close. Settles when the socket is gone, at the latest after `timeoutMs` (default: the
+   * response time) and the time a peer gets to close.
+   */
+  async unbind(timeoutMs = this.#options.timers.responseMs): Promise<void> {
+    if (isBound(this.#state)) {
+      this.#requests.refuseWaiting('the link is unbinding');
+      this.#farewell.begin(timeoutMs);
+      if (isBound(this.#state)) this.#notify(() => this.#options.onChange?.('unbinding'));
+    } else if (this.#state !== 'unbinding') {
+      this.#close(UNBOUND, 'flush');
+    }
+    await this.closed;
   }
+
+  /** Closes at once, without a word to the peer. */
   destroy(reason: string): void {
-    void reason;
+    this.#close(reason, 'now');
+  }
+
+  // ---- receiving
+
+  #open(socket: Socket): Wire {
+    const tap: WireOptions['onTap'] = (...seen) => this.#notify(() => this.#options.onPdu?.(...seen));
+    return new Wire(socket, {
+      onReceived: (pdu) => this.#receive(pdu),
+      onReadDone: (read) => this.#readDone(read),
+      onBroken: (reason, how) => this.#close(reason, how),
+      onTap: 'onPdu' in this.#options ? tap : null,
+    });
+  }
+
+  #readDone(read: { readonly partial: boolean; readonly completed: boolean }): void {
+    const seen = { ...read, answered: this.#answerSeen, message: this.#messageSeen };
+    this.#clock.timers = timersRead(this.#clock.timers, this.#clock.nowMs(), seen);
+    this.#answerSeen = false;
+    this.#messageSeen = false;
+    if (this.#inbound.isFull && !this.#wire.isReadingStopped) {
+      this.#clock.timers = timersReadingStopped(this.#clock.timers);
+      this.#wire.stopReading();
+    }
+    this.#clock.arm();
+  }
+
+  #receive(pdu: Pdu | MalformedPdu): void {
+    if (pdu.command === 'malformed') {
+      this.#receiveMalformed(pdu);
+      return;
+    }
+    if (isAnswer(pdu)) {
+      this.#receiveAnswer(pdu);
+      return;
+    }
+    const status = statusOnRequest(this.#options.role, this.#state, requestKind(pdu.command));
+    if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
+    else this.#wire.refuse(commandId(pdu.command), status, pdu.sequence);
+  }
+
+  #receiveRequest(pdu: Exclude<Pdu, AnswerPdu>): void {
+    switch (pdu.command) {
+      case 'submit_sm':
+      case 'deliver_sm':
+      case 'data_sm':
+        this.#messageSeen = true;
+        this.#inbound.take(pdu);
+        break;
+      case 'enquire_link':
+        this.#wire.send({ ...bare('enquire_link_resp'), sequence: pdu.sequence });
+        break;
+      case 'unbind':
+        this.#change('unbind');
+        this.#requests.refuseWaiting('the peer unbinds');
+        this.#farewell.peerAsked(pdu.sequence);
+        break;
+      case 'outbind':
+        if (this.#options.onOutbind === undefined)
+          this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
+        else this.#notify(() => this.#options.onOutbind?.(pdu.fields));
+        break;
+      default:
+        this.#receiveBind(pdu);
+    }
+  }
+
+  #receiveAnswer(answer: AnswerPdu): void {
+    if (!this.#requests.settle(answer)) return;
+    this.#answerSeen = true;
+    if (answer.command !== 'enquire_link_resp') this.#messageSeen = true;
+    this.#farewell.advance();
+  }
+
+  #receiveMalformed(malformed: MalformedPdu): void {
+    const { commandId: id, sequence, of, reason } = malformed;
+    this.#lastError = `${of ?? 'unknown command'}: ${reason}`;
+    this.#notify(() => this.#options.onMalformed?.(malformed));
+    if (id >= RESPONSE_BIT) {
+      this.#requests.settleUnreadable(sequence, of, reason);
+      return;
+    }
+    const kind = requestKind(of ?? 'other');
+    const refusal = of === null ? malformed.status : statusOnRequest(this.#options.role, this.#state, kind);
+    this.#wire.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
+    if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
+  }
+
+  // ---- binding
+
+  #receiveBind(bind: BindPdu): void {
+    this.#change('bind');
+    const decided = async (): Promise<void> => {
+      const verdict = await this.#options.authenticate?.(bindRequest(bind));
+      this.#decideBind(bind, verdict?.status ?? STATUS.ESME_RBINDFAIL);
+    };
+    decided().catch(() => this.#decideBind(bind, STATUS.ESME_RSYSERR));
+  }
+
+  #decideBind(bind: BindPdu, status: number): void {
+    if (this.#state !== 'binding') return;
+    this.#wire.send(bindAnswer(bind, status, this.#options));
+    if (status === STATUS.ESME_ROK) this.#bound(termsOfBind(bind, this.#options.interfaceVersion));
+    else this.#close(`the bind was refused: ${statusName(status)}`, 'flush');
+  }
+
+  #bindAnswered(call: BindCall, answer: AnswerPdu): { readonly status: number; readonly systemId: string } {
+    if (isBindAnswer(answer) && answer.status === STATUS.ESME_ROK) {
+      this.#bound(termsOfAnswer(call, answer, this.#options));
+      return { status: STATUS.ESME_ROK, systemId: answer.fields.systemId };
+    }
+    // A generic_nack is a refusal, even one that says OK.
+    const status = answer.status === STATUS.ESME_ROK ? STATUS.ESME_RBINDFAIL : answer.status;
+    this.#close(`the bind was refused: ${statusName(status)}`, 'flush');
+    return { status, systemId: '' };
+  }
+
+  #bound(terms: BindTerms): void {
+    this.#terms = terms;
+    this.#wire.limits = terms.limits;
+    this.#wire.raiseLimit();
+    this.#clock.timers = timersBound(this.#clock.timers, this.#clock.nowMs());
+    this.#change(`bound_${terms.bindType}`);
+    this.#clock.arm();
+  }
+
+  // ---- messages
+
+  #answerMessage(pdu: MessagePdu, answer: MessageAnswer): void {
+    const command = ANSWER_TO[pdu.command];
+    const { sequence } = pdu;
+    try {
+      const messageId = this.#messageIdFor(pdu, answer.messageId ?? '');
+      this.#wire.send({ command, status: answer.status, sequence, fields: { messageId }, tlvs: NO_TLVS });
+    } catch {
+      this.#lastError = `${command}: an answer that cannot be encoded`;
+      this.#wire.send({ command, status: STATUS.ESME_RSYSERR, sequence, fields: { messageId: '' }, tlvs: NO_TLVS });
+    }
+  }
+
+  /** SMPP 3.4 section 4.6.2: the message_id of deliver_sm_resp is unused and empty. */
+  #messageIdFor(pdu: MessagePdu, messageId: string): string {
+    if (pdu.command === 'deliver_sm') return '';
+    const isOld = (this.#terms?.version ?? 0) < VERSION_34;
+    return isOld && messageId.length > OLD_MESSAGE_ID_OCTETS ? messageId.slice(-OLD_MESSAGE_ID_OCTETS) : messageId;
+  }
+
+  #inboundSettled(): void {
+    if (this.#wire.isReadingStopped && this.#inbound.hasRoom) {
+      this.#clock.timers = timersReadingResumed(this.#clock.timers, this.#clock.nowMs());
+      this.#wire.resumeReading();
+      this.#clock.arm();
+    }
+    this.#farewell.advance();
+  }
+
+  #refusalOf(pdu: Outgoing<MessagePdu | EnquireLink>): string | null {
+    const { role } = this.#options;
+    if (this.#farewell.hasBegun) return 'the link is unbinding';
+    if (!isBound(this.#state) || !maySend(role, this.#state, requestKind(pdu.command))) {
+      return `${pdu.command} by the role ${role} in state ${this.#state}`;
+    }
+    const needsTlvs = pdu.command !== 'enquire_link' && tlvOctets(pdu, 'message_payload') !== null;
+    return needsTlvs && this.#terms?.takesTlvs !== true ? 'message_payload to a peer that takes no TLVs' : null;
+  }
+
+  // ---- time and the end
+
+  #timerFired(timer: TimerName): void {
+    switch (timer) {
+      case 'enquire-link':
+        this.#enquire();
+        break;
+      case 'response':
+        this.#requests.failOverdue(this.#clock.nowMs());
+        this.#farewell.advance();
+        break;
+      case 'handler':
+        this.#inbound.failOverdue(this.#clock.nowMs());
+        break;
+      case 'inactivity':
+        this.#lastError = 'the inactivity timer ran out';
+        void this.unbind();
+        break;
+      default:
+        this.#close(`the ${timer} timer ran out`, 'flush');
+    }
+  }
+
+  #enquire(): void {
+    const sentMs = this.#clock.nowMs();
+    const resolve = (): void => {
+      const nowMs = this.#clock.nowMs();
+      this.#enquireLinkRttMs = nowMs - sentMs;
+      this.#clock.timers = timersEnquireAnswered(this.#clock.timers, nowMs);
+    };
+    // Its silence is the business of the dead-link timer.
+    this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
+  }
+
+  #prepareFarewell(): Farewell {
+    return new Farewell({
+      inboundIsEmpty: () => this.#inbound.isEmpty,
+      windowIsEmpty: () => this.#requests.windowUsed === 0,
+      sendUnbind: (onAnswer) => {
+        const reject = (error: Error): void => this.#close(`unbind: ${error.message}`, 'flush');
+        this.#requests.sendUrgent(bare('unbind'), { resolve: onAnswer, reject });
+        this.#clock.arm();
+      },
+      answerUnbind: (sequence) => this.#wire.send({ ...bare('unbind_resp'), sequence }),
+      close: (reason) => this.#close(reason, 'flush'),
+    });
+  }
+
+  #close(reason: string, how: 'flush' | 'now'): void {
+    if (this.#change('close')) {
+      this.#closeReason = reason;
+      if (!ORDERLY.has(reason)) this.#lastError = reason;
+      this.#clock.stop();
+      this.#farewell.stop();
+      this.#inbound.close();
+      this.#requests.close(new LinkClosedError(reason));
+    }
+    this.#wire.close(how);
+  }
+
+  #change(event: LinkEvent): boolean {
+    const next = stateAfter(this.#state, event);
+    if (next === null) return false;
+    this.#state = next;
+    this.#notify(() => this.#options.onChange?.(next));
+    return true;
+  }
+
+  /** What the owner of the link does with news must not break the link. */
+  #notify(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.#lastError = `listener: ${error instanceof Error ? error.message : 'unknown'}`;
+    }
   }
 }

@@ -1,0 +1,29 @@
+/** First in, first out, both ends in constant time on average (an array's shift is not). */
+export class Fifo<Item> {
+  #incoming: Item[] = [];
+  #outgoing: Item[] = [];
+
+  get length(): number {
+    return this.#incoming.length + this.#outgoing.length;
+  }
+
+  push(item: Item): void {
+    this.#incoming.push(item);
+  }
+
+  shift(): Item | undefined {
+    if (this.#outgoing.length === 0) {
+      this.#outgoing = this.#incoming.reverse();
+      this.#incoming = [];
+    }
+    return this.#outgoing.pop();
+  }
+
+  /** Empties the queue; what was in it, oldest first. */
+  takeAll(): Item[] {
+    const all = [...this.#outgoing.reverse(), ...this.#incoming];
+    this.#outgoing = [];
+    this.#incoming = [];
+    return all;
+  }
+}
