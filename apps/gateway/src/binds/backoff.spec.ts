@@ -85,16 +85,19 @@ describe('backoff', () => {
       fc.nat(200_000).map((boundMs): AttemptEnd => ({ kind: 'lost', boundMs })),
     );
     fc.assert(
-      fc.property(fc.array(fc.tuple(end, fc.double({ min: 0, max: 0.999_999, noNaN: true })), { maxLength: 60 }), (ends) => {
-        let course = FRESH_COURSE;
-        for (const [what, random] of ends) {
-          const next = afterAttempt(course, what, 2, random);
-          const cap = next.standoff ? STANDOFF_CAP_MS : RECONNECT_CAP_MS;
-          expect(next.waitMs).toBeLessThanOrEqual(cap * (1 + JITTER_SHARE));
-          expect(next.waitMs).toBeGreaterThanOrEqual(RECONNECT_FIRST_MS * (1 - JITTER_SHARE));
-          course = next.course;
-        }
-      }),
+      fc.property(
+        fc.array(fc.tuple(end, fc.double({ min: 0, max: 0.999_999, noNaN: true })), { maxLength: 60 }),
+        (ends) => {
+          let course = FRESH_COURSE;
+          for (const [what, random] of ends) {
+            const next = afterAttempt(course, what, 2, random);
+            const cap = next.standoff ? STANDOFF_CAP_MS : RECONNECT_CAP_MS;
+            expect(next.waitMs).toBeLessThanOrEqual(cap * (1 + JITTER_SHARE));
+            expect(next.waitMs).toBeGreaterThanOrEqual(RECONNECT_FIRST_MS * (1 - JITTER_SHARE));
+            course = next.course;
+          }
+        },
+      ),
     );
   });
 });

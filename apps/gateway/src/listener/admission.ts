@@ -22,13 +22,7 @@ export interface SystemTerms {
 }
 
 export type Refusal =
-  | 'unknown_system'
-  | 'wrong_password'
-  | 'disabled'
-  | 'address'
-  | 'tls_required'
-  | 'bind_type'
-  | 'too_many_connections';
+  'unknown_system' | 'wrong_password' | 'disabled' | 'address' | 'tls_required' | 'bind_type' | 'too_many_connections';
 
 /**
  * May this applicant bind? Null: yes. Nothing about a system is told before its password was right, so the checks of

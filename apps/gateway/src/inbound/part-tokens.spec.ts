@@ -1,23 +1,13 @@
 import type { FoundToken } from '@countersign/session';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokensOfPart } from './straddle.js';
-
-// A stand-in with the shape of the real rule, so that this test is about parts and not about spelling.
-const findTokens = (text: string): FoundToken[] =>
-  [...text.matchAll(/(?<![A-Z0-9])AUTH-([A-Z0-9]{2,12})-([0-9A-Z]{16})(?![A-Z0-9])/g)]
-    .slice(0, 3)
-    .map(([, slug = '', token = '']) => ({ slug, token }));
+import { tokensOfPart } from './part-tokens.js';
 
 const TOKEN = '0123456789ABCDEF';
 const FOUND = [{ slug: 'ACME', token: TOKEN }];
 
 const tokens = (number: number, text: string, stored: Record<number, string>): FoundToken[] =>
-  tokensOfPart(
-    { number, text },
-    new Map(Object.entries(stored).map(([key, value]) => [Number(key), value])),
-    findTokens,
-  );
+  tokensOfPart({ number, text }, new Map(Object.entries(stored).map(([key, value]) => [Number(key), value])));
 
 describe('tokens of a part', () => {
   it('finds a token inside the part, whatever else is stored', () => {
@@ -58,19 +48,18 @@ describe('tokens of a part', () => {
     const text = `please verify me AUTH-ACME-${TOKEN} with many thanks`;
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: text.length - 1 }), { minLength: 1, maxLength: 5 });
     fc.assert(
-      fc.property(cuts, fc.infiniteStream(fc.nat(1000)), (at, chance) => {
+      fc.property(cuts, fc.array(fc.nat(), { minLength: 6, maxLength: 6 }), (at, ranks) => {
         const edges = [0, ...at.sort((a, b) => a - b), text.length];
         const parts = edges.slice(1).map((end, i) => ({ number: i + 1, text: text.slice(edges[i], end) }));
-        const order = parts.map((part) => ({ part, by: chance.next().value })).sort((a, b) => a.by - b.by);
+        const rankOf = (number: number): number => ranks[number - 1] ?? 0;
+        const order = parts.sort((a, b) => rankOf(a.number) - rankOf(b.number));
         const stored = new Map<number, string>();
         const found: FoundToken[] = [];
-        for (const { part } of order) {
-          found.push(...tokensOfPart(part, stored, findTokens));
+        for (const part of order) {
+          found.push(...tokensOfPart(part, stored));
           stored.set(part.number, part.text);
         }
-        // A cut right after the last character makes the token whole before its neighbour is known.
-        expect(found.slice(0, 1)).toEqual(FOUND);
-        expect(new Set(found.map((each) => each.token)).size).toBe(1);
+        expect(found).toEqual(FOUND);
       }),
     );
   });

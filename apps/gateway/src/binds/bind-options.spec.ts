@@ -1,0 +1,73 @@
+import type { Bind } from '@countersign/carriers';
+import { describe, expect, it } from 'vitest';
+import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
+
+const bind: Bind = {
+  id: '01890000-0000-7000-8000-000000000001',
+  name: 'north one',
+  carrier: 'north',
+  hosts: [{ host: 'smsc.example', port: 2775 }],
+  tls: { enabled: false },
+  systemId: 'countersign',
+  passwordSealed: Buffer.from('sealed'),
+  systemType: '',
+  bindType: 'transceiver',
+  interfaceVersion: '3.4',
+  addressRange: '',
+  sendWindow: 10,
+  enquireLinkSeconds: 30,
+  responseTimeoutSeconds: 10,
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 20,
+  trustedForMo: false,
+  enabled: true,
+};
+
+describe('bind options', () => {
+  it('reads seconds, versions and window of the row', () => {
+    expect(linkOptionsOf({ ...bind, interfaceVersion: '5.0', sendWindow: 3, enquireLinkSeconds: 15 })).toMatchObject({
+      role: 'esme',
+      window: 3,
+      interfaceVersion: 0x50,
+      timers: { enquireLinkMs: 15_000, responseMs: 10_000, inactivityMs: 0 },
+    });
+  });
+
+  it('binds as the row says', () => {
+    expect(bindCallOf({ ...bind, bindType: 'receiver', systemType: 'VMS', addressRange: '^1' }, 'secret')).toEqual({
+      bindType: 'receiver',
+      systemId: 'countersign',
+      password: 'secret',
+      systemType: 'VMS',
+      addressRange: '^1',
+    });
+  });
+
+  it.each<Partial<Bind>>([
+    { trustedForMo: true },
+    { carrier: 'south' },
+    { defaultAlphabet: 'latin1' },
+    { retryableMoStatus: 88 },
+    { name: 'north two' },
+    { tls: { enabled: false, serverName: 'unused.example' } },
+  ])('keeps the connection when only this changes: %j', (change) => {
+    expect(isSameConnection(bind, { ...bind, ...change })).toBe(true);
+  });
+
+  it.each<Partial<Bind>>([
+    { hosts: [{ host: 'smsc.example', port: 2776 }] },
+    { hosts: [...bind.hosts, { host: 'smsc2.example', port: 2775 }] },
+    { tls: { enabled: true } },
+    { systemId: 'other' },
+    { passwordSealed: Buffer.from('resealed') },
+    { systemType: 'VMS' },
+    { bindType: 'receiver' },
+    { interfaceVersion: '3.3' },
+    { addressRange: '^1' },
+    { sendWindow: 1 },
+    { enquireLinkSeconds: 60 },
+    { responseTimeoutSeconds: 5 },
+  ])('makes another connection when this changes: %j', (change) => {
+    expect(isSameConnection(bind, { ...bind, ...change })).toBe(false);
+  });
+});

@@ -1,0 +1,68 @@
+import net from 'node:net';
+import tls from 'node:tls';
+
+export interface HostAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface BindTls {
+  readonly enabled: boolean;
+  /** PEM; in place of the authorities that Node trusts. */
+  readonly caCertificate?: string;
+  /** Name that the certificate must carry, where it is not the host. */
+  readonly serverName?: string;
+}
+
+export class ConnectTimeoutError extends Error {
+  override readonly name = 'ConnectTimeoutError';
+}
+
+/**
+ * Opens a socket to a carrier, TLS 1.2 or later and always verified where TLS is on. Rejects with the socket's error,
+ * with `ConnectTimeoutError` when name look-up, connection and handshake together take longer than `timeoutMs`, and
+ * with the signal's reason; the socket is gone then.
+ */
+export function connect(
+  at: HostAddress,
+  withTls: BindTls,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
+    const give = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', onError);
+      settle();
+    };
+    const fail = (error: Error): void =>
+      give(() => {
+        // A destroyed socket may still have an error to tell, which nobody waits for.
+        socket.on('error', () => undefined);
+        socket.destroy();
+        reject(error);
+      });
+    const onError = (error: Error): void => fail(error);
+    const onAbort = (): void => fail(new Error('the bind was stopped'));
+    const timer = setTimeout(
+      () => fail(new ConnectTimeoutError(`no connection to ${at.host}:${at.port} within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', onError);
+    socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => give(() => resolve(socket)));
+  });
+}
+
+function tlsOptions(at: HostAddress, withTls: BindTls): tls.ConnectionOptions {
+  return {
+    ...at,
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(withTls.caCertificate === undefined ? {} : { ca: withTls.caCertificate }),
+    ...(withTls.serverName === undefined ? {} : { servername: withTls.serverName }),
+  };
+}

@@ -1,0 +1,36 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { bellConnection } from '@countersign/bus';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { GatewaySettings } from '@countersign/settings';
+import { Metrics, type Logger } from '@countersign/telemetry';
+import { bindsProviders } from './binds/binds.providers.js';
+import { GatewayMetrics } from './gateway.metrics.js';
+import { inboundProviders } from './inbound/inbound.providers.js';
+import { listenerProviders } from './listener/listener.providers.js';
+import { LOGGER } from './logger.token.js';
+import { operationsProviders } from './operations.providers.js';
+import { storeProviders } from './stores.providers.js';
+
+/** Everything the gateway is made of. Nothing here opens a port or a link: `startGateway` does, in its order. */
+@Module({})
+export class GatewayModule {
+  static register(settings: Readonly<GatewaySettings>, logger: Logger): DynamicModule {
+    const connection = bellConnection(settings, 'producer');
+    return {
+      module: GatewayModule,
+      imports: [BullModule.registerQueue({ name: QUEUES.webhooks, prefix: QUEUE_PREFIX, connection })],
+      providers: [
+        { provide: GatewaySettings, useValue: settings },
+        { provide: LOGGER, useValue: logger },
+        { provide: Metrics, useFactory: () => new Metrics({ app: 'gateway' }) },
+        { provide: GatewayMetrics, inject: [Metrics], useFactory: (metrics: Metrics) => new GatewayMetrics(metrics) },
+        ...storeProviders,
+        ...inboundProviders,
+        ...listenerProviders,
+        ...bindsProviders,
+        ...operationsProviders,
+      ],
+    };
+  }
+}

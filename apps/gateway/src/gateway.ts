@@ -1,0 +1,60 @@
+import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Bell, prepareBell } from '@countersign/bus';
+import { Database, DatabaseClock, migrate } from '@countersign/postgres';
+import type { GatewaySettings } from '@countersign/settings';
+import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
+import { BindsService } from './binds/binds.service.js';
+import { GatewayModule } from './gateway.module.js';
+import { Housekeeping } from './housekeeping.js';
+import { InboundService } from './inbound/inbound.service.js';
+import { ListenerService } from './listener/listener.service.js';
+
+/** What carriers may take to get their answers and to unbind. */
+const DRAIN_MS = 10_000;
+/** Steps that only wait for something of ours. */
+const STEP_MS = 3_000;
+/** A drain that has run out of time still needs a moment to close its sockets. */
+const SLACK_MS = 1_000;
+
+/**
+ * Starts a gateway: tables, then stores, then partitions, and only then the ports and the binds. The shutdown that it
+ * answers is not listening to signals yet.
+ */
+export async function startGateway(settings: Readonly<GatewaySettings>, logger: Logger): Promise<Shutdown> {
+  await migrate(settings.databaseUrl);
+  await prepareBell(settings);
+  NestLogger.overrideLogger(new NestPinoLogger(logger));
+  const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
+  await app.get(Housekeeping).start();
+  await app.get(ListenerService).listen();
+  await app.get(OpsServer).listen();
+  app.get(BindsService).start();
+  return stopsOf(app, logger);
+}
+
+/** The order matters: what came in is answered while the database is still there. */
+function stopsOf(app: INestApplicationContext, logger: Logger): Shutdown {
+  const [listener, binds] = [app.get(ListenerService), app.get(BindsService)];
+  return new Shutdown({ logger })
+    .step('stop accepting', STEP_MS, () => {
+      app.get(OpsServer).drain();
+      listener.stopAccepting();
+    })
+    .step('stop reconnecting', STEP_MS, () => binds.stopReconnecting())
+    .step('answer what came in, unbind', DRAIN_MS + SLACK_MS, async () => {
+      await Promise.all([listener.unbindAll(DRAIN_MS), binds.unbindAll(DRAIN_MS)]);
+    })
+    .step('drain the batcher', STEP_MS, () => app.get(InboundService).drain())
+    .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())
+    .step('close the bell', STEP_MS, async () => {
+      await app.get(Bell).close();
+      // Nest closes the queue that it made.
+      await app.close();
+    })
+    .step('close the database', STEP_MS, async () => {
+      await app.get(DatabaseClock).stop();
+      await app.get(Database).close();
+    })
+    .step('close operations', STEP_MS, () => app.get(OpsServer).close());
+}

@@ -1,0 +1,97 @@
+import type { CarrierDirectory, ConcatenationStore, MessagePart, MessageStore } from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
+import { senderCandidates } from '@countersign/phone';
+import type { Database, Executor, Uuid } from '@countersign/postgres';
+import type { FoundToken, InboundEvidence, InboundVerdict, SessionStore } from '@countersign/session';
+import type { SmppAddress } from '@countersign/smpp';
+import { messageRow, type InboundCommand } from './inbound-command.js';
+import { tokensOfPart } from './part-tokens.js';
+
+export interface InboundBatchOptions {
+  readonly database: Database;
+  readonly keys: ServerKeys;
+  readonly carriers: CarrierDirectory;
+  readonly sessions: SessionStore;
+  readonly messages: MessageStore;
+  readonly concatenations: ConcatenationStore;
+  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  readonly onEvents: (ids: readonly Uuid[]) => void;
+}
+
+/**
+ * One transaction for a set of MOs: the parts of long messages, the sessions that their tokens name, the messages with
+ * their fates. Answers after the commit, one verdict per command, in their order. Safe to run twice: a message that is
+ * stored stays as it is, and a session that the first run approved makes the second a duplicate.
+ */
+export class InboundBatch {
+  constructor(private readonly o: InboundBatchOptions) {}
+
+  async run(commands: readonly InboundCommand[]): Promise<readonly InboundVerdict[]> {
+    const senders = await this.sendersOf(commands);
+    // Before the transaction, so that no row is locked while texts are sealed.
+    const sealed = commands.map(({ id, message }) => this.o.keys.seal('message-text', message.text, id));
+    const { verdicts, eventIds } = await this.o.database.transaction(async (tx) => {
+      const tokens = await this.tokensOf(tx, commands);
+      const evidence = commands.map(({ link }, ref): InboundEvidence => {
+        return { ref, tokens: tokens[ref] ?? [], senders: senders[ref] ?? [], trusted: link.trustedForMo };
+      });
+      const judged = await this.o.sessions.matchInbound(tx, evidence);
+      const rows = zip(commands, sealed, judged.verdicts).map((row) => messageRow(...row));
+      await this.o.messages.insertInbound(tx, rows);
+      return judged;
+    });
+    if (eventIds.length > 0) this.o.onEvents(eventIds);
+    return verdicts;
+  }
+
+  /** E.164 numbers that each sender may be. The receiving number's country is asked for only where it matters. */
+  private async sendersOf(commands: readonly InboundCommand[]): Promise<string[][]> {
+    const countries = new Map<string, string | null>();
+    for (const command of commands) {
+      const { source, destination } = command.message;
+      if (!mayShowToken(command) || isInternational(source) || countries.has(keyOf(destination))) continue;
+      countries.set(keyOf(destination), await this.o.carriers.receivingCountry(destination));
+    }
+    return commands.map((command) => {
+      const { source, destination } = command.message;
+      return mayShowToken(command) ? senderCandidates(source, countries.get(keyOf(destination)) ?? null) : [];
+    });
+  }
+
+  /** Each message's own tokens, and for a part of a long message those that its neighbours make whole. */
+  private async tokensOf(tx: Executor, commands: readonly InboundCommand[]): Promise<(readonly FoundToken[])[]> {
+    const parts = commands.map(partOf);
+    const arriving = parts.filter((part) => part !== null);
+    if (arriving.length === 0) return commands.map(({ message }) => message.tokens);
+    const assembled = await this.o.concatenations.addParts(tx, arriving);
+    let next = 0;
+    return commands.map(({ message }, index) => {
+      const part = parts[index] ?? null;
+      const present = part === null ? undefined : assembled[next++];
+      return part === null || present === undefined ? message.tokens : tokensOfPart(part, present.parts);
+    });
+  }
+}
+
+function partOf({ message, whole }: InboundCommand): MessagePart | null {
+  if (message.part === null || whole === null) return null;
+  return { ...whole, number: message.part.part, text: message.text };
+}
+
+const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
+
+const TON_INTERNATIONAL = 1;
+
+const isInternational = ({ ton, value }: SmppAddress): boolean => ton === TON_INTERNATIONAL || value.startsWith('+');
+
+const keyOf = ({ ton, value }: SmppAddress): string => `${ton}:${value}`;
+
+/** Three lists of one length as one. Refuses others: a fate must never stand beside another's message. */
+function zip<A, B, C>(as: readonly A[], bs: readonly B[], cs: readonly C[]): [A, B, C][] {
+  if (as.length !== bs.length || as.length !== cs.length) throw new RangeError('lists of different lengths');
+  return as.map((a, index) => {
+    const [b, c] = [bs[index], cs[index]];
+    if (b === undefined || c === undefined) throw new RangeError('a list with a hole');
+    return [a, b, c];
+  });
+}

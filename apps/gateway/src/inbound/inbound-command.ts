@@ -1,0 +1,58 @@
+import type { NewInboundMessage, WholeMessage } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
+import type { InboundVerdict } from '@countersign/session';
+import type { Concatenation } from '@countersign/smpp';
+import type { InboundLink } from './inbound-link.js';
+import type { ReceivedMessage } from './received-message.js';
+
+/** One MO on its way into the database. */
+export interface InboundCommand {
+  readonly id: Uuid;
+  readonly link: InboundLink;
+  readonly message: ReceivedMessage;
+  /** The long message that this is a part of; null for a message on its own. */
+  readonly whole: WholeMessage | null;
+  /** Commands with a key in common never share a transaction. */
+  readonly keys: readonly string[];
+}
+
+export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMessage): InboundCommand {
+  const whole = message.part === null ? null : wholeOf(link, message, message.part);
+  // A token names one session, whatever slug stands before it.
+  const tokens = message.tokens.map(({ token }) => token);
+  const keys = whole === null ? tokens : [...tokens, JSON.stringify(Object.values(whole))];
+  return { id, link, message, whole, keys };
+}
+
+/**
+ * Parts meet by carrier, over any of its links, and by both addresses, reference and total (architecture, Inbound SMS).
+ * Those of a link that is not trusted meet only among themselves: they must not complete what a trusted one began.
+ */
+function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenation): WholeMessage {
+  return {
+    carrier: link.trustedForMo ? link.carrier : `untrusted ${link.id}`,
+    source: message.source.value,
+    destination: message.destination.value,
+    reference: part.reference,
+    referenceBits: part.referenceBits,
+    total: part.total,
+  };
+}
+
+/** How the message is stored. */
+export function messageRow(command: InboundCommand, textSealed: Buffer, verdict: InboundVerdict): NewInboundMessage {
+  const { id, link, message } = command;
+  return {
+    id,
+    carrier: link.carrier,
+    linkId: link.id,
+    source: message.source.value,
+    sourceTon: message.source.ton,
+    sourceNpi: message.source.npi,
+    destination: message.destination.value,
+    dataCoding: message.dataCoding,
+    textSealed,
+    part: message.part === null ? null : { number: message.part.part, total: message.part.total },
+    ...verdict,
+  };
+}

@@ -1,0 +1,95 @@
+import { Batcher, BatcherFull, DatabaseUnavailable, renderId, type DatabaseClock } from '@countersign/postgres';
+import type { InboundVerdict } from '@countersign/session';
+import { messageKind, STATUS, type MessageAnswer, type MessagePdu } from '@countersign/smpp';
+import type { Logger } from '@countersign/telemetry';
+import type { GatewayMetrics } from '../gateway.metrics.js';
+import type { InboundBatch } from './inbound-batch.js';
+import { inboundCommand, type InboundCommand } from './inbound-command.js';
+import type { InboundLink } from './inbound-link.js';
+import { readMessage } from './received-message.js';
+
+/** Two transactions at a time keep PostgreSQL busy while the next set gathers; more only queue up inside it. */
+const MAX_BATCHES_IN_FLIGHT = 2;
+/** MOs that wait for a transaction at most; beyond it carriers are asked to send again. */
+export const MAX_QUEUED_MESSAGES = 5_000;
+/** A database that is away fails every batch: one line in this time says it all. */
+const REPORT_EVERY_MS = 1_000;
+
+export interface InboundOptions {
+  readonly clock: DatabaseClock;
+  readonly batch: InboundBatch;
+  readonly maxBatch: number;
+  readonly metrics: GatewayMetrics;
+  readonly logger: Logger;
+}
+
+/**
+ * The way of an MO: from the PDU to its answer. Answered ESME_ROK once the transaction that holds it is committed,
+ * whatever its fate; with the link's retryable status when that could not be done, so that the carrier sends it again.
+ */
+export class InboundService {
+  readonly #batcher: Batcher<InboundCommand, InboundVerdict>;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly o: InboundOptions) {
+    this.#batcher = new Batcher({
+      name: 'inbound',
+      run: (commands) => o.batch.run(commands),
+      keysOf: (command) => command.keys,
+      maxBatch: o.maxBatch,
+      maxInFlight: MAX_BATCHES_IN_FLIGHT,
+      maxQueued: MAX_QUEUED_MESSAGES,
+      onBatch: (size) => o.metrics.batchSize.observe(size),
+    });
+  }
+
+  /** MOs that wait for a transaction. */
+  get queued(): number {
+    return this.#batcher.queued;
+  }
+
+  /** Never rejects. Answers a receipt at once: nothing is sent yet, so each is an orphan. */
+  accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    if (messageKind(pdu) === 'receipt') {
+      this.o.metrics.orphanReceipts.inc();
+      return { status: STATUS.ESME_ROK };
+    }
+    const receivedMs = performance.now();
+    const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
+    return this.#batcher.add(command).then(
+      ({ fate }) => {
+        this.o.metrics.messages.inc({ fate });
+        this.o.metrics.answerSeconds.observe((performance.now() - receivedMs) / 1_000);
+        return okAnswer(pdu, command);
+      },
+      (error: unknown) => this.sendAgain(error, link),
+    );
+  }
+
+  /** Resolves once everything that came in is answered. */
+  drain(): Promise<void> {
+    return this.#batcher.drain();
+  }
+
+  private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
+    this.o.metrics.messagesSentBack.inc({ reason: reasonOf(error) });
+    const nowMs = performance.now();
+    if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
+      this.#reportedMs = nowMs;
+      this.o.logger.error({ err: error, queued: this.queued }, 'messages could not be stored and are asked for again');
+    }
+    return { status: link.retryableMoStatus };
+  }
+}
+
+/** A deliver_sm_resp has no message_id (SMPP 3.4 section 4.6.2). */
+function okAnswer(pdu: MessagePdu, { id }: InboundCommand): MessageAnswer {
+  return pdu.command === 'deliver_sm'
+    ? { status: STATUS.ESME_ROK }
+    : { status: STATUS.ESME_ROK, messageId: renderId('msg', id) };
+}
+
+function reasonOf(error: unknown): 'queue_full' | 'database_away' | 'failed' {
+  if (error instanceof BatcherFull) return 'queue_full';
+  return error instanceof DatabaseUnavailable ? 'database_away' : 'failed';
+}

@@ -1,0 +1,37 @@
+import type { Database, DatabaseClock } from '@countersign/postgres';
+import type { Check } from '@countersign/telemetry';
+import { MAX_QUEUED_MESSAGES, type InboundService } from './inbound/inbound.service.js';
+import type { ListenerService } from './listener/listener.service.js';
+
+/** Ids are stamped by the database's time; a machine this far off is not to be trusted with deadlines either. */
+const MAX_DRIFT_MS = 5_000;
+/** With more than this waiting, what comes next would be sent back. */
+const MAX_QUEUE_SHARE = 0.8;
+
+export interface ReadinessParts {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly inbound: InboundService;
+  readonly listener: ListenerService;
+}
+
+/**
+ * What must hold for carriers to be sent here. Redis is not among it: it only rings, and an MO is approved without it
+ * (architecture, invariant 1). The queue is that of MOs which wait for a transaction.
+ */
+export function readinessChecks({ database, clock, inbound, listener }: ReadinessParts): Record<string, Check> {
+  return {
+    database: async () => {
+      await database.query('SELECT 1');
+    },
+    clock: () => {
+      if (Math.abs(clock.driftMs) > MAX_DRIFT_MS) throw new Error(`${Math.round(clock.driftMs)} ms off the database`);
+    },
+    queue: () => {
+      if (inbound.queued > MAX_QUEUED_MESSAGES * MAX_QUEUE_SHARE) throw new Error(`${inbound.queued} MOs are waiting`);
+    },
+    listener: () => {
+      if (!listener.isListening) throw new Error('not every SMPP port is listened on');
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { getQueueToken } from '@nestjs/bullmq';
+import type { FactoryProvider } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { Bell } from '@countersign/bus';
+import { CarrierDirectory } from '@countersign/carriers';
+import { EventStore, QUEUES } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { SessionRenderer, SessionStore } from '@countersign/session';
+import { GatewaySettings } from '@countersign/settings';
+import type { Logger } from '@countersign/telemetry';
+import { GatewayMetrics } from './gateway.metrics.js';
+import { LOGGER } from './logger.token.js';
+
+/** What the gateway has from the libs, each with this process's settings. */
+export const storeProviders: FactoryProvider[] = [
+  {
+    provide: ServerKeys,
+    inject: [GatewaySettings],
+    useFactory: (settings: GatewaySettings) => ServerKeys.fromMaster(settings.masterKey),
+  },
+  {
+    provide: Database,
+    inject: [GatewaySettings, LOGGER],
+    useFactory: (settings: GatewaySettings, logger: Logger) =>
+      Database.open({
+        url: settings.databaseUrl,
+        poolMax: settings.databasePoolMax,
+        applicationName: 'countersign-gateway',
+        // Every statement of the gateway is written out.
+        entities: [],
+        onError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+      }),
+  },
+  {
+    provide: DatabaseClock,
+    inject: [Database, LOGGER],
+    useFactory: (database: Database, logger: Logger) =>
+      DatabaseClock.start(database, (error) => logger.warn({ err: error }, 'the database clock could not be read')),
+  },
+  {
+    provide: CarrierDirectory,
+    inject: [Database],
+    useFactory: (database: Database) => new CarrierDirectory(database),
+  },
+  {
+    provide: Bell,
+    inject: [getQueueToken(QUEUES.webhooks), GatewayMetrics, LOGGER],
+    useFactory: (queue: Queue, metrics: GatewayMetrics, logger: Logger) => {
+      const onError = (error: unknown): void => {
+        metrics.lostRings.inc();
+        logger.warn({ err: error }, 'the bell was not heard: the relay will find what is due');
+      };
+      // Redis going away is an event of the queue's connection too, many a second; the bell reports what it costs.
+      queue.on('error', (error) => logger.debug({ err: error }, 'queue connection'));
+      return new Bell(queue, onError);
+    },
+  },
+  {
+    provide: SessionStore,
+    inject: [Database, DatabaseClock, ServerKeys, Bell, GatewaySettings],
+    useFactory: (
+      database: Database,
+      clock: DatabaseClock,
+      keys: ServerKeys,
+      bell: Bell,
+      { entropyKeys }: GatewaySettings,
+    ) => {
+      const renderer = new SessionRenderer(keys, entropyKeys);
+      const onEvents = (ids: readonly string[]): void => bell.ring(ids);
+      return new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
+    },
+  },
+];
