@@ -17,8 +17,14 @@ const evidenceOf = ({ id }: Session): InboundEvidence => ({
   trusted: true,
 });
 
+/** How often a transaction was begun; more often than it was asked for means that a deadlock was broken. */
+let begun = 0;
+
 async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> {
-  const { verdicts } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, evidence));
+  const { verdicts } = await room.database.transaction((tx) => {
+    begun += 1;
+    return room.sessions.matchInbound(tx, evidence);
+  });
   return verdicts.map(({ fate }) => fate);
 }
 
@@ -56,6 +62,8 @@ describe('500 sessions whose SMS comes five times each', () => {
     const messages = STRIDES.slice(0, ROUNDS).flatMap((stride) => dealt(sessions, stride));
     expect(messages).toHaveLength(2_500);
     const waiting = dealt(inBatches(messages, 40), 11);
+    const batches = waiting.length;
+    begun = 0;
     const fates: string[] = [];
     const workers = Array.from({ length: IN_FLIGHT }, async () => {
       for (let batch = waiting.pop(); batch !== undefined; batch = waiting.pop()) {
@@ -64,6 +72,7 @@ describe('500 sessions whose SMS comes five times each', () => {
     });
     await Promise.all(workers);
 
+    expect(begun).toBe(batches);
     expect(fates.filter((fate) => fate === 'matched')).toHaveLength(500);
     expect(fates.filter((fate) => fate === 'duplicate')).toHaveLength(2_000);
     const ids = sessions.map(({ id }) => id);
@@ -86,20 +95,36 @@ interface RaceOutcome {
   readonly cancelled: string;
 }
 
+/** Lets others go first, by so many turns of the event loop. */
+async function yieldTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** How long the session still lives when the race begins: not at all, about as long as the race takes, or longer. */
+function timeLeftMs(round: number): number {
+  if (round % 5 === 0) return 0;
+  return round % 5 === 1 ? 1 + (round % 7) : 5_000;
+}
+
 /** An SMS, sent twice, a DELETE and the sweeper meet at one session; who starts, and how long it still lives, varies. */
 async function race(session: Session, round: number): Promise<RaceOutcome> {
-  const leftMs = round % 3 === 0 ? 0 : round % 3 === 1 ? (round % 7) + 1 : 5_000;
   await room.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
-    [session.id, leftMs / 1000],
+    [session.id, timeLeftMs(round) / 1000],
   );
   const fates: string[] = [];
   let cancelled = '';
   const racers: (() => Promise<unknown>)[] = [
-    async () => void fates.push(...(await receive([evidenceOf(session)]))),
+    async () => {
+      await yieldTurns(round % 4);
+      fates.push(...(await receive([evidenceOf(session)])));
+    },
     async () => void (cancelled = await room.sessions.cancel(session.accountId, session.id)),
     () => room.sessions.expireDue(100),
-    async () => void fates.push(...(await receive([evidenceOf(session)]))),
+    async () => {
+      await yieldTurns(round % 6);
+      fates.push(...(await receive([evidenceOf(session)])));
+    },
   ];
   await Promise.all(dealt([...racers.slice(round % 4), ...racers.slice(0, round % 4)], 3).map((racer) => racer()));
   return { id: session.id, fates, cancelled };

@@ -1,5 +1,6 @@
-import { parseId, type Uuid } from '@countersign/postgres';
-import type { InboundEvidence, InboundVerdict, Session } from '@countersign/session';
+import { EventStore } from '@countersign/events';
+import { parseId, TransactionConflict, type Database, type Uuid } from '@countersign/postgres';
+import { SessionStore, type InboundEvidence, type InboundVerdict, type Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
 
@@ -108,6 +109,32 @@ describe('create', () => {
     const drafts = Array.from({ length: 20 }, (_, at) => room.draft(at === 7 ? { webhookUrl: 'https://\u0000' } : {}));
     const made = await Promise.allSettled(drafts.map((draft) => room.sessions.create(draft)));
     expect(made.map(({ status }) => status === 'fulfilled')).toEqual(drafts.map((_, at) => at !== 7));
+  });
+});
+
+describe('create, when the answer of a commit was lost', () => {
+  it('runs again without a second row, and tells the time of the first', async () => {
+    const { database } = room;
+    const texts: string[] = [];
+    const losing: Pick<Database, 'query' | 'transaction'> = {
+      query: async <Row extends object>(text: string, values?: readonly unknown[]) => {
+        const rows = await database.query<Row>(text, values);
+        texts.push(text);
+        if (texts.length === 1) throw new TransactionConflict('40001 as if nothing had been committed');
+        return rows;
+      },
+      transaction: (work) => database.transaction(work),
+    };
+    const { clock, keys, renderer } = room;
+    const events = new EventStore();
+    const sessions = new SessionStore({ database: losing, clock, keys, renderer, events, onEvents: () => undefined });
+    const made = await Promise.all([sessions.create(room.draft()), sessions.create(room.draft())]);
+    expect(texts).toHaveLength(3);
+    const found = await room.sessions.findMany(
+      database,
+      made.map(({ id }) => id),
+    );
+    expect(new Map(found.map((each) => [each.id, each]))).toEqual(new Map(made.map((each) => [each.id, each])));
   });
 });
 

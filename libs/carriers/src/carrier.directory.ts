@@ -37,10 +37,11 @@ export class CarrierDirectory {
    * says now: a number that was just made works at once.
    */
   async inboundNumberFor(country: string, brandId: Uuid | null = null): Promise<string | null> {
-    const known = servingNumber((await this.plan()).numbers, country, brandId);
+    const plan = await this.plan();
+    const known = servingNumber(plan.numbers, country, brandId);
     if (known !== null) return known;
-    this.plans.forget(ALL);
-    return servingNumber((await this.plan()).numbers, country, brandId);
+    const newer = (await this.plans.getNewer(ALL, plan)) ?? plan;
+    return servingNumber(newer.numbers, country, brandId);
   }
 
   /** The country of the number that an SMS was sent to (see `receivingCountry`); null when it is not known. */

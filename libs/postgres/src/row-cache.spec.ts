@@ -92,6 +92,18 @@ describe('RowCache', () => {
     expect(await cache.get('a')).toBe('new');
   });
 
+  it('reads again for those who have seen a value that will not do, once for all of them', async () => {
+    const { cache, reads } = cacheOf();
+    const first = cache.get('a');
+    reads[0]?.answer('old');
+    await first;
+    const newer = [cache.getNewer('a', 'old'), cache.getNewer('a', 'old')];
+    reads[1]?.answer('new');
+    expect(await Promise.all(newer)).toEqual(['new', 'new']);
+    expect(await cache.getNewer('a', 'old')).toBe('new');
+    expect(reads).toHaveLength(2);
+  });
+
   it('holds no more entries than it may, dropping the one loaded longest ago', async () => {
     const { cache, reads } = cacheOf({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c']) {

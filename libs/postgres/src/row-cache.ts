@@ -52,6 +52,12 @@ export class RowCache<Value> {
     return value ?? (this.#flights.get(key) ?? this.#fly(key)).promise;
   }
 
+  /** As `get`, but not the value that the caller has seen: reads again, unless that was done since. */
+  getNewer(key: string, seen: Value): Promise<Value | null> {
+    if (this.#entries.get(key)?.value === seen) this.#entries.delete(key);
+    return this.get(key);
+  }
+
   /** The next read goes to the database. */
   forget(key: string): void {
     this.#entries.delete(key);

@@ -55,7 +55,7 @@ export interface InboundEvidence {
 }
 
 export interface SessionStoreOptions {
-  readonly database: Database;
+  readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly events: EventStore;
