@@ -138,6 +138,9 @@ describe('a bad variable is named with its fault and what is allowed', () => {
     ['PUBLIC_BASE_URL', 'verify.example.com'],
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,,'],
+    ['TRUSTED_PROXIES', '10/8'],
+    ['TRUSTED_PROXIES', '0x7f.1'],
+    ['TRUSTED_PROXIES', '::/129'],
     ['WEBHOOK_ALLOWED_CIDRS', 'localhost'],
     ['CONTROL_PLANE_HOST', '127.0.0.1:8443'],
   ])('%s=%s', (variable, value) => {

@@ -33,11 +33,16 @@ export function readHost(text: string): Reading {
 export function readCidrs(text: string): Reading {
   const ranges: string[] = [];
   for (const entry of text.split(',').map((part) => part.trim())) {
-    const range = ipaddr.isValid(entry) ? `${entry}/${ipaddr.parse(entry).kind() === 'ipv4' ? 32 : 128}` : entry;
-    if (!ipaddr.isValidCIDR(range)) return { fault: `has an entry ${JSON.stringify(entry)} that is no address range` };
+    const range = entry.includes('/') ? entry : `${entry}/${entry.includes(':') ? 128 : 32}`;
+    if (!isRange(range)) return { fault: `has an entry ${JSON.stringify(entry)} that is no address range` };
     ranges.push(range);
   }
   return { value: Object.freeze(ranges) };
+}
+
+/** The library also takes `10/8` and `0x7f.1/8`, which say something else to most readers. */
+function isRange(text: string): boolean {
+  return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text);
 }
 
 /** A URL with one of the protocols (`redis:`), handed on as it was written. */
