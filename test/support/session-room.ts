@@ -12,6 +12,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A migrated database with partitions, an account and a brand, and the stores that share it. */
 export interface SessionRoom {
+  /** URL of its database. */
+  readonly url: string;
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
@@ -68,6 +70,7 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
     entropyKeyVersion: 1,
   });
   return {
+    url: home.url,
     database,
     clock,
     keys,

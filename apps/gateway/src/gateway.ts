@@ -19,9 +19,13 @@ const SLACK_MS = 1_000;
 
 /**
  * Starts a gateway: tables, then stores, then partitions, and only then the ports and the binds. The shutdown that it
- * answers is not listening to signals yet.
+ * answers is not listening to signals yet; `exit` ends the process, unless told otherwise.
  */
-export async function startGateway(settings: Readonly<GatewaySettings>, logger: Logger): Promise<Shutdown> {
+export async function startGateway(
+  settings: Readonly<GatewaySettings>,
+  logger: Logger,
+  exit?: (code: number) => void,
+): Promise<Shutdown> {
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
@@ -30,13 +34,13 @@ export async function startGateway(settings: Readonly<GatewaySettings>, logger: 
   await app.get(ListenerService).listen();
   await app.get(OpsServer).listen();
   app.get(BindsService).start();
-  return stopsOf(app, logger);
+  return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
 /** The order matters: what came in is answered while the database is still there. */
-function stopsOf(app: INestApplicationContext, logger: Logger): Shutdown {
+function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
   const [listener, binds] = [app.get(ListenerService), app.get(BindsService)];
-  return new Shutdown({ logger })
+  return shutdown
     .step('stop accepting', STEP_MS, () => {
       app.get(OpsServer).drain();
       listener.stopAccepting();

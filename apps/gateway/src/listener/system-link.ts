@@ -21,9 +21,6 @@ const MAX_INBOUND = 1_000;
 const WINDOW = 10;
 const INTERFACE_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
-/** A peer below this version takes message ids of eight octets (SMPP 3.4 section 3.4). */
-const LONG_IDS_FROM = 0x34;
-const SHORT_ID_CHARACTERS = 8;
 
 export interface SystemLinkOptions {
   readonly gate: SystemGate;
@@ -38,7 +35,6 @@ export class SystemLink {
   /** Settles when the connection is over. */
   readonly ended: Promise<void>;
   #system: SmppSystem | null = null;
-  #interfaceVersion = INTERFACE_VERSION;
   #state: LinkState = 'open';
   #leave: (() => void) | null = null;
   #closing: Promise<void> | undefined;
@@ -103,7 +99,6 @@ export class SystemLink {
     }
     this.#leave = admission.leave;
     this.#system = admission.system;
-    this.#interfaceVersion = request.interfaceVersion;
     logger.info({ ...about, carrier: admission.system.carrier }, 'a system bound');
     return { status: STATUS.ESME_ROK };
   }
@@ -111,8 +106,7 @@ export class SystemLink {
   private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
     // The engine hands on no message before the bind.
     if (this.#system === null) return { status: STATUS.ESME_RINVBNDSTS };
-    const answer = this.o.inbound.accept(pdu, this.#system);
-    return this.#interfaceVersion >= LONG_IDS_FROM ? answer : withShortId(answer);
+    return this.o.inbound.accept(pdu, this.#system);
   }
 
   private moveTo(state: LinkState): void {
@@ -128,10 +122,4 @@ export class SystemLink {
     if (this.#system === null) this.o.logger.debug(about, 'a connection ended unbound');
     else this.o.logger.info(about, 'a system is gone');
   }
-}
-
-async function withShortId(answered: Promise<MessageAnswer> | MessageAnswer): Promise<MessageAnswer> {
-  const answer = await answered;
-  if (answer.messageId === undefined) return answer;
-  return { ...answer, messageId: answer.messageId.slice(-SHORT_ID_CHARACTERS) };
 }
