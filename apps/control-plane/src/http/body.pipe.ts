@@ -1,8 +1,8 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import type { ValidatorConstraintInterface } from 'class-validator';
-import { CompiledValidator } from './compiled-validator.js';
+import { CompiledValidator, echoedName } from './compiled-validator.js';
 import { RefusedRequest } from './errors.js';
-import type { JsonValue } from './json-body.js';
+import type { JsonObject, JsonValue } from './json-body.js';
 
 /** From the JSON of a body to the class that the parameter names. Without a body it is refused like a broken one. */
 @Injectable()
@@ -25,5 +25,15 @@ export class BodyPipe implements PipeTransform {
     const compiled = CompiledValidator.compile<object>(metatype, this.constraints);
     this.compiled.set(metatype, compiled);
     return compiled;
+  }
+}
+
+/** For calls without a body: nothing and `{}` are the same, and any field is one too many. */
+@Injectable()
+export class NoBodyPipe implements PipeTransform {
+  transform(body: JsonValue | undefined): null {
+    const [field] = body instanceof Map ? (body as JsonObject).keys() : [];
+    if (field === undefined) return null;
+    throw new RefusedRequest({ code: 'VALIDATION_ERROR', message: 'This call has no body.', field: echoedName(field) });
   }
 }

@@ -97,7 +97,7 @@ export class CompiledValidator<T extends object> {
   private unknownField(sent: JsonObject): Refusal | null {
     for (const name of sent.keys()) {
       if (!this.names.has(name)) {
-        return { code: 'VALIDATION_ERROR', message: 'This field is not known.', field: echoed(name) };
+        return { code: 'VALIDATION_ERROR', message: 'This field is not known.', field: echoedName(name) };
       }
     }
     return null;
@@ -106,10 +106,11 @@ export class CompiledValidator<T extends object> {
 
 function refusalOf(name: string, value: unknown, { context, message }: Check): Refusal {
   const within = context.within?.(value);
-  return { code: context.code, message, field: within === undefined ? name : `${name}.${echoed(within)}` };
+  return { code: context.code, message, field: within === undefined ? name : `${name}.${echoedName(within)}` };
 }
 
-const echoed = (name: string): string =>
+/** The beginning of a name that the caller made up. */
+export const echoedName = (name: string): string =>
   Array.from(name.slice(0, 2 * MAX_ECHOED_NAME))
     .slice(0, MAX_ECHOED_NAME)
     .join('');

@@ -42,6 +42,7 @@ export class ErrorAnswers implements ExceptionFilter {
       .code(status)
       .headers(headers)
       .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
       .send(this.body(refusal));
   }
 

@@ -68,7 +68,10 @@ export function literalAddress(hostname: string): string | null {
   return ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare) ? bare : null;
 }
 
-/** Deliveries to one host share its limits. The port belongs to it: two services of one machine fail apart. */
+/**
+ * The host and port in a stored URL. Deliveries to one host share its limits; the port belongs to it, since two services
+ * of one machine fail apart. Read from the text, as the statements that look for free hosts read it.
+ */
 export function hostOf(url: string): string {
-  return new URL(url).host;
+  return (ABSOLUTE.exec(url)?.[1] ?? '').toLowerCase();
 }

@@ -1,0 +1,17 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DocsModule } from './docs/docs.module.js';
+import { StoresModule } from './stores.js';
+import { VerifyModule } from './verify/verify.module.js';
+import { type WebhooksOptions, WebhooksModule } from './webhooks/webhooks.module.js';
+
+/** The rooms of the control plane. */
+@Module({})
+export class AppModule {
+  static over(options: WebhooksOptions): DynamicModule {
+    const stores = StoresModule.of(options.stores);
+    return {
+      module: AppModule,
+      imports: [VerifyModule.over(stores), WebhooksModule.over(options), DocsModule.at(options.settings.publicBaseUrl)],
+    };
+  }
+}

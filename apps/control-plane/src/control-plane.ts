@@ -1,0 +1,162 @@
+import 'reflect-metadata';
+import { bellConnection } from '@countersign/bus';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { PartitionKeeper } from '@countersign/postgres';
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { createRequestIds, type Logger, Metrics, NestPinoLogger, OpsServer, Shutdown } from '@countersign/telemetry';
+import { NestFactory } from '@nestjs/core';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Queue } from 'bullmq';
+import { AppModule } from './app.module.js';
+import { ExpirySweeper } from './expiry/expiry.sweeper.js';
+import { Gatekeeper } from './http/access.js';
+import { AllowedMethods } from './http/allowed-methods.js';
+import { ErrorAnswers } from './http/error-answers.js';
+import { RequestDeadline } from './http/request-deadline.js';
+import { createServer } from './http/server.js';
+import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
+import { FailureLog } from './operations/failure-log.js';
+import { readinessChecks } from './operations/readiness.js';
+import { openStores, type Stores } from './stores.js';
+import { DeliveryStore } from './webhooks/delivery.store.js';
+import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
+import { WebhookPump } from './webhooks/webhook-pump.js';
+
+/** What a request that has been read may still take to be answered. */
+const REQUESTS_MS = 5_000;
+/** POSTs under way have 5 s of these; the rest is for the steps around them. */
+const WORKERS_MS = 7_000;
+const STEP_MS = 3_000;
+
+/** The parts of a running control plane that its stop needs. */
+interface Parts {
+  readonly app: NestFastifyApplication;
+  readonly stores: Stores;
+  readonly deadline: RequestDeadline;
+  readonly sweeper: ExpirySweeper;
+  readonly keeper: PartitionKeeper;
+  readonly queue: Queue;
+  readonly ops: OpsServer;
+}
+
+/**
+ * Starts a control plane: tables, stores and partitions first, then the workers, and only then the ports. The shutdown
+ * that it answers is not listening to signals yet; `exit` ends the process, unless told otherwise. Rejects when a port is
+ * taken or a store cannot be reached.
+ */
+export async function startControlPlane(
+  settings: Readonly<ControlPlaneSettings>,
+  logger: Logger,
+  exit?: (code: number) => void,
+): Promise<Shutdown> {
+  const failures = new FailureLog(logger);
+  const registry = new Metrics({ app: 'control-plane' });
+  const metrics = new ControlPlaneMetrics(registry);
+  const stores = await openStores(settings, failures.about('the database'));
+  const deadline = new RequestDeadline();
+  const answers = new ErrorAnswers(settings.publicBaseUrl, failures);
+  const adapter = serverOf({ settings, stores, deadline, answers, metrics, failures });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.over({ settings, stores, metrics, failures }),
+    adapter,
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as classes
+    { bodyParser: false, logger: new NestPinoLogger(logger), abortOnError: false },
+  );
+  app.useGlobalFilters(answers);
+  const queue = queueOf(settings, failures);
+  const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
+  deadline.start();
+  await app.listen(settings.port, settings.host);
+  await ops.listen();
+  const sweeper = new ExpirySweeper({
+    sessions: stores.sessions,
+    onSwept: (count) => metrics.expired.inc(count),
+    onError: failures.about('the expiry sweep'),
+  });
+  const { retentionDays } = settings;
+  const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
+  const parts = { app, stores, deadline, sweeper, keeper, queue, ops };
+  return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
+}
+
+interface ServerParts {
+  readonly settings: Readonly<ControlPlaneSettings>;
+  readonly stores: Stores;
+  readonly deadline: RequestDeadline;
+  readonly answers: ErrorAnswers;
+  readonly metrics: ControlPlaneMetrics;
+  readonly failures: FailureLog;
+}
+
+function serverOf({ settings, stores, deadline, answers, metrics, failures }: ServerParts): FastifyAdapter {
+  const { tls, publicBaseUrl, adminKey } = settings;
+  const methods = new AllowedMethods();
+  return createServer({
+    tls,
+    publicBaseUrl,
+    methods,
+    answers,
+    deadline,
+    gatekeeper: new Gatekeeper({ directory: stores.accounts, keys: stores.keys, adminKey, tls, methods }),
+    newRequestId: createRequestIds(),
+    onAnswer: (answer) => {
+      metrics.countAnswer(answer);
+      failures.noteSlow(answer);
+    },
+  });
+}
+
+/** Only asked whether it is there: what this process commits, its own pump is told directly. */
+function queueOf(settings: Readonly<ControlPlaneSettings>, failures: FailureLog): Queue {
+  const connection = bellConnection(settings, 'producer');
+  const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
+  queue.on('error', failures.about('the queue of webhooks'));
+  return queue;
+}
+
+interface OpsParts {
+  readonly settings: Readonly<ControlPlaneSettings>;
+  readonly stores: Stores;
+  readonly registry: Metrics;
+  readonly metrics: ControlPlaneMetrics;
+  readonly deadline: RequestDeadline;
+  readonly queue: Queue;
+}
+
+function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: OpsParts): OpsServer {
+  const { database, clock, events } = stores;
+  metrics.watch('requests_open', 'Requests that wait for their answer.', () => deadline.size);
+  metrics.watch('database_connections', 'Connections of this process.', () => database.poolUse.total);
+  metrics.watch('clock_drift_seconds', 'Wall clock minus database clock.', () => clock.driftMs / 1000);
+  metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest event that nobody has taken.', () =>
+    events.oldestUndispatchedSeconds(database),
+  );
+  const checks = readinessChecks({ database, clock, askQueue: () => queue.getJobCounts('waiting') });
+  return new OpsServer({ host: settings.opsHost, port: settings.opsPort, metrics: registry, checks });
+}
+
+/** The order matters: requests and POSTs that are under way still find the stores they need. */
+function stopsOf({ app, stores, deadline, sweeper, keeper, queue, ops }: Parts, shutdown: Shutdown): Shutdown {
+  return shutdown
+    .step('stop listening, finish requests', REQUESTS_MS, async () => {
+      ops.drain();
+      await app.getHttpAdapter().getInstance().close();
+      deadline.stop();
+    })
+    .step('stop the workers', WORKERS_MS, async () => {
+      await Promise.all([app.get(WakeUpConsumer).worker.close(), sweeper.stop(), keeper.stop()]);
+      await app.get(WebhookPump).stop();
+    })
+    .step('drain the batchers', STEP_MS, async () => {
+      await Promise.all([stores.sessions.drain(), app.get(DeliveryStore).drain()]);
+    })
+    .step('close the queue', STEP_MS, async () => {
+      await queue.close();
+      await app.close();
+    })
+    .step('close the database', STEP_MS, async () => {
+      await stores.clock.stop();
+      await stores.database.close();
+    })
+    .step('close operations', STEP_MS, () => ops.close());
+}

@@ -1,0 +1,64 @@
+import { parseJsonObject, type JsonObject } from '../http/json-body.js';
+
+/** Where the gateway of a development run binds: the carrier simulator's SMSC. */
+export interface SimulatorLink {
+  readonly host: string;
+  readonly port: number;
+  readonly systemId: string;
+  readonly password: string;
+}
+
+/** What the launcher hands in: the secrets that it keeps between runs, and where the simulator is. */
+export interface SeedRequest {
+  /** The demo key of an earlier run; null when there is none. */
+  readonly apiKey: string | null;
+  /** The password of the inbound SMPP system; null when there is none. */
+  readonly smppPassword: string | null;
+  /** Null: no bind is made. */
+  readonly simulator: SimulatorLink | null;
+}
+
+/** SMPP 3.4, 5.2.1 and 5.2.2: 15 characters and 8, without their zero. */
+const SYSTEM_ID = /^[\x21-\x7e]{1,15}$/;
+const PASSWORD = /^[\x21-\x7e]{1,8}$/;
+const MAX_PORT = 65_535;
+
+/** Reads the request of the launcher: one JSON object, or nothing at all. Throws with a sentence that names the fault. */
+export function parseSeedRequest(octets: Buffer): SeedRequest {
+  if (octets.toString('utf8').trim() === '') return { apiKey: null, smppPassword: null, simulator: null };
+  const body = parseJsonObject(octets);
+  if (!body.ok) throw new Error(`the request of the seed cannot be read: ${body.because}`);
+  return {
+    apiKey: optionalText(body.value, 'apiKey', /^csk_live_/),
+    smppPassword: optionalText(body.value, 'smppPassword', PASSWORD),
+    simulator: simulatorOf(body.value),
+  };
+}
+
+function simulatorOf(request: JsonObject): SimulatorLink | null {
+  const simulator = request.get('simulator') ?? null;
+  if (simulator === null) return null;
+  if (!(simulator instanceof Map)) throw new Error('the request of the seed: simulator must be an object');
+  const link = simulator as JsonObject;
+  const port = link.get('port');
+  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > MAX_PORT)
+    throw faultIn('simulator.port');
+  return {
+    host: text(link, 'host', /^[^\s]+$/),
+    port,
+    systemId: text(link, 'systemId', SYSTEM_ID),
+    password: text(link, 'password', PASSWORD),
+  };
+}
+
+function optionalText(object: JsonObject, name: string, pattern: RegExp): string | null {
+  return (object.get(name) ?? null) === null ? null : text(object, name, pattern);
+}
+
+function text(object: JsonObject, name: string, pattern: RegExp): string {
+  const value = object.get(name);
+  if (typeof value !== 'string' || !pattern.test(value)) throw faultIn(name);
+  return value;
+}
+
+const faultIn = (name: string): Error => new Error(`the request of the seed: ${name} is missing or not valid`);

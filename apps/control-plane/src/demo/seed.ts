@@ -1,0 +1,49 @@
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, ensurePartitions, migrate } from '@countersign/postgres';
+import { ControlPlaneSettings, loadSettings, SettingsError } from '@countersign/settings';
+import { redactText } from '@countersign/telemetry';
+import { DemoSeed, type SeededDemo } from './demo-account.js';
+import { parseSeedRequest, type SeedRequest } from './seed-request.js';
+
+// For development runs: one JSON object in, one line of JSON out, everything else on standard error.
+
+async function readInput(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
+  return Buffer.concat(chunks);
+}
+
+async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promise<SeededDemo> {
+  await migrate(settings.databaseUrl);
+  const onError = (error: unknown): void => void process.stderr.write(`${redactText(String(error))}\n`);
+  const database = await Database.open({
+    url: settings.databaseUrl,
+    poolMax: 2,
+    applicationName: 'countersign-seed',
+    entities: [],
+    onError,
+  });
+  try {
+    const clock = await DatabaseClock.start(database, onError);
+    await clock.stop();
+    await ensurePartitions(database, clock.nowMs());
+    const demo = new DemoSeed({
+      keys: ServerKeys.fromMaster(settings.masterKey),
+      newId: () => clock.newId(),
+      entropyKeyVersion: Math.max(...settings.entropyKeys.keys()),
+    });
+    return await database.transaction((tx) => demo.run(tx, request));
+  } finally {
+    await database.close();
+  }
+}
+
+try {
+  const settings = loadSettings(ControlPlaneSettings);
+  const demo = await seed(settings, parseSeedRequest(await readInput()));
+  process.stdout.write(`${JSON.stringify(demo)}\n`);
+} catch (error) {
+  const words = error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message;
+  process.stderr.write(`${redactText(words)}\n`);
+  process.exitCode = 1;
+}

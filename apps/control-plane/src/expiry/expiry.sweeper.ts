@@ -1,0 +1,36 @@
+import { Periodic } from '@countersign/postgres';
+import type { SessionStore } from '@countersign/session';
+
+const SWEEP_INTERVAL_MS = 1_000;
+/** Sessions in one transaction at most; while a sweep is full the next one follows at once. */
+const MAX_SWEPT = 200;
+
+export interface SweeperOptions {
+  readonly sessions: Pick<SessionStore, 'expireDue'>;
+  readonly onSwept: (count: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Writes down, within about a second, that sessions have expired, and with it their events. Nobody waits for it: a
+ * session reads as expired from the moment its time is up. Any number of processes may sweep.
+ */
+export class ExpirySweeper {
+  private readonly periodic: Periodic;
+
+  constructor({ sessions, onSwept, onError }: SweeperOptions) {
+    this.periodic = new Periodic({
+      everyMs: SWEEP_INTERVAL_MS,
+      work: async () => {
+        const count = await sessions.expireDue(MAX_SWEPT);
+        if (count > 0) onSwept(count);
+        return count >= MAX_SWEPT;
+      },
+      onError,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.periodic.stop();
+  }
+}

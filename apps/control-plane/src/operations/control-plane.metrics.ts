@@ -1,0 +1,57 @@
+import type { Metrics } from '@countersign/telemetry';
+import type { AnsweredRequest } from '../http/server.js';
+
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
+const CREATE_ROUTE = '/v1/verify';
+
+/** What the control plane counts. Labels take few values: no phone, no id, no address, nothing a caller may choose. */
+export class ControlPlaneMetrics {
+  readonly expired;
+  readonly deliveryAttempts;
+  readonly deliverySeconds;
+  readonly deliveryBatch;
+  readonly #requests;
+  readonly #createSeconds;
+  /** The counters of answers that have been seen, looked up once and kept: this is on the way of every request. */
+  readonly #counts = new Map<string, { inc(): void }>();
+
+  constructor(private readonly metrics: Metrics) {
+    this.#requests = metrics.counter({
+      name: 'http_requests_total',
+      help: 'Answered requests, by the pattern of their route.',
+      labels: ['method', 'route', 'status'],
+    });
+    this.#createSeconds = metrics.histogram({
+      name: 'create_seconds',
+      help: 'From the first octet of a create to its answer, when it succeeded.',
+    });
+    this.expired = metrics.counter({ name: 'sessions_expired_total', help: 'Expiries written down by the sweeper.' });
+    this.deliveryAttempts = metrics.counter({
+      name: 'webhook_attempts_total',
+      help: 'Recorded webhook attempts, by what the delivery became.',
+      labels: ['outcome'],
+    });
+    this.deliverySeconds = metrics.histogram({ name: 'webhook_seconds', help: 'How long receivers took to answer.' });
+    this.deliveryBatch = metrics.histogram({
+      name: 'webhook_record_batch',
+      help: 'Attempts recorded in one transaction.',
+      buckets: BATCH_SIZES,
+    });
+  }
+
+  /** A value that is read when the metrics are asked for. */
+  watch(name: string, help: string, read: () => number | Promise<number>): void {
+    this.metrics.gauge({ name, help, read });
+  }
+
+  countAnswer({ method, route, status, elapsedMs }: AnsweredRequest): void {
+    const key = `${method} ${route} ${status}`;
+    let count = this.#counts.get(key);
+    if (count === undefined) {
+      count = this.#requests.labels({ method: route === 'none' ? 'any' : method, route, status });
+      this.#counts.set(key, count);
+    }
+    count.inc();
+    if (route === CREATE_ROUTE && status === 200) this.#createSeconds.observe(elapsedMs / 1000);
+  }
+}

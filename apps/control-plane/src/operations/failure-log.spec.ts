@@ -1,0 +1,43 @@
+import { createLogger } from '@countersign/telemetry';
+import { describe, expect, it } from 'vitest';
+import { FailureLog } from './failure-log.js';
+
+function logOf() {
+  let nowMs = 5_000;
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const logger = createLogger({ app: 'control-plane', level: 'info', destination });
+  return { log: new FailureLog(logger, () => nowMs), lines, wait: (ms: number) => (nowMs += ms) };
+}
+
+const answer = (elapsedMs: number) => ({
+  id: 'req_1',
+  method: 'GET',
+  route: '/v1/verify/:sessionId',
+  status: 200,
+  elapsedMs,
+});
+
+describe('the log of failures', () => {
+  it('says which request failed, by its id and route', () => {
+    const { log, lines } = logOf();
+    log.failed(new Error('boom'), { id: 'req_1', method: 'POST', route: '/v1/verify' });
+    expect(lines).toMatchObject([{ requestId: 'req_1', route: '/v1/verify', msg: 'request failed', level: 'error' }]);
+  });
+
+  it('notes slow requests and no others', () => {
+    const { log, lines } = logOf();
+    log.noteSlow(answer(999));
+    log.noteSlow(answer(1_000.4));
+    expect(lines).toMatchObject([{ msg: 'request was slow', elapsedMs: 1_000 }]);
+  });
+
+  it('is never a flood', () => {
+    const { log, lines, wait } = logOf();
+    for (let count = 0; count < 50; count++) log.about('a sweep')(new Error('away'));
+    expect(lines).toHaveLength(10);
+    wait(1_000);
+    log.about('a sweep')(new Error('away'));
+    expect(lines.slice(10)).toMatchObject([{ suppressed: 40 }, { msg: 'a sweep failed' }]);
+  });
+});

@@ -1,0 +1,106 @@
+import { AccountDirectory } from '@countersign/accounts';
+import { prepareBell } from '@countersign/bus';
+import { CarrierDirectory } from '@countersign/carriers';
+import { EventStore } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@countersign/postgres';
+import { SessionRenderer, SessionStore } from '@countersign/session';
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TargetRules } from './webhooks/target.js';
+
+/**
+ * Where the ids of events go that this process itself has committed. The pump is told directly: a ring through the queue
+ * would come back to it later, and would be lost with the queue.
+ */
+export class EventBell {
+  private hear: (ids: readonly Uuid[]) => void = () => undefined;
+
+  connect(hear: (ids: readonly Uuid[]) => void): void {
+    this.hear = hear;
+  }
+
+  ring(ids: readonly Uuid[]): void {
+    this.hear(ids);
+  }
+}
+
+/** Everything that lives as long as the process and that more than one room works with. */
+export interface Stores {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly accounts: AccountDirectory;
+  readonly carriers: CarrierDirectory;
+  readonly events: EventStore;
+  readonly renderer: SessionRenderer;
+  readonly sessions: SessionStore;
+  readonly bell: EventBell;
+  readonly targetRules: TargetRules;
+}
+
+/** Batches that run at the same time; more only wait for each other on a small machine. */
+const BATCHES_IN_FLIGHT = 2;
+
+/** Brings the tables and the partitions up to date, then opens what reads and writes them. */
+export async function openStores(settings: ControlPlaneSettings, onError: (error: unknown) => void): Promise<Stores> {
+  await migrate(settings.databaseUrl);
+  await prepareBell(settings);
+  const database = await Database.open({
+    url: settings.databaseUrl,
+    poolMax: settings.databasePoolMax,
+    applicationName: 'countersign-control-plane',
+    entities: [],
+    onError,
+  });
+  const clock = await DatabaseClock.start(database, onError);
+  await ensurePartitions(database, clock.nowMs());
+  const keys = ServerKeys.fromMaster(settings.masterKey);
+  const renderer = new SessionRenderer(keys, settings.entropyKeys);
+  const events = new EventStore();
+  const bell = new EventBell();
+  const sessions = new SessionStore({
+    database,
+    clock,
+    keys,
+    events,
+    renderer,
+    onEvents: (ids) => bell.ring(ids),
+    batch: { maxBatch: settings.batchMaxCommands, maxInFlight: BATCHES_IN_FLIGHT },
+  });
+  return {
+    database,
+    clock,
+    keys,
+    accounts: new AccountDirectory(database, keys),
+    carriers: new CarrierDirectory(database),
+    events,
+    renderer,
+    sessions,
+    bell,
+    targetRules: new TargetRules({
+      allowedCidrs: settings.webhookAllowedCidrs,
+      allowHttp: settings.webhookAllowHttp,
+    }),
+  };
+}
+
+/** The stores for Nest to inject, by their classes. They are opened and closed outside of it. */
+@Module({})
+export class StoresModule {
+  static of(stores: Stores): DynamicModule {
+    const providers = [
+      { provide: Database, useValue: stores.database },
+      { provide: DatabaseClock, useValue: stores.clock },
+      { provide: ServerKeys, useValue: stores.keys },
+      { provide: AccountDirectory, useValue: stores.accounts },
+      { provide: CarrierDirectory, useValue: stores.carriers },
+      { provide: EventStore, useValue: stores.events },
+      { provide: SessionRenderer, useValue: stores.renderer },
+      { provide: SessionStore, useValue: stores.sessions },
+      { provide: EventBell, useValue: stores.bell },
+      { provide: TargetRules, useValue: stores.targetRules },
+    ];
+    return { module: StoresModule, providers, exports: providers };
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAttempt, type AttemptResult } from './attempt.js';
+
+const startedMs = Date.parse('2026-01-01T00:00:00.000Z');
+const judge = (result: AttemptResult, number = 1) =>
+  judgeAttempt({ result, number, startedMs, endedMs: startedMs + 40 }, 0.5);
+const answered = (status: number, retryAfter: string | null = null): AttemptResult => ({
+  kind: 'answered',
+  status,
+  retryAfter,
+});
+
+describe('an attempt', () => {
+  it.each([200, 201, 202, 204, 299])('that is answered %d is a success', (status) => {
+    expect(judge(answered(status))).toEqual({
+      status: 'succeeded',
+      nextAttemptAt: null,
+      attempt: { at: '2026-01-01T00:00:00.000Z', status, latencyMs: 40 },
+    });
+  });
+
+  it.each([100, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503])(
+    'that is answered %d is tried again',
+    (status) => {
+      expect(judge(answered(status))).toMatchObject({ status: 'pending', nextAttemptAt: new Date(startedMs + 5_040) });
+    },
+  );
+
+  it('that is answered 410 ends the event', () => {
+    expect(judge(answered(410))).toMatchObject({ status: 'failed', nextAttemptAt: null });
+  });
+
+  it('that is not answered is tried again, and says why', () => {
+    expect(judge({ kind: 'failed', error: 'timeout' }, 2)).toEqual({
+      status: 'pending',
+      nextAttemptAt: new Date(startedMs + 30_040),
+      attempt: { at: '2026-01-01T00:00:00.000Z', status: null, latencyMs: 40, error: 'timeout' },
+    });
+  });
+
+  it('at a refused target is blocked for good', () => {
+    expect(judge({ kind: 'blocked', error: 'not public' })).toMatchObject({ status: 'blocked', nextAttemptAt: null });
+  });
+
+  it('gives the receiver the time it asks for, within bounds', () => {
+    expect(judge(answered(429, '7'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 7_040) });
+    expect(judge(answered(503, '3600'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 10_040) });
+  });
+
+  it('is the last one after the tenth', () => {
+    expect(judge(answered(500), 9).status).toBe('pending');
+    expect(judge(answered(500), 10)).toMatchObject({ status: 'failed', nextAttemptAt: null });
+  });
+});

@@ -1,0 +1,65 @@
+import { parseRetryAfter, retryDelayMs } from './schedule.js';
+
+/** What came of one POST. */
+export type AttemptResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | null }
+  /** No answer: `error` is a short word for the operator, such as `timeout` or `ECONNREFUSED`. */
+  | { readonly kind: 'failed'; readonly error: string }
+  /** The target may not be called; trying again would change nothing. */
+  | { readonly kind: 'blocked'; readonly error: string };
+
+/** An attempt as a delivery shows it (contract, Webhooks). */
+export interface AttemptRecord {
+  /** When it began, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+  readonly at: string;
+  /** The HTTP status of the answer, null without one. */
+  readonly status: number | null;
+  readonly latencyMs: number;
+  readonly error?: string;
+}
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'blocked';
+
+/** What a delivery becomes after an attempt. */
+export interface Verdict {
+  readonly status: DeliveryStatus;
+  /** Null unless pending. */
+  readonly nextAttemptAt: Date | null;
+  readonly attempt: AttemptRecord;
+}
+
+export interface Attempt {
+  readonly result: AttemptResult;
+  /** Number of this attempt, from 1. */
+  readonly number: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+const GONE = 410;
+
+/**
+ * What follows from an attempt: 2xx is success; 410 ends the event; a refused target is blocked; everything else, 3xx
+ * included, is tried again until the schedule is over. `chance` from 0 up to 1.
+ */
+export function judgeAttempt({ result, number, startedMs, endedMs }: Attempt, chance: number): Verdict {
+  const attempt: AttemptRecord = {
+    at: new Date(startedMs).toISOString(),
+    status: result.kind === 'answered' ? result.status : null,
+    latencyMs: Math.max(0, endedMs - startedMs),
+    ...(result.kind === 'answered' ? {} : { error: result.error }),
+  };
+  const ended = endedBy(result);
+  if (ended !== null) return { status: ended, nextAttemptAt: null, attempt };
+  const retryAfterMs = result.kind === 'answered' ? parseRetryAfter(result.retryAfter, endedMs) : null;
+  const delayMs = retryDelayMs(number, retryAfterMs, chance);
+  if (delayMs === null) return { status: 'failed', nextAttemptAt: null, attempt };
+  return { status: 'pending', nextAttemptAt: new Date(endedMs + delayMs), attempt };
+}
+
+function endedBy(result: AttemptResult): 'succeeded' | 'failed' | 'blocked' | null {
+  if (result.kind === 'blocked') return 'blocked';
+  if (result.kind === 'failed') return null;
+  if (result.status >= 200 && result.status < 300) return 'succeeded';
+  return result.status === GONE ? 'failed' : null;
+}

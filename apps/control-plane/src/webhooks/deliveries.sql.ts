@@ -1,0 +1,73 @@
+/** Database time without the microseconds that a JS date would lose: a lease is compared with what was read of it. */
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
+/** What `hostOf` gives. */
+const HOST = `lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))`;
+
+/**
+ * Makes deliveries of events, due at once; a delivery has the id of its event, so that one event makes one.
+ * $1 to $6 one array per column: id, account, session, type, URL, time of the event.
+ */
+export const INSERT_DELIVERIES = `
+  INSERT INTO deliveries (id, account_id, session_id, type, url, occurred_at, next_attempt_at)
+  SELECT id, account_id, session_id, type, url, occurred_at, ${NOW}
+  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
+    AS made (id, account_id, session_id, type, url, occurred_at)
+  ON CONFLICT (id) DO NOTHING`;
+
+/**
+ * Deliveries whose time has come, longest due first, locked; those that another process is claiming are passed over,
+ * and those of hosts that can take no more now. $1 how many, $2 lowest id looked at, $3 hosts that are full.
+ */
+export const LOCK_DUE_DELIVERIES = `
+  SELECT id, account_id AS "accountId", session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
+    body_sealed AS "bodySealed", jsonb_array_length(attempts) AS "attemptsMade"
+  FROM deliveries
+  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND (${HOST} = ANY ($3::text[])) IS NOT TRUE
+  ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** What events say beside the session. $1 ids, $2 and $3 their bounds. */
+export const READ_EVENT_DATA = `
+  SELECT id, data::text AS data FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+
+/**
+ * Claims locked deliveries: until the lease ends nobody else tries them, and after it anybody may. The body is written
+ * with the first claim and stays. $1 ids, $2 sealed bodies in the same order, null where there is one already,
+ * $3 lease in seconds, $4 and $5 bounds of the ids.
+ */
+export const CLAIM_DELIVERIES = `
+  UPDATE deliveries
+  SET claimed_until = lease.ends, next_attempt_at = lease.ends, body_sealed = coalesce(deliveries.body_sealed, claimed.body)
+  FROM unnest($1::uuid[], $2::bytea[]) AS claimed (id, body),
+    (SELECT ${NOW} + make_interval(secs => $3) AS ends) AS lease
+  WHERE deliveries.id = claimed.id AND deliveries.id BETWEEN $4 AND $5
+  RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
+
+/**
+ * Records attempts, under the lease they were made with: who lost it records nothing. $1 ids, $2 leases, $3 new status,
+ * $4 next attempt or null, $5 attempt as JSON, each in the order of the ids; $6 and $7 bounds of the ids.
+ */
+export const RECORD_ATTEMPTS = `
+  UPDATE deliveries
+  SET status = made.status, next_attempt_at = made.next_attempt_at, claimed_until = NULL,
+    attempts = deliveries.attempts || made.attempt
+  FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[])
+    AS made (id, lease, status, next_attempt_at, attempt)
+  WHERE deliveries.id = made.id AND deliveries.id BETWEEN $6 AND $7
+    AND deliveries.status = 'pending' AND deliveries.claimed_until = made.lease
+  RETURNING deliveries.id`;
+
+/** Gives back what was claimed and not tried, due at once. $1 ids, $2 leases, $3 and $4 bounds of the ids. */
+export const RELEASE_DELIVERIES = `
+  UPDATE deliveries SET claimed_until = NULL, next_attempt_at = ${NOW}
+  FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, lease)
+  WHERE deliveries.id = given.id AND deliveries.id BETWEEN $3 AND $4
+    AND deliveries.status = 'pending' AND deliveries.claimed_until = given.lease`;
+
+/**
+ * In how many milliseconds the next delivery falls due; null when none is waiting for its time. Those that are due
+ * already wait for a place, not for a time. $1 lowest id looked at.
+ */
+export const NEXT_DUE = `
+  SELECT (extract(epoch FROM min(next_attempt_at) - clock_timestamp()) * 1000)::float8 AS "inMs"
+  FROM deliveries WHERE status = 'pending' AND next_attempt_at > statement_timestamp() AND id >= $1`;

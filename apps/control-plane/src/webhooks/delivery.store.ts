@@ -1,0 +1,278 @@
+import type { DueEvent, EventStore, EventType } from '@countersign/events';
+import type { ServerKeys } from '@countersign/keys';
+import {
+  Batcher,
+  firstIdAt,
+  idBounds,
+  type Database,
+  type DatabaseClock,
+  type Executor,
+  type Uuid,
+} from '@countersign/postgres';
+import type { SessionRenderer, SessionStore } from '@countersign/session';
+import type { Verdict } from './attempt.js';
+import {
+  CLAIM_DELIVERIES,
+  INSERT_DELIVERIES,
+  LOCK_DUE_DELIVERIES,
+  NEXT_DUE,
+  READ_EVENT_DATA,
+  RECORD_ATTEMPTS,
+  RELEASE_DELIVERIES,
+} from './deliveries.sql.js';
+import { hostOf } from './target.js';
+
+/** Longer than an attempt may take, so that a lease ends only under a process that has died. */
+export const LEASE_SECONDS = 30;
+/** Events and deliveries in one transaction at most. */
+export const MAX_SET = 100;
+/** The schedule is over after a little more than a day, twice that when every receiver asks for more time. */
+const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
+/** Between two looks at everything, for what a long stop may have left behind the horizon. */
+const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1000;
+const MAX_QUEUED_RECORDS = 10_000;
+/** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
+const RECORD_DEADLINE_MS = 10_000;
+
+/** A delivery that is ours until `claimedUntil`. */
+export interface ClaimedDelivery {
+  /** Of the delivery and of its event. */
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly url: string;
+  readonly body: string;
+  readonly attemptsMade: number;
+  readonly claimedUntil: Date;
+}
+
+interface DueRow {
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid;
+  readonly type: EventType;
+  readonly url: string;
+  readonly occurredAt: Date;
+  readonly bodySealed: Buffer | null;
+  readonly attemptsMade: number;
+}
+
+/** What may be claimed: hosts that can take nothing, and how many each of the others can. */
+export interface Room {
+  readonly fullHosts: readonly string[];
+  readonly roomFor: (host: string) => number;
+}
+
+interface RecordCommand {
+  readonly delivery: ClaimedDelivery;
+  readonly verdict: Verdict;
+}
+
+export interface DeliveryStoreOptions {
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly events: EventStore;
+  readonly sessions: SessionStore;
+  readonly renderer: SessionRenderer;
+  readonly maxBatch: number;
+  readonly onBatch: (size: number) => void;
+  /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
+  readonly onUnreadable: (id: Uuid, error: unknown) => void;
+}
+
+/** The one door to delivery rows. */
+export class DeliveryStore {
+  private readonly records: Batcher<RecordCommand, boolean>;
+  private lookedAtAllMs = -Infinity;
+
+  constructor(private readonly options: DeliveryStoreOptions) {
+    this.records = new Batcher({
+      name: 'delivery.record',
+      maxBatch: options.maxBatch,
+      maxInFlight: 2,
+      maxQueued: MAX_QUEUED_RECORDS,
+      deadlineMs: RECORD_DEADLINE_MS,
+      keysOf: ({ delivery }) => [delivery.id],
+      run: (commands) => this.recordAll(commands),
+      onBatch: (size) => options.onBatch(size),
+    });
+  }
+
+  /** Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. */
+  dispatchNamed(ids: readonly Uuid[]): Promise<number> {
+    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids));
+  }
+
+  /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
+  dispatchForgotten(): Promise<number> {
+    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET));
+  }
+
+  /**
+   * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
+   * and sealed with the claim: these are the octets of every attempt. `more` when it is worth asking again at once.
+   */
+  claim(room: Room): Promise<{ readonly claimed: ClaimedDelivery[]; readonly more: boolean }> {
+    return this.options.database.transaction(async (tx) => {
+      const low = this.lowestOfInterest();
+      const due = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [MAX_SET, low, room.fullHosts]);
+      const chosen = choose(due, room);
+      if (chosen.length === 0) return { claimed: [], more: false };
+      const bodies = await this.bodiesOf(tx, chosen);
+      return { claimed: await this.claimRows(tx, chosen, bodies), more: due.length === MAX_SET };
+    });
+  }
+
+  /** Records an attempt. False when the lease had been lost: somebody else has the delivery, or had it. */
+  record(delivery: ClaimedDelivery, verdict: Verdict): Promise<boolean> {
+    return this.records.add({ delivery, verdict });
+  }
+
+  /** Gives deliveries back that were not tried. */
+  async release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const ids = deliveries.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
+    await this.options.database.query(RELEASE_DELIVERIES, [ids, leases, low, high]);
+  }
+
+  /** Milliseconds until the next delivery falls due, null when none is waiting for its time. */
+  async nextDueInMs(): Promise<number | null> {
+    const [row] = await this.options.database.query<{ inMs: number | null }>(NEXT_DUE, [this.horizon()]);
+    return row?.inMs ?? null;
+  }
+
+  async drain(): Promise<void> {
+    await this.records.drain();
+  }
+
+  private dispatch(take: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
+    return this.options.database.transaction(async (tx) => {
+      const taken = await take(tx);
+      const told = taken.flatMap((event) => (event.webhookUrl === null ? [] : [{ ...event, url: event.webhookUrl }]));
+      if (told.length > 0) {
+        await tx.query(INSERT_DELIVERIES, [
+          told.map(({ id }) => id),
+          told.map(({ accountId }) => accountId),
+          told.map(({ sessionId }) => sessionId),
+          told.map(({ type }) => type),
+          told.map(({ url }) => url),
+          told.map(({ occurredAt }) => occurredAt),
+        ]);
+      }
+      return taken.length;
+    });
+  }
+
+  /** The bodies of those that have none yet, by delivery. */
+  private async bodiesOf(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {
+    const without = rows.filter(({ bodySealed }) => bodySealed === null);
+    const ofSessions = without.filter(({ type }) => showsSession(type)).map(({ sessionId }) => sessionId);
+    const found = await this.options.sessions.findMany(tx, [...new Set(ofSessions)]);
+    const sessions = new Map(found.map((session) => [session.id, session]));
+    const data = await readEventData(tx, without);
+    const bodies = new Map<Uuid, string>();
+    for (const row of without) {
+      const session = showsSession(row.type) ? sessions.get(row.sessionId) : undefined;
+      this.readable(row.id, () => {
+        const shown = session === undefined ? data.get(row.id) : this.options.renderer.full(session);
+        if (shown === undefined) throw new Error('what the event tells of is no longer there');
+        bodies.set(row.id, renderBody(row, shown));
+      });
+    }
+    return bodies;
+  }
+
+  private async claimRows(
+    tx: Executor,
+    rows: readonly DueRow[],
+    bodies: Map<Uuid, string>,
+  ): Promise<ClaimedDelivery[]> {
+    const { keys } = this.options;
+    const ids = rows.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const sealed = ids.map((id) => {
+      const body = bodies.get(id);
+      return body === undefined ? null : keys.seal('webhook-body', body, id);
+    });
+    const values = [ids, sealed, LEASE_SECONDS, low, high];
+    const claims = await tx.query<{ id: Uuid; claimedUntil: Date }>(CLAIM_DELIVERIES, values);
+    const leases = new Map(claims.map(({ id, claimedUntil }) => [id, claimedUntil]));
+    const opened = new Map(bodies);
+    for (const { id, bodySealed } of rows) {
+      if (bodySealed === null) continue;
+      this.readable(id, () => opened.set(id, keys.open('webhook-body', bodySealed, id).toString('utf8')));
+    }
+    return rows.flatMap(({ id, accountId, url, attemptsMade }) => {
+      const claimedUntil = leases.get(id);
+      const body = opened.get(id);
+      return claimedUntil && body !== undefined ? [{ id, accountId, url, body, attemptsMade, claimedUntil }] : [];
+    });
+  }
+
+  /** One row that cannot be read must not stop the rest: it keeps its lease, and comes back when that is over. */
+  private readable(id: Uuid, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.options.onUnreadable(id, error);
+    }
+  }
+
+  private async recordAll(commands: readonly RecordCommand[]): Promise<boolean[]> {
+    const ids = commands.map(({ delivery }) => delivery.id);
+    const { low, high } = idBounds(ids);
+    const recorded = await this.options.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
+      ids,
+      commands.map(({ delivery }) => delivery.claimedUntil),
+      commands.map(({ verdict }) => verdict.status),
+      commands.map(({ verdict }) => verdict.nextAttemptAt),
+      commands.map(({ verdict }) => JSON.stringify(verdict.attempt)),
+      low,
+      high,
+    ]);
+    const done = new Set(recorded.map(({ id }) => id));
+    return ids.map((id) => done.has(id));
+  }
+
+  private horizon(): Uuid {
+    return firstIdAt(Math.max(0, this.options.clock.nowMs() - SCHEDULE_HORIZON_MS));
+  }
+
+  /** Usually the partitions of the schedule, now and then all of them. */
+  private lowestOfInterest(): Uuid {
+    const nowMs = this.options.clock.nowMs();
+    if (nowMs - this.lookedAtAllMs < FULL_LOOK_INTERVAL_MS) return this.horizon();
+    this.lookedAtAllMs = nowMs;
+    return firstIdAt(0);
+  }
+}
+
+/** Whether the data of an event is the Session, as GET gives it (contract, Webhooks). */
+const showsSession = (type: EventType): boolean => type !== 'verification.sender_mismatch';
+
+/** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
+export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {
+  return `{"type":"${event.type}","timestamp":"${event.occurredAt.toISOString()}","data":${data}}`;
+}
+
+/** As many of each host as it has room for, in the order they are due. */
+function choose(due: readonly DueRow[], { roomFor }: Room): DueRow[] {
+  const taken = new Map<string, number>();
+  return due.filter(({ url }) => {
+    const host = hostOf(url);
+    const before = taken.get(host) ?? 0;
+    if (before >= roomFor(host)) return false;
+    taken.set(host, before + 1);
+    return true;
+  });
+}
+
+async function readEventData(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {
+  const ids = rows.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const { low, high } = idBounds(ids);
+  const found = await tx.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high]);
+  return new Map(found.map(({ id, data }) => [id, data]));
+}

@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'undici';
+import { guardedAgent, TargetRefused, type LookupAll } from './guarded-agent.js';
+import { TargetRules } from './target.js';
+
+const allowed = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
+const strict = new TargetRules({ allowedCidrs: [], allowHttp: true });
+
+/** A name server whose answers the test writes; each look-up takes the next. */
+const names = (...answers: readonly (readonly string[])[]): LookupAll => {
+  const left = [...answers];
+  return (_hostname, done) => {
+    const addresses = (left.shift() ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    done(null, addresses);
+  };
+};
+
+let server: Server;
+let port = 0;
+let calls = 0;
+
+beforeAll(async () => {
+  server = createServer((_request, response) => {
+    calls += 1;
+    response.end('ok');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => server.close());
+
+async function call(host: string, rules: TargetRules, resolve: LookupAll = names()): Promise<number | string> {
+  const dispatcher = guardedAgent(rules, null, resolve);
+  try {
+    const { statusCode, body } = await request(`http://${host}:${port}/`, { dispatcher });
+    await body.dump();
+    return statusCode;
+  } catch (error) {
+    return error instanceof TargetRefused ? 'refused' : String(error);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+describe('the way out for webhooks', () => {
+  it('reaches what is allowed, by address and by name', async () => {
+    expect(await call('127.0.0.1', allowed)).toBe(200);
+    expect(await call('hooks.test', allowed, names(['127.0.0.1']))).toBe(200);
+  });
+
+  it('refuses literals, which are never looked up', async () => {
+    const before = calls;
+    for (const host of ['127.0.0.1', '127.1', '2130706433', '0x7f.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0']) {
+      expect(await call(host, strict), host).toBe('refused');
+    }
+    expect(calls).toBe(before);
+  });
+
+  it('refuses a name as soon as one of its addresses is not public', async () => {
+    const before = calls;
+    for (const addresses of [
+      ['127.0.0.1'],
+      ['93.184.215.14', '127.0.0.1'],
+      ['::1'],
+      ['169.254.169.254'],
+      ['::ffff:7f00:1'],
+    ]) {
+      expect(await call('hooks.test', strict, names(addresses)), addresses.join()).toBe('refused');
+    }
+    expect(await call('hooks.test', allowed, names(['127.0.0.1', '10.0.0.1']))).toBe('refused');
+    expect(calls).toBe(before);
+  });
+
+  it('judges the address it connects to, so a second look-up cannot change it', async () => {
+    const dispatcher = guardedAgent(allowed, null, names(['127.0.0.1'], ['10.0.0.1']));
+    const first = await request(`http://rebind.test:${port}/`, { dispatcher, reset: true });
+    await first.body.dump();
+    expect(first.statusCode).toBe(200);
+    await expect(request(`http://rebind.test:${port}/`, { dispatcher, reset: true })).rejects.toThrow(TargetRefused);
+    await dispatcher.destroy();
+  });
+
+  it('fails, without being refused, when a name has no address', async () => {
+    expect(await call('nowhere.test', allowed)).toContain('has no address');
+  });
+});

@@ -1,0 +1,76 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
+import { MAX_IN_FLIGHT_PER_HOST } from './host-lanes.js';
+import { literalAddress, type TargetRules } from './target.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+const MAX_REPLY_HEAD_OCTETS = 16 * 1024;
+
+/** The target may not be called. Told apart from a fault of the line, since trying again would change nothing. */
+export class TargetRefused extends Error {
+  override readonly name = 'TargetRefused';
+}
+
+/** Looks up every address of a name. */
+export type LookupAll = (
+  hostname: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+const lookupAll: LookupAll = (hostname, done) => {
+  lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
+    done(error, addresses);
+  });
+};
+
+/**
+ * The only way out for webhooks. Addresses are judged here, at connect and not before, so that a name that changes
+ * between a look-up and the connection gains nothing: a literal before dialling (Node never looks one up), and of a name
+ * every address, one refused address refusing the name. Behind an egress proxy the proxy looks names up and judges them.
+ */
+export function guardedAgent(rules: TargetRules, egressProxy: string | null, resolve = lookupAll): Dispatcher {
+  const limits = {
+    connections: MAX_IN_FLIGHT_PER_HOST,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_REPLY_HEAD_OCTETS,
+  };
+  if (egressProxy !== null) return new ProxyAgent({ ...limits, uri: egressProxy });
+  return new Agent({ ...limits, connect: guardedConnector(rules, resolve) });
+}
+
+function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnector.connector {
+  const connectors = new Map<string, buildConnector.connector>();
+  for (const protocol of ['https:', 'http:']) {
+    const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(rules, protocol, resolve) });
+    connectors.set(protocol, connect);
+  }
+  return (options, callback) => {
+    const literal = literalAddress(options.hostname);
+    const connect = connectors.get(options.protocol);
+    if (connect === undefined || (literal !== null && !rules.admits(literal, options.protocol))) {
+      callback(new TargetRefused('the address is not public'), null);
+    } else {
+      connect(options, callback);
+    }
+  };
+}
+
+function guardedLookup(rules: TargetRules, protocol: string, resolve: LookupAll): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, (error, addresses) => {
+      const [first] = addresses;
+      if (error !== null || first === undefined) {
+        callback(error ?? new Error(`${hostname} has no address`), '', 0);
+      } else if (!addresses.every(({ address }) => rules.admits(address, protocol))) {
+        callback(new TargetRefused('an address of the host is not public'), '', 0);
+      } else if (options.all === true) {
+        callback(null, [...addresses]);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
+}

@@ -1,0 +1,42 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Waits between the attempts of one delivery (contract, Webhooks): ten attempts in a little more than a day. */
+export const RETRY_STEPS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+];
+
+/** How far a wait may be from its step, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** A receiver that asks for more time gets up to this many steps. */
+const RETRY_AFTER_CEILING = 2;
+
+/**
+ * The wait after attempt number `made` (from 1), or null when that was the last one.
+ *
+ * @param retryAfterMs what the receiver asked for; honoured between one and two steps, and then without jitter
+ * @param chance from 0 up to 1
+ */
+export function retryDelayMs(made: number, retryAfterMs: number | null, chance: number): number | null {
+  const step = RETRY_STEPS_MS[made - 1];
+  if (step === undefined) return null;
+  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, step), RETRY_AFTER_CEILING * step);
+  return Math.round(step * (1 - JITTER + 2 * JITTER * chance));
+}
+
+/** A Retry-After header (RFC 9110, 10.2.3: seconds or a date) as milliseconds from now; null when it is neither. */
+export function parseRetryAfter(header: string | null, nowMs: number): number | null {
+  if (header === null) return null;
+  if (/^[0-9]{1,9}$/.test(header)) return Number(header) * SECOND;
+  const dateMs = /^[A-Z][a-z]{2},? /.test(header) ? Date.parse(header) : NaN;
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}

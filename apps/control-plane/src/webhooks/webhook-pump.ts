@@ -1,0 +1,153 @@
+import type { DatabaseClock, Uuid } from '@countersign/postgres';
+import { Periodic } from '@countersign/postgres';
+import { judgeAttempt, type AttemptResult, type DeliveryStatus } from './attempt.js';
+import { LEASE_SECONDS, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
+import { HostLanes, type LaneJob } from './host-lanes.js';
+import { hostOf } from './target.js';
+import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
+
+/** How often everything is looked for that nobody rang for (architecture: a missing job is found within 5 s). */
+const RELAY_INTERVAL_MS = 2_000;
+/** How far ahead a look sees: the next look is sure to come before this is over. */
+const ALARM_HORIZON_MS = 2 * RELAY_INTERVAL_MS;
+/** Ids of rings that wait for a run at most; more are found by the relay. */
+const MAX_RUNG = 5_000;
+/** An attempt and its record must fit into what is left of the lease when it starts. */
+const START_MARGIN_MS = ATTEMPT_TIMEOUT_MS + 5_000;
+/** How long a stop waits for POSTs that are under way; their leases lapse, and another process repeats them. */
+const STOP_GRACE_MS = 5_000;
+
+interface Job extends LaneJob {
+  readonly delivery: ClaimedDelivery;
+}
+
+export interface PumpOptions {
+  readonly store: DeliveryStore;
+  readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  readonly secretOf: (accountId: Uuid) => Promise<string>;
+  /** Told of every attempt that was recorded. */
+  readonly onAttempt: (outcome: DeliveryStatus, latencyMs: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Moves webhooks: from events that nobody has taken to deliveries, from due deliveries to POSTs. A ring only wakes it
+ * and names the events to begin with; all it does is decided by rows, so a lost ring costs two seconds, a doubled one
+ * nothing, and any number of processes may pump at once. Rows are taken, claimed and recorded in sets, and no
+ * transaction is open while a receiver is waited for.
+ */
+export class WebhookPump {
+  private readonly lanes: HostLanes<Job>;
+  private readonly periodic: Periodic;
+  private rung: Uuid[] = [];
+  private relayDueMs = 0;
+  private alarm: NodeJS.Timeout | undefined;
+  private alarmRang = false;
+  private stopping = false;
+
+  constructor(private readonly options: PumpOptions) {
+    this.lanes = new HostLanes<Job>({
+      run: (job) => this.attempt(job.delivery),
+      onRoom: () => this.wake(),
+      onDropped: () => undefined,
+    });
+    this.periodic = new Periodic({
+      everyMs: RELAY_INTERVAL_MS,
+      work: () => this.run(),
+      onError: options.onError,
+    });
+    this.periodic.nudge();
+  }
+
+  /** POSTs under way. */
+  get inFlight(): number {
+    return this.lanes.inFlight;
+  }
+
+  /** Something may be due; `eventIds` were just committed. Never throws, never waits. */
+  wake(eventIds: readonly Uuid[] = []): void {
+    if (this.rung.length + eventIds.length <= MAX_RUNG) this.rung.push(...eventIds);
+    this.periodic.nudge();
+  }
+
+  /** Claims no more, gives back what was not started, waits a little for the POSTs under way, and records them. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.alarm);
+    await this.periodic.stop();
+    const waiting = this.lanes.dropWaiting().map(({ delivery }) => delivery);
+    await this.options.store.release(waiting).catch(this.options.onError);
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, STOP_GRACE_MS);
+    });
+    await Promise.race([this.lanes.idle(), grace]);
+    clearTimeout(timer);
+    await this.options.poster.close();
+  }
+
+  /** True when more is waiting. */
+  private async run(): Promise<boolean> {
+    const relay = performance.now() >= this.relayDueMs;
+    const rang = this.alarmRang;
+    this.alarmRang = false;
+    const named = this.rung.splice(0, MAX_SET);
+    if (named.length > 0) await this.options.store.dispatchNamed(named);
+    const forgotten = relay ? await this.options.store.dispatchForgotten() : 0;
+    const more = await this.claim();
+    if (relay && forgotten < MAX_SET) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
+    if (relay || rang) await this.setAlarm();
+    return more || this.rung.length > 0 || forgotten === MAX_SET;
+  }
+
+  private async claim(): Promise<boolean> {
+    const askedMs = performance.now();
+    const { claimed, more } = await this.options.store.claim({
+      fullHosts: this.lanes.fullHosts(),
+      roomFor: (host) => this.lanes.room(host),
+    });
+    // Counted from before the claim, so that it errs on the safe side.
+    const startBeforeMs = askedMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
+    for (const delivery of claimed) this.lanes.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
+    return more;
+  }
+
+  /** A retry starts at its time, not when the relay next looks. Its wait is longer than a look sees, so none is missed. */
+  private async setAlarm(): Promise<void> {
+    const inMs = await this.options.store.nextDueInMs();
+    clearTimeout(this.alarm);
+    if (inMs === null || inMs > ALARM_HORIZON_MS || this.stopping) return;
+    const ring = (): void => {
+      this.alarmRang = true;
+      this.wake();
+    };
+    this.alarm = setTimeout(ring, Math.max(1, Math.ceil(inMs)));
+    this.alarm.unref();
+  }
+
+  /** One attempt with its record. True when the host answered well. Never rejects. */
+  private async attempt(delivery: ClaimedDelivery): Promise<boolean> {
+    const { store, clock, onAttempt, onError } = this.options;
+    try {
+      const startedMs = clock.nowMs();
+      const result = await this.post(delivery, startedMs);
+      // Cut off by our own stop, and no fault of the receiver: the lease lapses and another process repeats it.
+      if (this.stopping && result.kind === 'failed') return false;
+      const endedMs = clock.nowMs();
+      const number = delivery.attemptsMade + 1;
+      const verdict = judgeAttempt({ result, number, startedMs, endedMs }, Math.random());
+      if (await store.record(delivery, verdict)) onAttempt(verdict.status, verdict.attempt.latencyMs);
+      return verdict.status === 'succeeded';
+    } catch (error) {
+      // Not recorded: the lease lapses and the attempt is repeated, at least once as promised.
+      onError(error);
+      return false;
+    }
+  }
+
+  private async post({ id, accountId, url, body }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
+    const secret = await this.options.secretOf(accountId);
+    return this.options.poster.post({ eventId: id, url, body, secret, nowMs });
+  }
+}

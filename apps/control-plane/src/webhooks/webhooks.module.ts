@@ -1,0 +1,69 @@
+import { bellConnection } from '@countersign/bus';
+import { QUEUE_PREFIX } from '@countersign/events';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { BullModule } from '@nestjs/bullmq';
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { DeliveryStore } from './delivery.store.js';
+import { guardedAgent } from './guarded-agent.js';
+import { WakeUpConsumer } from './wake-up.consumer.js';
+import { WebhookPoster } from './webhook-poster.js';
+import { WebhookPump } from './webhook-pump.js';
+
+export interface WebhooksOptions {
+  readonly settings: ControlPlaneSettings;
+  readonly stores: Stores;
+  readonly metrics: ControlPlaneMetrics;
+  readonly failures: FailureLog;
+}
+
+@Module({})
+export class WebhooksModule {
+  static over(options: WebhooksOptions): DynamicModule {
+    const deliveries = deliveryStore(options);
+    const pump = webhookPump(options, deliveries);
+    const connection = bellConnection(options.settings, 'worker');
+    return {
+      module: WebhooksModule,
+      imports: [BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }), BullModule.registerQueue()],
+      providers: [
+        { provide: DeliveryStore, useValue: deliveries },
+        { provide: WebhookPump, useValue: pump },
+        {
+          provide: WakeUpConsumer,
+          useValue: new WakeUpConsumer(pump, options.failures.about('the queue of webhooks')),
+        },
+      ],
+    };
+  }
+}
+
+function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions): DeliveryStore {
+  const unreadable = failures.about('reading the body of a webhook');
+  return new DeliveryStore({
+    ...stores,
+    maxBatch: settings.batchMaxCommands,
+    onBatch: (size) => metrics.deliveryBatch.observe(size),
+    onUnreadable: (_id, error) => unreadable(error),
+  });
+}
+
+function webhookPump({ settings, stores, metrics, failures }: WebhooksOptions, store: DeliveryStore): WebhookPump {
+  const dispatcher = guardedAgent(stores.targetRules, settings.webhookEgressProxy);
+  const pump = new WebhookPump({
+    store,
+    poster: new WebhookPoster(stores.targetRules, dispatcher),
+    clock: stores.clock,
+    secretOf: (accountId) => stores.accounts.webhookSecret(accountId),
+    onAttempt: (outcome, latencyMs) => {
+      metrics.deliveryAttempts.inc({ outcome });
+      metrics.deliverySeconds.observe(latencyMs / 1000);
+    },
+    onError: failures.about('the pump of webhooks'),
+  });
+  stores.bell.connect((ids) => pump.wake(ids));
+  metrics.watch('webhooks_in_flight', 'POSTs under way.', () => pump.inFlight);
+  return pump;
+}
