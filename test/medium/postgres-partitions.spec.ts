@@ -53,7 +53,7 @@ describe('partitions', () => {
     await expect(database.query(INSERT_EVENT, [newId(NOW + 8 * DAY_MS)])).rejects.toThrow('no partition');
   });
 
-  it('have the keys, the checks and exactly the indexes of their table', async () => {
+  it('have the checks and exactly the indexes of their table, sessions a unique one on the digest too', async () => {
     await ensurePartitions(database, NOW);
     const count = async (name: string): Promise<number[]> => {
       const [row] = await database.query<{ indexes: number; checks: number }>(
@@ -63,7 +63,14 @@ describe('partitions', () => {
       );
       return [row?.indexes ?? 0, row?.checks ?? 0];
     };
-    for (const table of TABLES) expect(await count(`${table}_p20251121`)).toEqual(await count(table));
+    for (const table of TABLES) {
+      const [indexes = 0, checks = 0] = await count(table);
+      expect(await count(`${table}_p20251121`)).toEqual([table === 'sessions' ? indexes + 1 : indexes, checks]);
+    }
+    const [digest] = await database.query<{ unique: boolean }>(
+      `SELECT indisunique AS "unique" FROM pg_index WHERE indexrelid = 'sessions_p20251121_token_digest'::regclass`,
+    );
+    expect(digest).toEqual({ unique: true });
   });
 
   it('are made once when several processes boot at once', async () => {
@@ -219,5 +226,56 @@ describe('a statement over a table of many days', () => {
   it('touches them all without a bound', async () => {
     const text = 'SELECT e.type FROM events e JOIN unnest($1::uuid[]) AS given (id) ON e.id = given.id';
     expect((await locksOf(text, [ids])).length).toBeGreaterThan(37);
+  });
+});
+
+describe('a day that was never analyzed', () => {
+  beforeAll(async () => {
+    home = await freshDatabase();
+    database = await open();
+    await ensurePartitions(database, NOW);
+    await database.query(`ALTER TABLE sessions_p20251121 SET (autovacuum_enabled = false)`);
+    await database.query(
+      `INSERT INTO sessions (id, account_id, brand_id, phone, status, channel, token_digest, client_challenge, brand_slug,
+         instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
+       SELECT id, id, id, '+14155550100', 'pending', 'sms_fallback', sha256(id::text::bytea), repeat('a', 64), 'ACME', '',
+         '+14155550199', true, '{}', 1, now(), now() FROM unnest($1::uuid[]) AS id`,
+      [many],
+    );
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+
+  const many = Array.from({ length: 30_000 }, (_, n) => newId(NOW + n * 10));
+  const some = many.slice(1_000, 1_064);
+  const { low, high } = idBounds(many);
+
+  const planOf = async (text: string, values: readonly unknown[]): Promise<string> =>
+    (await database.query<Record<'QUERY PLAN', string>>(`EXPLAIN ${text}`, values))
+      .map((row) => row['QUERY PLAN'])
+      .join('\n');
+
+  it('is searched for token digests by their index, in the partitions of its bounds alone', async () => {
+    const plan = await planOf(
+      `SELECT id FROM sessions
+       WHERE token_digest = ANY ($1::bytea[]) AND id >= $2 AND id < ANY (ARRAY[$3::uuid]) ORDER BY id FOR UPDATE`,
+      [some.map(() => Buffer.alloc(32)), firstIdAt(NOW - DAY_MS), firstIdAt(NOW + 300_000)],
+    );
+    expect(plan).toMatch(/sessions_p20251121_token_digest/);
+    expect(plan).toMatch(/sessions_p20251120/);
+    expect(plan).not.toMatch(/Seq Scan on sessions_p20251121|sessions_p20251122/);
+  });
+
+  it('is written by exact ids, though rows come with them and lie far apart', async () => {
+    const plan = await planOf(
+      `UPDATE sessions SET sender_mismatch_at = given.at FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, at)
+       WHERE sessions.id = given.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4
+         AND sessions.status = 'pending'`,
+      [some, some.map(() => new Date(NOW)), low, high],
+    );
+    expect(plan).toMatch(/Index Cond: \(\(?id = ANY/);
+    expect(plan).not.toMatch(/Seq Scan|sessions_p\d+_expires_at/);
   });
 });

@@ -13,13 +13,12 @@ import {
   type PartitionedTable,
 } from './partition-days.js';
 import {
-  attachPartition,
-  createPartition,
   detachPartition,
   dropDetached,
   finalizeDetach,
   LIST_DETACHED,
   LIST_PARTITIONS,
+  makePartition,
 } from './partitions.sql.js';
 import { Periodic } from './periodic.js';
 import { RowLease } from './row-lease.js';
@@ -59,8 +58,7 @@ async function addPartition(database: Database, table: PartitionedTable, day: nu
   const partition = partitionName(table, day);
   const { low, high } = dayBounds(day);
   await database.transaction(async (tx) => {
-    await tx.query(createPartition(table, partition));
-    await tx.query(attachPartition(table, partition, low, high));
+    for (const statement of makePartition(table, partition, low, high)) await tx.query(statement);
   });
 }
 

@@ -76,7 +76,10 @@ const CONFIGURATION = [
   )`,
 ];
 
-/** Range-partitioned on the id by day: an id begins with the millisecond it was made. */
+/**
+ * Range-partitioned on the id by day: an id begins with the millisecond it was made. Partitions are made later, and
+ * bring the indexes that only a partition can have (partitions.sql.ts), the unique one on the token digest.
+ */
 const PARTITIONED = [
   `CREATE TABLE sessions (
     id uuid PRIMARY KEY,
@@ -102,7 +105,6 @@ const PARTITIONED = [
     CHECK ((status = 'pending') = (ended_at IS NULL)),
     CHECK ((status = 'approved') = (approved_by IS NOT NULL))
   ) PARTITION BY RANGE (id)`,
-  `CREATE INDEX sessions_token_digest ON sessions (token_digest)`,
   `CREATE INDEX sessions_due ON sessions (expires_at) WHERE status = 'pending'`,
   `CREATE TABLE messages (
     id uuid PRIMARY KEY,
