@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { Bell, bellConnection, type BellOptions, bellWorkerOptions, prepareBell, type Ring } from '@countersign/bus';
+import {
+  Bell,
+  bellConnection,
+  type BellOptions,
+  bellWorkerOptions,
+  hearsNotifications,
+  prepareBell,
+  type Ring,
+} from '@countersign/bus';
 import { Queue, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
@@ -177,5 +185,14 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await queue.close();
       clearInterval(ringing);
     });
+  });
+});
+
+describe('a connection that shall carry the bell', () => {
+  it('must hear notifications, as one through a transaction pooler does not', async () => {
+    const [home, elsewhere] = await Promise.all([emptyDatabase(), emptyDatabase()]);
+    expect(await hearsNotifications(home.url, home.url, 2_000)).toBe(true);
+    expect(await hearsNotifications(home.url, elsewhere.url, 100)).toBe(false);
+    await Promise.all([home.drop(), elsewhere.drop()]);
   });
 });

@@ -197,6 +197,21 @@ describe('a frozen line', () => {
   });
 });
 
+describe('connections that lead nowhere any more', () => {
+  it('cost one statement, not one each', async () => {
+    const line = await lineTo(home.url);
+    const far = await open(line.url, 4);
+    await Promise.all([1, 2, 3, 4].map(() => far.query(SLOW_PID)));
+    line.strand();
+    await expect(far.query('SELECT 1')).rejects.toThrow(DatabaseUnavailable);
+    const startMs = performance.now();
+    await Promise.all([1, 2, 3, 4].map(() => far.query('SELECT 1')));
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+    await far.close();
+    await line.close();
+  });
+});
+
 describe('a failover', () => {
   it('drops every connection to the server that only reads', async () => {
     const pids = async (): Promise<number[]> =>

@@ -8,6 +8,8 @@ export interface Line {
   freeze(): void;
   /** Lets through what comes from now on, and breaks the connections that lost something. */
   thaw(): void;
+  /** Existing connections swallow everything from now on and stay open; new ones work: a failover, a lost route. */
+  strand(): void;
   /** Breaks all connections and refuses new ones: a server that is down. */
   cut(): Promise<void>;
   /** Accepts connections again. */
@@ -17,6 +19,7 @@ export interface Line {
 
 class BreakableLine implements Line {
   readonly #sockets = new Set<Socket>();
+  readonly #stranded = new WeakSet<Socket>();
   readonly #server: Server;
   #frozen = false;
   #port = 0;
@@ -45,6 +48,10 @@ class BreakableLine implements Line {
     this.#breakAll();
   }
 
+  strand(): void {
+    for (const socket of this.#sockets) this.#stranded.add(socket);
+  }
+
   async cut(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#breakAll();
@@ -67,7 +74,7 @@ class BreakableLine implements Line {
   #link(from: Socket, to: Socket): void {
     this.#sockets.add(from);
     from.on('data', (bytes) => {
-      if (!this.#frozen) to.write(bytes);
+      if (!this.#frozen && !this.#stranded.has(from)) to.write(bytes);
     });
     from.on('error', () => to.destroy());
     from.on('close', () => {

@@ -7,6 +7,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
+import { hearsNotifications } from './notification-check.js';
 
 export interface BellOptions {
   /** `redis://` or `rediss://`; null rings through PostgreSQL. */
@@ -35,6 +36,9 @@ const KEEP_ALIVE_MS = 10_000;
 const POSTGRES_CONNECTIONS = 3;
 const POSTGRES_QUERY_TIMEOUT_MS = 3_000;
 const MIGRATION_TIMEOUT_MS = 60_000;
+
+/** A notification arrives within milliseconds, or never. */
+const NOTIFICATION_TIMEOUT_MS = 2_000;
 
 /** Milliseconds to wait before attempt number `times`, `chance` from 0 up to 1. */
 export function retryDelayMs(times: number, chance: number): number {
@@ -103,15 +107,22 @@ export function bellWorkerOptions(options: BellOptions): Pick<WorkerOptions, 'co
 /**
  * Before the first Queue or Worker of the process: chooses BullMQ's store for the whole process and, for PostgreSQL,
  * makes BullMQ's own tables (schema `bullmq`). Without those tables its workers repeat their error without a pause.
- * Several processes may call it at once. Redis needs nothing and is not contacted.
+ * Several processes may call it at once. Throws when the connection cannot carry the bell (a transaction pooler), and
+ * what `pg` throws when there is none. Redis needs nothing and is not contacted.
  */
 export async function prepareBell(options: BellOptions): Promise<void> {
   if (options.redisUrl !== null) {
     setDefaultBackendFactory();
     return;
   }
+  const { databaseUrl } = options;
+  if (!(await hearsNotifications(databaseUrl, databaseUrl, NOTIFICATION_TIMEOUT_MS))) {
+    throw new Error(
+      'without Redis, DATABASE_URL must be a direct or session-pooled connection: it hears no notification',
+    );
+  }
   setDefaultBackendFactory(createPostgresBackend);
-  const { connectionString } = connectionSettings(options.databaseUrl);
+  const { connectionString } = connectionSettings(databaseUrl);
   const client = new pg.Client({
     connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -1,2 +1,3 @@
 export { Bell, type BellQueue, RING, type Ring } from './bell.js';
 export { bellConnection, type BellOptions, type BellUse, bellWorkerOptions, prepareBell } from './bell-connection.js';
+export { hearsNotifications } from './notification-check.js';

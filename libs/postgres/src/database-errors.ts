@@ -74,6 +74,11 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === READ_ONLY;
 }
 
+/** Not a word came back in time. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
 /** The kind of a failure, told apart once, here. An error that is not of the database comes back as it is. */
 export function classifyError(error: unknown): Error {
   if (error instanceof pg.DatabaseError) return fromServer(error);

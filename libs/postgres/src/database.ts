@@ -9,7 +9,7 @@ import {
   QUERY_TIMEOUT_MS,
   STATEMENT_TIMEOUT_MS,
 } from './connection-settings.js';
-import { classifyError, DatabaseUnavailable, isReadOnly, TransactionConflict } from './database-errors.js';
+import { classifyError, DatabaseUnavailable, isReadOnly, isSilence, TransactionConflict } from './database-errors.js';
 
 /** Speaks one statement at a time. A store takes one as an argument: who opens the transaction is its caller. */
 export interface Executor {
@@ -51,7 +51,7 @@ const endsConnection = (error: unknown): boolean => error instanceof DatabaseUna
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Which connections were made before the last failover, and so may still point at a server that only reads. */
+/** Which connections were made before the server was last found to be gone, and so may still point at it. */
 class Generations {
   #current = 0;
   readonly #of = new WeakMap<object, number>();
@@ -214,6 +214,10 @@ export class Database implements Executor {
     }
   }
 
+  /**
+   * A server that only reads, or one that is silent for longer than it would let a statement run, is no longer there
+   * for the other connections either: they are made anew instead of failing one after the other.
+   */
   async #run<Row extends object>(
     client: pg.PoolClient,
     text: string,
@@ -226,9 +230,8 @@ export class Database implements Executor {
     try {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
-      const reason = classifyError(error);
-      if (isReadOnly(error)) this.generations.retireAll();
-      throw reason;
+      if (isReadOnly(error) || (isSilence(error) && left > STATEMENT_TIMEOUT_MS)) this.generations.retireAll();
+      throw classifyError(error);
     }
   }
 

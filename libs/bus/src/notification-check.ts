@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
+import pg from 'pg';
+
+const CHANNEL = 'countersign_boot_check';
+
+async function connected(url: string): Promise<pg.Client> {
+  const { connectionString } = connectionSettings(url);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      resolve(false);
+    }, timeoutMs);
+    listener.on('notification', ({ payload }) => {
+      if (payload !== word) return;
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+/**
+ * Whether a connection of one URL hears what a connection of another sends. It does not through a pooler that changes
+ * the server under a client after each transaction, and so cannot carry the bell.
+ */
+export async function hearsNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
+  const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);
+  try {
+    const word = randomBytes(8).toString('hex');
+    const hearing = heard(listener, word, timeoutMs);
+    await listener.query(`LISTEN ${CHANNEL}`);
+    await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, word]);
+    return await hearing;
+  } finally {
+    await Promise.all([listener.end(), notifier.end()]);
+  }
+}
