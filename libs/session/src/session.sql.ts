@@ -62,11 +62,16 @@ export const LOCK_SESSIONS = `
  * Locks the sessions of some token digests in id order and reads the clock for each after its lock.
  * $1 digests, $2 lowest id still of interest, $3 first id that cannot exist yet: together they leave two or three
  * partitions of the many, which is worth a third of the speed.
+ *
+ * Each bound is an ANY of one: it prunes as a plain comparison does, but the planner does not take two of them for a
+ * narrow range. It would, on a partition that has no statistics yet (each new day, for a minute), and read all of the
+ * day's ids: 64 digests among 20,000 sessions took 5.5 ms, and take 0.3 ms so, among 200,000 too.
  */
 export const LOCK_BY_DIGEST = `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS}, encode(token_digest, 'hex') AS digest FROM sessions
-    WHERE token_digest = ANY ($1::bytea[]) AND id >= $2 AND id < $3 ORDER BY id FOR UPDATE)
+    SELECT ${COLUMNS}, encode(token_digest, 'hex') AS digest
+    FROM unnest($1::bytea[]) AS wanted (digest) JOIN sessions ON sessions.token_digest = wanted.digest
+    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) ORDER BY id FOR UPDATE OF sessions)
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
@@ -84,11 +89,15 @@ export const LOCK_DUE = `
 /**
  * Ends pending sessions and gives the ids that it really ended.
  * $1 new status, $2 what approved it or null, $3 ids, $4 moments in the same order, $5 and $6 bounds of the ids.
+ *
+ * Ids and bounds both: by the bounds alone, on a partition without statistics, the planner reads every pending session
+ * between them (73 ms for 64 among 200,000, against 1.4 ms).
  */
 export const END_SESSIONS = `
   UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at
   FROM unnest($3::uuid[], $4::timestamptz[]) AS ending (id, at)
-  WHERE sessions.id = ending.id AND sessions.id BETWEEN $5 AND $6 AND sessions.status = 'pending'
+  WHERE sessions.id = ending.id AND sessions.id = ANY ($3::uuid[]) AND sessions.id BETWEEN $5 AND $6
+    AND sessions.status = 'pending'
   RETURNING sessions.id`;
 
 /**
@@ -98,6 +107,6 @@ export const END_SESSIONS = `
 export const NOTE_MISMATCH = `
   UPDATE sessions SET sender_mismatch_at = seen.at
   FROM unnest($1::uuid[], $2::timestamptz[]) AS seen (id, at)
-  WHERE sessions.id = seen.id AND sessions.id BETWEEN $3 AND $4 AND sessions.status = 'pending'
-    AND sessions.sender_mismatch_at IS NULL
+  WHERE sessions.id = seen.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4
+    AND sessions.status = 'pending' AND sessions.sender_mismatch_at IS NULL
   RETURNING sessions.id`;
