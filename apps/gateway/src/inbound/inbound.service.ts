@@ -16,8 +16,8 @@ export const MAX_QUEUED_MESSAGES = 5_000;
 const REPORT_EVERY_MS = 1_000;
 
 export interface InboundOptions {
-  readonly clock: DatabaseClock;
-  readonly batch: InboundBatch;
+  readonly clock: Pick<DatabaseClock, 'newId'>;
+  readonly batch: Pick<InboundBatch, 'run'>;
   readonly maxBatch: number;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;

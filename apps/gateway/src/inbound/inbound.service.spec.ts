@@ -1,0 +1,105 @@
+import { DatabaseUnavailable } from '@countersign/postgres';
+import type { InboundVerdict } from '@countersign/session';
+import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp';
+import { createLogger, Metrics } from '@countersign/telemetry';
+import { describe, expect, it } from 'vitest';
+import { GatewayMetrics } from '../gateway.metrics.js';
+import type { InboundCommand } from './inbound-command.js';
+import type { InboundLink } from './inbound-link.js';
+import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
+
+const ID = '01890000-0000-7000-8000-000000000001';
+const OK = 0;
+const THROTTLED = 0x58;
+const link: InboundLink = {
+  id: ID,
+  carrier: 'north',
+  trustedForMo: true,
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: THROTTLED,
+};
+const NO_TOKEN: InboundVerdict = { fate: 'no_token', sessionId: null, accountId: null };
+
+type Run = (commands: readonly InboundCommand[]) => Promise<readonly InboundVerdict[]>;
+
+function opened(run: Run): { service: InboundService; log: string[]; metrics: () => Promise<string> } {
+  const metrics = new Metrics({ app: 'test', processMetrics: false });
+  const log: string[] = [];
+  const service = new InboundService({
+    clock: { newId: () => ID },
+    batch: { run },
+    maxBatch: 64,
+    metrics: new GatewayMetrics(metrics),
+    logger: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void log.push(line) } }),
+  });
+  return { service, log, metrics: () => metrics.render().then(({ text }) => text) };
+}
+
+const received = (pdu: Outgoing<MessagePdu>): MessagePdu => ({ ...pdu, sequence: 1 });
+const message = received(submitSm({ shortMessage: Buffer.from('hello') }));
+const storesAll: Run = (commands) => Promise.resolve(commands.map(() => NO_TOKEN));
+
+describe('the answer to an MO', () => {
+  it('is OK with its id once it is stored, whatever its fate', async () => {
+    const { service } = opened(storesAll);
+    const answer = { status: OK, messageId: 'msg_01H4000000E008000000000001' };
+    expect(await service.accept(message, link)).toEqual(answer);
+    const data = received(dataSm({}, [octetsTlv('message_payload', Buffer.from('hello'))]));
+    expect(await service.accept(data, link)).toEqual(answer);
+  });
+
+  it('is OK without an id for a deliver_sm', async () => {
+    const { service } = opened(storesAll);
+    expect(await service.accept(received(deliverSm({})), link)).toEqual({ status: OK });
+  });
+
+  it.each([
+    ['database_away', new DatabaseUnavailable('gone')],
+    ['failed', new Error('a fault of ours')],
+  ])('asks the carrier to send again when it could not be stored: %s', async (reason, error) => {
+    const { service, metrics } = opened(() => Promise.reject(error));
+    expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
+    expect(await metrics()).toContain(`countersign_mo_sent_back_total{reason="${reason}",app="test"} 1`);
+  });
+
+  it('asks the carrier to send again when too many are waiting, at once', async () => {
+    const { service, metrics } = opened(() => new Promise(() => undefined));
+    const waiting = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.accept(message, link));
+    expect(service.queued).toBe(waiting.length);
+    expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
+    expect(await metrics()).toContain('countersign_mo_sent_back_total{reason="queue_full",app="test"} 1');
+  });
+
+  it('to a receipt is OK at once, and nothing is stored', async () => {
+    const { service } = opened(() => Promise.reject(new Error('nothing is to be stored')));
+    expect(service.accept(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: OK });
+  });
+
+  it('to an acknowledgement that a person wrote is that of an MO', async () => {
+    const { service } = opened(storesAll);
+    expect(await service.accept(received(deliverSm({ esmClass: 0x10 })), link)).toEqual({ status: OK });
+    await service.drain();
+  });
+
+  it('is logged once a second when it fails, and never with its text or its sender', async () => {
+    const { service, log } = opened(() => Promise.reject(new DatabaseUnavailable('gone')));
+    const source = { ton: 1, npi: 1, value: '14155552671' };
+    const pdu = received(submitSm({ sourceAddress: source, shortMessage: Buffer.from('hello') }));
+    await Promise.all(Array.from({ length: 200 }, () => Promise.resolve(service.accept(pdu, link))));
+    expect(log).toHaveLength(1);
+    expect(log[0]).not.toMatch(/14155552671|hello/);
+  });
+});
+
+describe('two messages with one token', () => {
+  it('never share a transaction', async () => {
+    const batches: number[] = [];
+    const { service } = opened((commands) => {
+      batches.push(commands.length);
+      return storesAll(commands);
+    });
+    const pdu = received(submitSm({ shortMessage: Buffer.from('AUTH-ACME-0123456789ABCDEF') }));
+    await Promise.all([pdu, pdu, message].map((each) => Promise.resolve(service.accept(each, link))));
+    expect(batches).toEqual([2, 1]);
+  });
+});

@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { generate } from 'selfsigned';
+import smpp from 'smpp';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
+import { freePort } from '../../config/stack/postgres.mjs';
+import { GatewayRoom, INBOUND_NUMBER, PASSWORD } from '../support/gateway-room.js';
+import { PHONE } from '../support/session-room.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const QUEUE_FULL = 0x14;
+/** Rows are looked at every 2 s. */
+const CONVERGED_WITHIN_MS = 4_000;
+/** Backoff with its cap, jitter and a connect time-out. */
+const BOUND_AGAIN_WITHIN_MS = 20_000;
+const FROM = { ton: 1, npi: 1, value: PHONE.slice(1) };
+const TO = { ton: 1, npi: 1, value: INBOUND_NUMBER.slice(1) };
+
+let gateway: GatewayRoom;
+const open: SmscServer[] = [];
+
+beforeAll(async () => {
+  gateway = await GatewayRoom.open();
+});
+afterAll(() => gateway.close());
+afterEach(async () => {
+  await gateway.room.database.query('DELETE FROM binds');
+  await Promise.all(open.splice(0).map((smsc) => smsc.close()));
+  await gateway.room.database.query('TRUNCATE messages');
+});
+
+/** Binds in that state, as the metrics have them. */
+const states = (state: string): Promise<number> =>
+  gateway.metric(`countersign_smpp_links{side="bind",state="${state}"`);
+
+const reconnectsOf = (name: string): Promise<number> =>
+  gateway.metric(`countersign_smpp_reconnects_total{bind="${name}"`);
+
+async function smscAt(port = 0): Promise<{ smsc: SmscServer; hosts: { host: string; port: number }[] }> {
+  const smsc = new SmscServer({ port, systemId: 'us', password: PASSWORD, log: () => undefined });
+  open.push(smsc);
+  return { smsc, hosts: [{ host: '127.0.0.1', port: await smsc.listen() }] };
+}
+
+const isBound = (smsc: SmscServer): boolean => smsc.links().some(({ receives }) => receives);
+
+const bound = (smsc: SmscServer, withinMs = CONVERGED_WITHIN_MS): Promise<void> =>
+  until('the bind is bound', withinMs, () => isBound(smsc));
+
+const update = (change: string): Promise<unknown> => gateway.room.database.query(`UPDATE binds SET ${change}`);
+
+const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);
+
+/** A carrier that dies: its connections are reset, its port is closed. */
+async function kill(smsc: SmscServer): Promise<void> {
+  smsc.dropLinks();
+  await smsc.close();
+}
+
+describe('a bind of ours', () => {
+  it('is bound within seconds of its row, and its MOs approve', async () => {
+    const { smsc, hosts } = await smscAt();
+    const { id } = await gateway.bind({ name: 'plain', hosts });
+    await bound(smsc);
+    const session = await gateway.create();
+    expect(await smsc.sendMo(FROM, TO, gateway.textOf(session))).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+    expect(await gateway.messages()).toMatchObject([{ fate: 'matched', linkId: id, carrier: 'north' }]);
+    expect(await states('bound')).toBe(1);
+  });
+
+  it('takes UCS-2 and long messages, whatever part the token ends in', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'long', hosts });
+    await bound(smsc);
+    for (const lead of ['“curly” ', `${'x'.repeat(120)} `, `${'Ω'.repeat(55)} `]) {
+      const session = await gateway.create();
+      expect(await smsc.sendMo(FROM, TO, lead + gateway.textOf(session))).toBe(OK);
+      expect(await gateway.statusOf(session)).toBe('approved');
+    }
+  });
+
+  it('binds as a receiver too', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'receiver', hosts, bindType: 'receiver' });
+    await bound(smsc);
+    expect(smsc.links()).toMatchObject([{ bindType: 'receiver', systemId: 'us' }]);
+    expect(await smsc.sendMo(FROM, TO, 'hello')).toBe(OK);
+  });
+
+  it('unbinds when its row is disabled or gone, and comes back when it is wanted again', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'switched', hosts });
+    await bound(smsc);
+    await update('enabled = false');
+    await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
+    await update('enabled = true');
+    await bound(smsc, 2 * CONVERGED_WITHIN_MS);
+    await gateway.room.database.query('DELETE FROM binds');
+    await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
+  });
+
+  it('is made anew when its row makes another connection of it', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'changed', hosts });
+    await bound(smsc);
+    await update(`bind_type = 'receiver'`);
+    await until('it is a receiver', CONVERGED_WITHIN_MS, () => smsc.links()[0]?.bindType === 'receiver');
+  });
+
+  it('keeps its connection when only the treatment of its MOs changes', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'trust', hosts, trustedForMo: false });
+    await bound(smsc);
+    const [before] = smsc.links();
+    await smsc.sendMo(FROM, TO, gateway.textOf(await gateway.create()));
+    expect(await fates()).toEqual(['untrusted']);
+    await update('trusted_for_mo = true');
+    await until('its MOs are trusted', CONVERGED_WITHIN_MS, async () => {
+      await smsc.sendMo(FROM, TO, gateway.textOf(await gateway.create()));
+      return (await fates()).includes('matched');
+    });
+    expect(smsc.links()).toEqual([before]);
+  });
+
+  it('is bound again within 20 s of its carrier coming back', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'killed', hosts });
+    await bound(smsc);
+    await kill(smsc);
+    await until('it has knocked in vain', 5_000, async () => (await reconnectsOf('killed')) > 1);
+    const { smsc: again } = await smscAt(hosts[0]?.port);
+    await bound(again, BOUND_AGAIN_WITHIN_MS);
+    expect(await again.sendMo(FROM, TO, gateway.textOf(await gateway.create()))).toBe(OK);
+  }, 40_000);
+
+  it('takes its hosts in turn', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'pair', hosts: [{ host: '127.0.0.1', port: await freePort() }, ...hosts] });
+    await bound(smsc);
+  });
+
+  it('leaves a carrier that fell silent', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'silent', hosts, enquireLinkSeconds: 1, responseTimeoutSeconds: 1 });
+    await bound(smsc);
+    smsc.switches.set({ muteEnquireLink: true });
+    const before = smsc.links()[0];
+    await until('the silent link is left', 5_000, () => smsc.links()[0] !== before);
+  });
+
+  it('stands off after a refusal, and is bound when the carrier has thought better of it', async () => {
+    const { smsc, hosts } = await smscAt();
+    smsc.switches.set({ rejectBind: true });
+    await gateway.bind({ name: 'refused', hosts });
+    await until('it stands off', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
+    expect(await reconnectsOf('refused')).toBe(1);
+    smsc.switches.set({ rejectBind: false });
+    await bound(smsc, BOUND_AGAIN_WITHIN_MS);
+    expect(await reconnectsOf('refused')).toBe(1);
+  }, 40_000);
+
+  it('binds at once when its row is put right, standoff or not', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'mended', hosts, systemId: 'them' });
+    await until('it stands off', CONVERGED_WITHIN_MS, async () => (await states('standoff')) === 1);
+    await update(`system_id = 'us'`);
+    await bound(smsc);
+  });
+
+  it('asks for an MO again while PostgreSQL is away, and stays bound', async () => {
+    const { smsc, hosts } = await smscAt();
+    await gateway.bind({ name: 'outage', hosts });
+    await bound(smsc);
+    const [before] = smsc.links();
+    const session = await gateway.create();
+    await gateway.line.cut();
+    expect(await smsc.sendMo(FROM, TO, gateway.textOf(session))).toBe(QUEUE_FULL);
+    await gateway.line.mend();
+    await until('the MO is stored', 10_000, async () => (await smsc.sendMo(FROM, TO, gateway.textOf(session))) === OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+    expect(smsc.links()).toEqual([before]);
+  });
+
+  it('is made over TLS where its row says so, with the authority that it names', async () => {
+    const altNames = [{ type: 2 as const, value: 'smsc.example' }];
+    const pems = await generate([{ name: 'commonName', value: 'smsc.example' }], {
+      extensions: [{ name: 'subjectAltName', altNames }],
+    });
+    const server = smpp.createServer({ key: pems.private, cert: pems.cert });
+    const asked = new Promise<string | undefined>((resolve) => {
+      server.on('session', (session) => {
+        session.on('error', () => undefined);
+        session.on('unbind', (pdu) => session.send(pdu.response()));
+        session.on('bind_transceiver', (pdu) => {
+          session.send(pdu.response());
+          resolve(pdu.system_id);
+        });
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const tls = { enabled: true, caCertificate: pems.cert, serverName: 'smsc.example' };
+    await gateway.bind({ name: 'secure', hosts: [{ host: '127.0.0.1', port: server.address().port }], tls });
+    expect(await asked).toBe('us');
+    await until('it is bound', 2_000, async () => (await states('bound')) === 1);
+    server.close();
+  });
+});
