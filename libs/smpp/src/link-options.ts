@@ -48,8 +48,8 @@ export interface LinkOptions {
    */
   onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
   onChange?(state: LinkState): void;
-  /** Every PDU read and written, with its octets (a view, passwords and text in clear): metrics and traces. */
-  onPdu?(direction: 'in' | 'out', pdu: Pdu, octets: Buffer): void;
+  /** Every PDU read and written, passwords and text in clear (see `redactPdu`); for metrics and traces. */
+  onPdu?(direction: 'in' | 'out', pdu: Pdu): void;
   /** Octets that could not be read as a PDU. */
   onMalformed?(malformed: MalformedPdu): void;
 }

@@ -27,12 +27,11 @@ export class LinkOutput {
     private readonly onUnread: () => void,
   ) {}
 
-  /** Throws InvalidPduError before anything is written. The result is the PDU's length in octets. */
-  write(pdu: Pdu): number {
+  /** Throws InvalidPduError before anything is written. */
+  write(pdu: Pdu): void {
     const length = encodedLength(pdu);
     const start = this.#reserve(length);
     if (this.#chunk !== null) writePdu(pdu, length, this.#chunk, start);
-    return length;
   }
 
   /** A view of the last octets written. */

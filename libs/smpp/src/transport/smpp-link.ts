@@ -197,7 +197,13 @@ export class SmppLink {
   // ---- receiving
 
   #open(socket: Socket): Wire {
-    const tap: WireOptions['onTap'] = (...seen) => this.#notify(() => this.#options.onPdu?.(...seen));
+    const tap: WireOptions['onTap'] = (direction, pdu) => {
+      try {
+        this.#options.onPdu?.(direction, pdu);
+      } catch (error) {
+        this.#listenerFailed(error);
+      }
+    };
     return new Wire(socket, {
       onReceived: (pdu) => this.#receive(pdu),
       onReadDone: (read) => this.#readDone(read),
@@ -430,7 +436,11 @@ export class SmppLink {
     try {
       tell();
     } catch (error) {
-      this.#lastError = `listener: ${error instanceof Error ? error.message : 'unknown'}`;
+      this.#listenerFailed(error);
     }
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#lastError = `listener: ${error instanceof Error ? error.message : 'unknown'}`;
   }
 }

@@ -17,7 +17,7 @@ export interface WireOptions {
   onReadDone: (read: { readonly partial: boolean; readonly completed: boolean }) => void;
   /** The other side, the network or a limit ended the connection; call `close`. */
   onBroken: (reason: string, how: 'flush' | 'now') => void;
-  onTap: ((direction: 'in' | 'out', pdu: Pdu, octets: Buffer) => void) | null;
+  onTap: ((direction: 'in' | 'out', pdu: Pdu) => void) | null;
 }
 
 /** PDUs in, PDUs out, over one socket: the only file of the engine that touches it besides its output buffer. */
@@ -64,8 +64,8 @@ export class Wire {
   /** Throws InvalidPduError, before anything is written, when a field is out of its limits. */
   send(pdu: Pdu): void {
     if (this.#closing) return;
-    const octets = this.#output.write(pdu);
-    this.options.onTap?.('out', pdu, this.#output.tail(octets));
+    this.#output.write(pdu);
+    this.options.onTap?.('out', pdu);
   }
 
   /** Answers in the response of the command where it has one; generic_nack for what is not supported. */
@@ -129,7 +129,7 @@ export class Wire {
 
   #receive(octets: Buffer, start: number, end: number): void {
     const pdu = decodePdu(octets, start, end, this.limits);
-    if (pdu.command !== 'malformed') this.options.onTap?.('in', pdu, octets.subarray(start, end));
+    if (pdu.command !== 'malformed') this.options.onTap?.('in', pdu);
     this.options.onReceived(pdu);
   }
 
@@ -137,8 +137,7 @@ export class Wire {
     if (this.#closing) return;
     this.#output.writeBare(id, status, sequence);
     if (this.options.onTap === null) return;
-    const octets = this.#output.tail(HEADER_OCTETS);
-    const pdu = decodePdu(octets);
-    if (pdu.command !== 'malformed') this.options.onTap('out', pdu, octets);
+    const pdu = decodePdu(this.#output.tail(HEADER_OCTETS));
+    if (pdu.command !== 'malformed') this.options.onTap('out', pdu);
   }
 }

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import {
+  handleTick,
+  nextTickMs,
+  startTimers,
+  timersBound,
+  timersEnquireAnswered,
+  timersRead,
+  timersReadingResumed,
+  timersReadingStopped,
+  timersWaiting,
+} from './timers.js';
+import type { TimersState } from './timers.js';
+
+const SETTINGS = {
+  sessionInitMs: 5_000,
+  pduReadMs: 10_000,
+  enquireLinkMs: 30_000,
+  responseMs: 10_000,
+  inactivityMs: 0,
+};
+const QUIET = { partial: false, completed: true, answered: false, message: false };
+const fired = (timers: TimersState, nowMs: number): string | null => handleTick(timers, nowMs).fired;
+
+describe('the timers of a link', () => {
+  it('session-init: closes what is not bound in time', () => {
+    const timers = startTimers(SETTINGS, 0);
+    expect(nextTickMs(timers)).toBe(5_000);
+    expect(fired(timers, 4_999)).toBe(null);
+    expect(fired(timers, 5_000)).toBe('session-init');
+    expect(fired(timersBound(timers, 4_000), 5_000)).toBe(null);
+  });
+
+  it('pdu-read: runs from the first octet of a PDU, however slowly the rest dribbles in', () => {
+    let timers = timersBound(startTimers(SETTINGS, 0), 0);
+    const dribble = { partial: true, completed: false, answered: false, message: false };
+    for (const nowMs of [1_000, 5_000, 9_000]) timers = timersRead(timers, nowMs, dribble);
+    expect(fired(timers, 10_999)).toBe(null);
+    expect(fired(timers, 11_000)).toBe('pdu-read');
+    expect(fired(timersRead(timers, 10_500, QUIET), 11_000)).toBe(null);
+    const next = timersRead(timers, 10_500, { ...dribble, completed: true });
+    expect(fired(next, 20_499)).toBe(null);
+    expect(fired(next, 20_500)).toBe('pdu-read');
+  });
+
+  it('enquire-link: asks when the peer has answered nothing for the period, its own traffic aside', () => {
+    const timers = timersRead(timersBound(startTimers(SETTINGS, 0), 0), 20_000, { ...QUIET, message: true });
+    expect(fired(timers, 30_000)).toBe('enquire-link');
+    const proven = timersRead(timers, 20_000, { ...QUIET, answered: true });
+    expect(fired(proven, 30_000)).toBe(null);
+    expect(nextTickMs(proven)).toBe(50_000);
+  });
+
+  it('enquire-link: once asked, the answer must come within the response time or the link is dead', () => {
+    const asked = handleTick(timersBound(startTimers(SETTINGS, 0), 0), 30_000).timers;
+    expect(fired(asked, 39_999)).toBe(null);
+    expect(fired(asked, 40_000)).toBe('dead-link');
+    const answered = timersEnquireAnswered(asked, 31_000);
+    expect(fired(answered, 60_999)).toBe(null);
+    expect(fired(answered, 61_000)).toBe('enquire-link');
+  });
+
+  it('enquire-link: traffic of the peer does not stand in for the answer', () => {
+    const asked = handleTick(timersBound(startTimers(SETTINGS, 0), 0), 30_000).timers;
+    expect(fired(timersRead(asked, 39_000, { ...QUIET, message: true }), 40_000)).toBe('dead-link');
+  });
+
+  it('response: fires for the oldest request of ours, and for the oldest the peer waits for', () => {
+    const bound = timersBound(startTimers(SETTINGS, 0), 0);
+    expect(fired(timersWaiting(bound, 12_000, null), 12_000)).toBe('response');
+    expect(fired(timersWaiting(bound, null, 12_000), 12_000)).toBe('handler');
+    const both = handleTick(timersWaiting(bound, 12_000, 12_000), 12_000);
+    expect(handleTick(both.timers, 12_000).fired).toBe('handler');
+  });
+
+  it('inactivity: counts messages only, and is off at 0', () => {
+    const settings = { ...SETTINGS, enquireLinkMs: 0, inactivityMs: 60_000 };
+    const bound = timersBound(startTimers(settings, 0), 0);
+    expect(fired(timersRead(bound, 50_000, QUIET), 60_000)).toBe('inactivity');
+    expect(fired(timersRead(bound, 50_000, { ...QUIET, message: true }), 60_000)).toBe(null);
+    expect(nextTickMs(timersBound(startTimers({ ...settings, inactivityMs: 0 }, 0), 0))).toBe(Infinity);
+  });
+
+  it('holds nothing against a peer that is not being read, and gives its answers a second afterwards', () => {
+    const bound = timersBound(startTimers(SETTINGS, 0), 0);
+    const stopped = timersReadingStopped(timersWaiting({ ...bound, enquiredMs: 0, partialSinceMs: 0 }, 5_000, null));
+    expect(fired(stopped, 60_000)).toBe(null);
+    const resumed = timersReadingResumed(stopped, 60_000);
+    expect(fired(resumed, 60_999)).toBe(null);
+    expect(fired(resumed, 61_000)).toBe('dead-link');
+    expect(fired({ ...resumed, enquiredMs: null }, 61_000)).toBe('response');
+    expect(fired({ ...resumed, enquiredMs: null, answerDueMs: null, provenMs: 60_000 }, 69_999)).toBe(null);
+    expect(fired({ ...resumed, enquiredMs: null, answerDueMs: null, provenMs: 60_000 }, 70_000)).toBe('pdu-read');
+  });
+});
