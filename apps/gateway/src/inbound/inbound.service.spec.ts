@@ -70,7 +70,7 @@ describe('the answer to an MO', () => {
     expect(await metrics()).toContain('countersign_mo_sent_back_total{reason="queue_full",app="test"} 1');
   });
 
-  it('to a receipt is OK at once, and nothing is stored', async () => {
+  it('to a receipt is OK at once, and nothing is stored', () => {
     const { service } = opened(() => Promise.reject(new Error('nothing is to be stored')));
     expect(service.accept(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: OK });
   });
