@@ -80,7 +80,7 @@ describe('batches of real rows', () => {
       const seen = balances.filter((_, n) => deposits[n]?.account === account);
       expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
     }
-    expect(sizes.length).toBeLessThanOrEqual(80);
+    expect(sizes.length).toBeLessThanOrEqual(400);
   });
 
   it('fail one command alone', async () => {
