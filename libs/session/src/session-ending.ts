@@ -1,7 +1,7 @@
 import type { EventStore, EventType, NewEvent } from '@countersign/events';
 import { idBounds, renderId, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import type { ApprovedBy, SessionStatus } from './session.js';
-import { sessionOf } from './session.row.js';
+import { plainSessionOf } from './session.row.js';
 import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
 import type { SessionRenderer } from './session.view.js';
 
@@ -62,8 +62,8 @@ export class SessionEndings {
   }
 
   private endingEvent(kind: EndingKind, { row, at }: Ending): NewEvent {
-    const ended = { ...sessionOf(row), status: kind.to, endedAt: at };
-    return this.event(row, kind.emits, at, this.renderer.bare(ended));
+    const ended = { ...plainSessionOf(row), status: kind.to, endedAt: at };
+    return this.event(row, kind.emits, at, this.renderer.bareWith(ended, row.metadata));
   }
 
   /** Neither number is told (contract, webhooks). */

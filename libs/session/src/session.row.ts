@@ -4,7 +4,7 @@ import type { LockedSession } from './rules/judge-inbound.js';
 import { encodeMetadata, parseMetadata } from './rules/metadata.js';
 import { deriveToken, tokenDigest } from './rules/token.js';
 import { statusAt, type SessionState } from './rules/transition.js';
-import type { Channel, Metadata, Session } from './session.js';
+import type { Channel, Metadata, PlainSession, Session } from './session.js';
 import type { TimedRow } from './session.sql.js';
 
 /** What a new session is made of: all of it checked, and brand and number copied, by the caller. */
@@ -64,12 +64,35 @@ export function stateOf(row: TimedRow): SessionState {
   return { status: row.status, expiresAtMs: row.expiresAt.getTime() };
 }
 
-/** The session as it reads at the row's moment: pending past its time is expired, since `expiresAt`. */
+/**
+ * The session as it reads at the row's moment, but for its metadata: pending past its time is expired, since
+ * `expiresAt`. Spelled out, because a rest pattern costs five times as much and this runs for every SMS.
+ */
+export function plainSessionOf(row: TimedRow): PlainSession {
+  const status = statusAt(stateOf(row), row.now.getTime());
+  return {
+    id: row.id,
+    accountId: row.accountId,
+    brandId: row.brandId,
+    phone: row.phone,
+    status,
+    channel: row.channel,
+    clientChallenge: row.clientChallenge,
+    brandSlug: row.brandSlug,
+    instruction: row.instruction,
+    inboundNumber: row.inboundNumber,
+    webhookUrl: row.webhookUrl,
+    allowSmsOtp: row.allowSmsOtp,
+    entropyKeyVersion: row.entropyKeyVersion,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    endedAt: row.status === 'pending' && status === 'expired' ? row.expiresAt : row.endedAt,
+  };
+}
+
+/** The session as it reads at the row's moment. */
 export function sessionOf(row: TimedRow): Session {
-  const { approvedBy: _approvedBy, senderMismatchAt: _senderMismatchAt, now, metadata, ...rest } = row;
-  const status = statusAt(stateOf(row), now.getTime());
-  const endedAt = row.status === 'pending' && status === 'expired' ? row.expiresAt : row.endedAt;
-  return { ...rest, metadata: parseMetadata(metadata), status, endedAt };
+  return { ...plainSessionOf(row), metadata: parseMetadata(row.metadata) };
 }
 
 export function lockedSession(row: TimedRow): LockedSession {

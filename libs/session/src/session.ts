@@ -43,3 +43,6 @@ export interface Session {
   /** The moment of the terminal transition; null while pending. */
   readonly endedAt: Date | null;
 }
+
+/** A session without its metadata, which rows hold as the very JSON text that goes out. */
+export type PlainSession = Omit<Session, 'metadata'>;
