@@ -4,12 +4,17 @@ import { CompiledValidator, echoedName } from './compiled-validator.js';
 import { RefusedRequest } from './errors.js';
 import type { JsonObject, JsonValue } from './json-body.js';
 
+/** The constraints of a room's bodies that need more than a value to decide. A class, so that Nest can inject it. */
+export class BodyConstraints {
+  constructor(readonly all: readonly ValidatorConstraintInterface[]) {}
+}
+
 /** From the JSON of a body to the class that the parameter names. Without a body it is refused like a broken one. */
 @Injectable()
 export class BodyPipe implements PipeTransform {
   private readonly compiled = new Map<unknown, CompiledValidator<object>>();
 
-  constructor(private readonly constraints: readonly ValidatorConstraintInterface[]) {}
+  constructor(private readonly constraints: BodyConstraints) {}
 
   transform(body: JsonValue | undefined, { metatype }: ArgumentMetadata): object {
     if (!(body instanceof Map)) throw new RefusedRequest({ code: 'MALFORMED_REQUEST' });
@@ -22,7 +27,7 @@ export class BodyPipe implements PipeTransform {
     const known = this.compiled.get(metatype);
     if (known !== undefined) return known;
     if (metatype === undefined) throw new Error('a body parameter has no class');
-    const compiled = CompiledValidator.compile<object>(metatype, this.constraints);
+    const compiled = CompiledValidator.compile<object>(metatype, this.constraints.all);
     this.compiled.set(metatype, compiled);
     return compiled;
   }

@@ -1,6 +1,6 @@
 import { IsInt, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { describe, expect, it } from 'vitest';
-import { BodyPipe } from './body.pipe.js';
+import { BodyConstraints, BodyPipe } from './body.pipe.js';
 import { CompiledValidator, failsWith } from './compiled-validator.js';
 import { RefusedRequest } from './errors.js';
 import type { JsonValue } from './json-body.js';
@@ -70,7 +70,7 @@ describe('a compiled validator', () => {
 });
 
 describe('the body pipe', () => {
-  const pipe = new BodyPipe([]);
+  const pipe = new BodyPipe(new BodyConstraints([]));
   const transform = (body: JsonValue | undefined) => pipe.transform(body, { type: 'body', metatype: Parcel });
 
   it('refuses a missing body like a broken one', () => {

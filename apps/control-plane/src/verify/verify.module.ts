@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
+import { BodyConstraints } from '../http/body.pipe.js';
 import { TargetRules } from '../webhooks/target.js';
 import { VerifyController } from './verify.controller.js';
 import { VerifyService } from './verify.service.js';
@@ -8,16 +8,16 @@ import { IsWebhookTarget } from './webhook-target.constraint.js';
 @Module({})
 export class VerifyModule {
   static over(stores: DynamicModule): DynamicModule {
-    const bodyPipe = {
-      provide: BodyPipe,
-      useFactory: (rules: TargetRules) => new BodyPipe([new IsWebhookTarget(rules)]),
+    const constraints = {
+      provide: BodyConstraints,
+      useFactory: (rules: TargetRules) => new BodyConstraints([new IsWebhookTarget(rules)]),
       inject: [TargetRules],
     };
     return {
       module: VerifyModule,
       imports: [stores],
       controllers: [VerifyController],
-      providers: [VerifyService, NoBodyPipe, bodyPipe],
+      providers: [VerifyService, constraints],
     };
   }
 }

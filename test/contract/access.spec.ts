@@ -1,0 +1,206 @@
+import { AccountStore } from '@countersign/accounts';
+import { createApiKey } from '@countersign/keys';
+import { parseId } from '@countersign/postgres';
+import { connect as tlsConnect } from 'node:tls';
+import { connect as netConnect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let accounts: AccountStore;
+let accountId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  accountId = parseId('acct', room.demo.accountId) ?? '';
+});
+afterAll(() => room.close());
+
+const SESSION = '/v1/verify/sess_00000000000000000000000000';
+const port = (): number => Number(room.environment['CONTROL_PLANE_PORT']);
+
+/** Sends octets over TLS as they are and gives everything that comes back until the server closes. */
+function raw(octets: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = tlsConnect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () =>
+      socket.write(octets),
+    );
+    let text = '';
+    socket.setEncoding('utf8').on('data', (data: string) => (text += data));
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+const bodyOf = (response: string): { error: { code: string } } =>
+  JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4)) as { error: { code: string } };
+
+describe('every answer', () => {
+  it('carries a request id of its own and is not stored', async () => {
+    const answers = [
+      await room.create(),
+      await room.call(SESSION),
+      await room.call(SESSION, { method: 'DELETE' }),
+      await room.call(SESSION, { key: null }),
+      await room.call('/v1/nothing'),
+      await room.call('/v1/verify', { method: 'PUT' }),
+      await room.create({}, { body: '{' }),
+    ];
+    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    for (const id of ids) expect(id).toMatch(/^req_[0-9A-Za-z]+$/);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { headers } of answers) expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it('allows no page of another origin', async () => {
+    const answer = await room.call(SESSION, { headers: { origin: 'https://evil.example' } });
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect((await room.call('/v1/verify', { method: 'OPTIONS' })).status).toBe(405);
+  });
+});
+
+describe('a key', () => {
+  it.each([
+    ['missing', null, {}],
+    ['of another scheme', null, { authorization: 'Basic dXNlcjpwdw==' }],
+    ['empty', null, { authorization: 'Bearer ' }],
+    ['mistyped', `${createApiKey('live').slice(0, -1)}_`, {}],
+    ['unknown', createApiKey('live'), {}],
+    ['of the test kind that nobody has', createApiKey('test'), {}],
+    ['an unknown admin key', createApiKey('admin'), {}],
+    ['very long', `csk_live_${'a'.repeat(8_000)}`, {}],
+  ])('that is %s is 401 before anything else is looked at', async (_what, key, headers) => {
+    for (const answer of [
+      await room.create({}, { key, headers, body: '{' }),
+      await room.call(SESSION, { key, headers }),
+      await room.call('/v1/nothing', { key, headers }),
+      await room.call('/v1/verify', { key, headers, method: 'PATCH' }),
+      await room.call('/v1', { key, headers }),
+    ]) {
+      expect([answer.status, answer.code]).toEqual([401, 'UNAUTHORIZED']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  it('in a URL is no key', async () => {
+    expect((await room.call(`${SESSION}?key=${room.demo.apiKey}`, { key: null })).status).toBe(401);
+  });
+
+  it('works in any case of the scheme', async () => {
+    expect(
+      (await room.call(SESSION, { key: null, headers: { authorization: `bearer ${room.demo.apiKey}` } })).status,
+    ).toBe(404);
+  });
+
+  it('without the scope verify is 403', async () => {
+    const { key } = await accounts.createApiKey(room.database, {
+      accountId,
+      kind: 'live',
+      name: 'usage',
+      scopes: ['usage', 'otp'],
+    });
+    const answer = await room.create({}, { key, body: '{' });
+    expect([answer.status, answer.code, answer.field]).toEqual([403, 'FORBIDDEN', undefined]);
+  });
+
+  it('of an engineer is 403 on /v1/verify and finds nothing elsewhere', async () => {
+    const key = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    expect((await room.create({}, { key, body: '{' })).code).toBe('FORBIDDEN');
+    expect((await room.call(SESSION, { key })).code).toBe('FORBIDDEN');
+    expect((await room.call('/v1/admin/accounts', { key })).code).toBe('NOT_FOUND');
+  });
+
+  it('that was just made works at once, and ends within 5 s of its revocation', async () => {
+    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'short' });
+    expect((await room.call(SESSION, { key })).status).toBe(404);
+    await accounts.revokeApiKey(room.database, id);
+    await expect.poll(async () => (await room.call(SESSION, { key })).status, { timeout: 5_000 }).toBe(401);
+  });
+});
+
+describe('a route', () => {
+  it.each(['/v1', '/v1/', '/v1/verify/', '/v1/verify/a/b', '/v1/Verify', '/v1/verify%2F', '/v1//verify', '/v1/%ff'])(
+    'that is not there (%s) is 404',
+    async (target) => {
+      const answer = await room.call(target, { method: 'POST', body: '{' });
+      expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
+    },
+  );
+
+  it.each([
+    ['/v1/verify', 'GET', 'POST'],
+    ['/v1/verify', 'PATCH', 'POST'],
+    [SESSION, 'POST', 'DELETE, GET, HEAD'],
+    [SESSION, 'PUT', 'DELETE, GET, HEAD'],
+    [SESSION, 'OPTIONS', 'DELETE, GET, HEAD'],
+  ] as const)('%s does not answer to %s', async (target, method, allow) => {
+    const answer = await room.call(target, { method });
+    expect([answer.status, answer.code, answer.headers['allow']]).toEqual([405, 'METHOD_NOT_ALLOWED', allow]);
+  });
+
+  it('outside /v1 needs no key to be missing', async () => {
+    const answer = await room.call('/elsewhere', { key: null });
+    expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('the public pages', () => {
+  it('are there for every docUrl, without a key', async () => {
+    const refused = await room.call('/v1/nothing');
+    const { docUrl } = refused.json['error'] as { docUrl: string };
+    expect(docUrl.startsWith(`${room.baseUrl}/docs/errors/`)).toBe(true);
+    const page = await room.call(docUrl.slice(room.baseUrl.length), { key: null });
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('NOT_FOUND');
+    expect((await room.call('/docs', { key: null })).text).toContain('/docs/errors/INVALID_PHONE');
+    expect((await room.call('/docs/errors/NO_SUCH_CODE', { key: null })).code).toBe('NOT_FOUND');
+  });
+
+  it('never take the address of the service from the request', async () => {
+    const response = await raw('GET /elsewhere HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+    expect(response).toContain(room.baseUrl);
+    expect(response).not.toContain('evil');
+  });
+});
+
+describe('the transport', () => {
+  it('is TLS 1.3 and nothing older', async () => {
+    const attempt = new Promise((resolve) => {
+      const socket = tlsConnect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+      socket.on('secureConnect', () => resolve('connected'));
+      socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    });
+    expect(await attempt).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+  });
+
+  it('answers nothing to plain HTTP', async () => {
+    const answer = await new Promise<string>((resolve) => {
+      const socket = netConnect(port(), '127.0.0.1', () => socket.write('GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'));
+      let text = '';
+      socket.on('data', (data) => (text += data.toString('latin1')));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(text));
+    });
+    expect(answer).not.toContain('HTTP/');
+  });
+
+  it.each([
+    ['words that are no request', 'hello\r\n\r\n', 400],
+    ['a request without Host', `GET ${SESSION} HTTP/1.1\r\nConnection: close\r\n\r\n`, 400],
+    ['a length twice', 'POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['a bad header', 'GET / HTTP/1.1\r\nHost: x\r\nbad header: x\r\n\r\n', 400],
+    ['a head without end', `GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}`, 413],
+    ['an expectation', 'GET /elsewhere HTTP/1.1\r\nHost: x\r\nExpect: magic\r\nConnection: close\r\n\r\n', 404],
+  ])('refuses %s with a body of the catalogue', async (_what, octets, status) => {
+    const response = await raw(octets);
+    expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(response.toLowerCase()).toContain('x-request-id: req_');
+    expect(bodyOf(response).error.code).toBeDefined();
+  });
+});

@@ -1,0 +1,231 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Bell, bellConnection, prepareBell } from '@countersign/bus';
+import { EventStore, QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { createApiKey, ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, migrate, parseId } from '@countersign/postgres';
+import { deriveToken, SessionRenderer, SessionStore } from '@countersign/session';
+import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
+import { createLogger } from '@countersign/telemetry';
+import { Queue } from 'bullmq';
+import { Agent, request, type Dispatcher } from 'undici';
+import { startControlPlane } from '../../apps/control-plane/src/control-plane.js';
+import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
+import { ensureCertificates } from '../../config/stack/certificates.mjs';
+import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { lineTo, type Line } from './line.js';
+
+export const MASTER_KEY = Buffer.alloc(32, 1);
+export const ENTROPY_KEY = Buffer.alloc(32, 9);
+export const PHONE = '+14155552671';
+
+export interface Call {
+  readonly method?: Dispatcher.HttpMethod;
+  /** The demo account's by default; null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text and octets are sent as they are, anything else as JSON; `application/json` unless told otherwise. */
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** `error.code`, or undefined. */
+  readonly code: string | undefined;
+  readonly field: string | undefined;
+}
+
+/** A control plane in this process over TLS, on a PostgreSQL of its own, and what a test wants to say and to know. */
+export class ControlPlaneRoom {
+  readonly log: string[] = [];
+  #stop: (() => Promise<void>) | undefined;
+
+  private constructor(
+    readonly database: Database,
+    readonly clock: DatabaseClock,
+    readonly keys: ServerKeys,
+    readonly sessions: SessionStore,
+    readonly demo: SeededDemo,
+    readonly environment: Readonly<Record<string, string>>,
+    /** Between the control plane and PostgreSQL; the room's own connection does not use it. */
+    readonly line: Line,
+    private readonly agent: Agent,
+    private readonly bell: Bell,
+    private readonly dispose: () => Promise<void>,
+  ) {}
+
+  /** `changes` are variables of the control plane's environment. */
+  static async open(changes: Readonly<Record<string, string>> = {}): Promise<ControlPlaneRoom> {
+    const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-contract-'));
+    const postgres = await startPostgres({ dataDir, log: () => undefined });
+    await migrate(postgres.url);
+    const onError = (): void => undefined;
+    const database = await Database.open({
+      url: postgres.url,
+      poolMax: 6,
+      applicationName: 'test',
+      entities: [],
+      onError,
+    });
+    const clock = await DatabaseClock.start(database, onError);
+    const keys = ServerKeys.fromMaster(MASTER_KEY);
+    const seed = new DemoSeed({ keys, newId: () => clock.newId(), entropyKeyVersion: 1 });
+    const demo = await database.transaction((tx) =>
+      seed.run(tx, { apiKey: null, smppPassword: null, simulator: null }),
+    );
+    const line = await lineTo(postgres.url);
+    const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });
+    const environment = { ...(await environmentOf(line.url, certificates)), ...changes };
+    const agent = new Agent({ connect: { ca: readFileSync(certificates.caFile) }, pipelining: 1 });
+    const { bell, queue } = await bellOf(environment);
+    const sessions = sessionsOf(database, clock, keys, bell);
+    const room = new ControlPlaneRoom(
+      database,
+      clock,
+      keys,
+      sessions,
+      demo,
+      environment,
+      line,
+      agent,
+      bell,
+      async () => {
+        await agent.close();
+        await bell.close();
+        await queue.close();
+        await clock.stop();
+        await database.close();
+        await line.close();
+        await postgres.stop();
+        rmSync(dataDir, { recursive: true, force: true });
+      },
+    );
+    await room.start();
+    return room;
+  }
+
+  get baseUrl(): string {
+    return `https://127.0.0.1:${this.environment['CONTROL_PLANE_PORT'] ?? ''}`;
+  }
+
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.environment['CONTROL_PLANE_OPS_PORT'] ?? ''}`;
+  }
+
+  async start(): Promise<void> {
+    const settings = loadSettings(ControlPlaneSettings, this.environment);
+    const destination = { write: (line: string) => void this.log.push(line) };
+    const logger = createLogger({ app: 'control-plane', level: 'debug', destination });
+    const shutdown = await startControlPlane(settings, logger, () => undefined);
+    this.#stop = () => shutdown.run('the test is over');
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.dispose();
+  }
+
+  async call(target: string, { method = 'GET', key, headers = {}, body }: Call = {}): Promise<Answer> {
+    const apiKey = key === undefined ? this.demo.apiKey : key;
+    const response = await request(`${this.baseUrl}${target}`, {
+      dispatcher: this.agent,
+      method,
+      headers: {
+        ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: bodyOf(body) }),
+    });
+    return answerOf(response.statusCode, response.headers, await response.body.text());
+  }
+
+  /** A create with changes; a change to undefined leaves the field out. */
+  create(changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> {
+    return this.call('/v1/verify', { method: 'POST', body: this.createBody(changes), ...call });
+  }
+
+  createBody(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+    const { accountId, brandId } = this.demo;
+    return { phone: PHONE, accountId, brandId, clientChallenge: 'ab'.repeat(32), ...changes };
+  }
+
+  /** Approves a session as a gateway does: the phone's SMS, one transaction, the bell. */
+  async approve(sessionId: string, options: { readonly ring?: boolean } = {}): Promise<void> {
+    const id = parseId('sess', sessionId) ?? '';
+    const evidence = { ref: 0, tokens: [this.tokenOf(id)], senders: [PHONE], trusted: true };
+    const { verdicts, eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, [evidence]));
+    if (verdicts[0]?.fate !== 'matched') throw new Error(`the SMS was ${String(verdicts[0]?.fate)}`);
+    if (options.ring ?? true) this.bell.ring(eventIds);
+  }
+
+  /** How many sessions there are. */
+  async countSessions(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>('SELECT count(*)::int AS count FROM sessions');
+    return row?.count ?? 0;
+  }
+
+  private tokenOf(id: string): { slug: string; token: string } {
+    return { slug: this.demo.brandSlug, token: deriveToken(this.keys, id) };
+  }
+}
+
+async function environmentOf(
+  databaseUrl: string,
+  certificates: { readonly certFile: string; readonly keyFile: string },
+): Promise<Record<string, string>> {
+  return {
+    DATABASE_URL: databaseUrl,
+    ...(process.env['REDIS_URL'] === undefined ? {} : { REDIS_URL: process.env['REDIS_URL'] }),
+    COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
+    COUNTERSIGN_ENTROPY_KEYS: `1:${ENTROPY_KEY.toString('base64')}`,
+    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    TLS_CERT_FILE: certificates.certFile,
+    TLS_KEY_FILE: certificates.keyFile,
+    CONTROL_PLANE_PORT: String(await freePort()),
+    CONTROL_PLANE_OPS_PORT: String(await freePort()),
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    WEBHOOK_ALLOW_HTTP: 'true',
+  };
+}
+
+/** The gateway's end of the queue. */
+async function bellOf(environment: Readonly<Record<string, string>>): Promise<{ bell: Bell; queue: Queue }> {
+  const { databaseUrl, redisUrl } = loadSettings(ControlPlaneSettings, environment);
+  await prepareBell({ databaseUrl, redisUrl });
+  const connection = bellConnection({ databaseUrl, redisUrl }, 'producer');
+  const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
+  queue.on('error', () => undefined);
+  return { bell: new Bell(queue, () => undefined), queue };
+}
+
+function sessionsOf(database: Database, clock: DatabaseClock, keys: ServerKeys, bell: Bell): SessionStore {
+  return new SessionStore({
+    database,
+    clock,
+    keys,
+    events: new EventStore(),
+    renderer: new SessionRenderer(keys, new Map([[1, ENTROPY_KEY]])),
+    onEvents: (ids) => bell.ring(ids),
+  });
+}
+
+const bodyOf = (body: unknown): string | Buffer =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+
+function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
+  const isJson = String(headers['content-type']).startsWith('application/json');
+  const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Record<string, unknown>;
+  const error = json['error'] as { code?: string; field?: string } | undefined;
+  return { status, headers, text, json, code: error?.code, field: error?.field };
+}
