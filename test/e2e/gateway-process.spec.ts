@@ -1,0 +1,119 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { createApiKey } from '@countersign/keys';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { until } from '../support/until.js';
+
+const MAIN = path.resolve('dist/apps/gateway/src/main.js');
+const READY_WITHIN_MS = 20_000;
+const GONE_WITHIN_MS = 15_000;
+
+let folder: string;
+let postgres: Awaited<ReturnType<typeof startPostgres>>;
+let environment: Record<string, string>;
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateway-'));
+  postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+  environment = {
+    PATH: process.env['PATH'] ?? '',
+    DATABASE_URL: postgres.url,
+    COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
+    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
+    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    GATEWAY_SMPP_PORT: String(await freePort()),
+    GATEWAY_OPS_PORT: String(await freePort()),
+  };
+});
+afterEach(() => {
+  for (const child of started.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+});
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Gateway {
+  readonly child: ChildProcess;
+  readonly output: string[];
+  /** Settles with the exit code. */
+  readonly exit: Promise<number | null>;
+}
+
+function start(changes: Record<string, string> = {}): Gateway {
+  const child = fork(MAIN, [], { env: { ...environment, ...changes }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  started.push(child);
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  const exit = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  return { child, output, exit };
+}
+
+const linesOf = ({ output }: Gateway): { readonly msg: string; readonly step?: string }[] =>
+  output
+    .join('')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { msg: string });
+
+async function ready(gateway: Gateway): Promise<void> {
+  await until('the gateway says that it is ready', READY_WITHIN_MS, () => {
+    expect(gateway.child.exitCode, gateway.output.join('')).toBeNull();
+    return linesOf(gateway).some(({ msg }) => msg === 'ready');
+  });
+  const port = environment['GATEWAY_OPS_PORT'] ?? '';
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+}
+
+const gone = async ({ exit }: Gateway): Promise<number | null | 'still there'> =>
+  Promise.race([exit, new Promise<'still there'>((resolve) => setTimeout(resolve, GONE_WITHIN_MS, 'still there'))]);
+
+describe('the process of the gateway', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('makes its tables, is ready, and ends in order on %s', async (signal) => {
+    const gateway = start();
+    await ready(gateway);
+    gateway.child.kill(signal);
+    expect(await gone(gateway)).toBe(0);
+    expect(linesOf(gateway).filter(({ msg }) => msg === 'stop step done')).toHaveLength(8);
+  });
+
+  it('ends in order when the process that started it is gone', async () => {
+    const gateway = start();
+    await ready(gateway);
+    gateway.child.disconnect();
+    expect(await gone(gateway)).toBe(0);
+  });
+
+  it('ends while it is still starting, too', async () => {
+    const gateway = start();
+    gateway.child.disconnect();
+    expect(await gone(gateway)).not.toBe('still there');
+  });
+
+  it('says which port is taken and what to do', async () => {
+    const squatter = net.createServer().listen(Number(environment['GATEWAY_SMPP_PORT']), '127.0.0.1');
+    await once(squatter, 'listening');
+    const gateway = start();
+    expect(await gone(gateway)).toBe(1);
+    expect(gateway.output.join('')).toMatch(/GATEWAY_SMPP_PORT.*set another port/);
+    squatter.close();
+  });
+
+  it('names every variable that is wrong, and no secret', async () => {
+    const gateway = start({ COUNTERSIGN_MASTER_KEY: 'too-short', GATEWAY_SMPP_PORT: '0' });
+    expect(await gone(gateway)).toBe(1);
+    const output = gateway.output.join('');
+    expect(output).toContain('COUNTERSIGN_MASTER_KEY');
+    expect(output).toContain('GATEWAY_SMPP_PORT');
+    expect(output).not.toContain('too-short');
+  });
+});
