@@ -142,7 +142,8 @@ describe('messages', () => {
     );
     await new MessageStore().insertInbound(room.database, []);
     const stored = await storedAs(ids);
-    expect(stored.map(({ fate }) => fate)).toEqual(['no_token', 'untrusted']);
+    const fates = new Map(stored.map(({ id, fate }) => [id, fate]));
+    expect(ids.map((id) => fates.get(id))).toEqual(['no_token', 'untrusted']);
     for (const { id, sealed } of stored) {
       expect(room.keys.open('message-text', sealed, id).toString()).toBe('AUTH');
     }
