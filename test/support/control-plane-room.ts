@@ -117,8 +117,8 @@ export class ControlPlaneRoom {
     return `http://127.0.0.1:${this.environment['CONTROL_PLANE_OPS_PORT'] ?? ''}`;
   }
 
-  async start(): Promise<void> {
-    const settings = loadSettings(ControlPlaneSettings, this.environment);
+  async start(environment = this.environment): Promise<void> {
+    const settings = loadSettings(ControlPlaneSettings, environment);
     const destination = { write: (line: string) => void this.log.push(line) };
     const logger = createLogger({ app: 'control-plane', level: 'debug', destination });
     const shutdown = await startControlPlane(settings, logger, () => undefined);
@@ -167,6 +167,14 @@ export class ControlPlaneRoom {
     const { verdicts, eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, [evidence]));
     if (verdicts[0]?.fate !== 'matched') throw new Error(`the SMS was ${String(verdicts[0]?.fate)}`);
     if (options.ring ?? true) this.bell.ring(eventIds);
+  }
+
+  /** The session's token arrives from a phone that is not the session's. */
+  async mismatch(sessionId: string): Promise<void> {
+    const tokens = [this.tokenOf(parseId('sess', sessionId) ?? '')];
+    const evidence = { ref: 0, tokens, senders: ['+442071838750'], trusted: true };
+    const { eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, [evidence]));
+    this.bell.ring(eventIds);
   }
 
   /** How many sessions there are. */

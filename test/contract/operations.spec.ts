@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+let room: ControlPlaneRoom;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+});
+afterAll(() => room.close());
+
+const ops = (path: string): Promise<Response> => fetch(`${room.opsUrl}${path}`);
+const readyz = async (): Promise<number> => (await ops('/readyz')).status;
+
+describe('the operations port', () => {
+  it('says that it lives and that it is ready, part by part', async () => {
+    expect((await ops('/healthz')).status).toBe(200);
+    expect(await (await ops('/readyz')).json()).toMatchObject({
+      checks: { database: { ok: true }, clock: { ok: true }, queue: { ok: true } },
+    });
+  });
+
+  it('counts requests by route and status, and measures creates', async () => {
+    await room.create();
+    await room.call('/v1/verify/sess_00000000000000000000000000');
+    const text = await (await ops('/metrics')).text();
+    const counted = (labels: string) =>
+      text.split('\n').find((line) => line.startsWith(`countersign_http_requests_total{${labels}`));
+    expect(counted('method="POST",route="/v1/verify",status="200"')).toBeDefined();
+    expect(counted('method="GET",route="/v1/verify/:sessionId",status="404"')).toBeDefined();
+    expect(text).toContain('countersign_create_seconds_bucket');
+    expect(text).toContain('countersign_events_oldest_undispatched_seconds');
+    expect(text).not.toContain('sess_');
+  });
+});
+
+describe('a database that is away', () => {
+  const timed = async (
+    ask: () => Promise<{ status: number; code: string | undefined; headers: Record<string, unknown> }>,
+  ) => {
+    const startedMs = performance.now();
+    const { status, code, headers } = await ask();
+    return { status, code, retryAfter: headers['retry-after'], inTime: performance.now() - startedMs < 3_000 };
+  };
+  const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '1', inTime: true };
+
+  it('that refuses connections is 503 within 3 s, and all is well once it is back', async () => {
+    const id = String((await room.create()).json['id']);
+    await room.line.cut();
+    try {
+      for (const ask of [
+        () => room.create(),
+        () => room.call(`/v1/verify/${id}`),
+        () => room.call(`/v1/verify/${id}`, { method: 'DELETE' }),
+      ]) {
+        expect(await timed(ask)).toEqual(unavailable);
+      }
+      expect(await readyz()).toBe(503);
+      expect((await ops('/healthz')).status).toBe(200);
+      expect((await room.call('/docs', { key: null })).status).toBe(200);
+      expect((await room.call('/v1/verify/x', { key: 'wrong' })).status).toBe(401);
+    } finally {
+      await room.line.mend();
+    }
+    await expect.poll(async () => (await room.create()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(readyz, { timeout: 10_000 }).toBe(200);
+  });
+
+  it('that is frozen is 503 within 3 s too, with nothing cached and with many at once', async () => {
+    await room.create();
+    room.line.freeze();
+    try {
+      const asks = Array.from(
+        { length: 30 },
+        (_, at) => () => (at % 2 === 0 ? room.create() : room.call('/v1/verify/sess_00000000000000000000000000')),
+      );
+      for (const outcome of await Promise.all(asks.map(timed))) expect(outcome).toEqual(unavailable);
+      // By now what was cached is too old, so the key has to be read first.
+      for (const outcome of await Promise.all(asks.slice(0, 4).map(timed))) expect(outcome).toEqual(unavailable);
+    } finally {
+      room.line.thaw();
+    }
+    await expect.poll(async () => (await room.create()).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it('holds up webhooks and loses none', async () => {
+    const target = await startReceiver();
+    const id = String((await room.create({ webhookUrl: target.url })).json['id']);
+    await room.line.cut();
+    await room.approve(id);
+    await room.line.mend();
+    await until('the webhook came', 10_000, () => target.received.length > 0);
+    expect(target.eventIdsOf(id)).toHaveLength(1);
+    await target.close();
+  });
+});
+
+describe('a stop', () => {
+  it('finishes the requests that are under way, and starts again', async () => {
+    const answers = Array.from({ length: 40 }, () => room.create());
+    const stopped = new Promise((resolve) => setImmediate(resolve)).then(() => room.stop());
+    const statuses = (await Promise.allSettled(answers)).map((answer) =>
+      answer.status === 'fulfilled' ? answer.value.status : 'refused',
+    );
+    await stopped;
+    expect(new Set(statuses).size).toBeGreaterThan(0);
+    for (const status of statuses) expect([200, 'refused']).toContain(status);
+    await room.start();
+    expect((await room.create()).status).toBe(200);
+  });
+});
+
+describe('the log', () => {
+  it('holds no phone, key, token, challenge or entropy, whatever went wrong', async () => {
+    const answer = await room.create();
+    await room.approve(String(answer.json['id']));
+    const { json } = await room.call(`/v1/verify/${String(answer.json['id'])}`);
+    const token = /AUTH-ACME-([0-9A-Z]{16})/.exec(String(answer.json['fallbackUri']))?.[1] ?? 'none';
+    const log = room.log.join('\n');
+    expect(log).toContain('request failed');
+    const { apiKey, webhookSecret } = room.demo;
+    for (const secret of [
+      apiKey,
+      webhookSecret,
+      token,
+      'ab'.repeat(32),
+      String(json['authEntropy']),
+      PHONE,
+      PHONE.slice(1),
+    ]) {
+      expect(log).not.toContain(secret);
+    }
+  });
+});

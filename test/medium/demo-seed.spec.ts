@@ -1,0 +1,89 @@
+import { AccountDirectory } from '@countersign/accounts';
+import { bindPassword, CarrierDirectory, systemPasswordMatches } from '@countersign/carriers';
+import { createApiKey, ServerKeys } from '@countersign/keys';
+import { Database, newId, renderId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
+import type { SeedRequest } from '../../apps/control-plane/src/demo/seed-request.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+
+let home: TestDatabase;
+let database: Database;
+const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
+const nothing: SeedRequest = { apiKey: null, smppPassword: null, simulator: null };
+const simulator = { host: '127.0.0.1', port: 2776, systemId: 'countersign', password: 'secret08' };
+
+beforeAll(async () => {
+  home = await freshDatabase();
+  database = await Database.open({
+    url: home.url,
+    poolMax: 2,
+    applicationName: 'medium',
+    entities: [],
+    onError: () => undefined,
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+const seed = (request: SeedRequest, master = keys): Promise<SeededDemo> => {
+  const demo = new DemoSeed({ keys: master, newId: () => newId(Date.now()), entropyKeyVersion: 1 });
+  return database.transaction((tx) => demo.run(tx, request));
+};
+const snapshot = (): Promise<{ row: string }[]> =>
+  database.query(
+    `SELECT row FROM (SELECT a::text AS row FROM accounts a UNION ALL SELECT b::text FROM brands b
+     UNION ALL SELECT k::text FROM api_keys k UNION ALL SELECT n::text FROM inbound_numbers n
+     UNION ALL SELECT s::text FROM smpp_systems s UNION ALL SELECT b::text FROM binds b) AS rows ORDER BY row`,
+  );
+
+describe('the demo account', () => {
+  it('is made once, and a second run with the same secrets writes nothing', async () => {
+    const first = await seed({ ...nothing, simulator });
+    const before = await snapshot();
+    const second = await seed({ apiKey: first.apiKey, smppPassword: first.smpp.password, simulator });
+    expect(second).toEqual(first);
+    expect(await snapshot()).toEqual(before);
+    expect(before).toHaveLength(6);
+  });
+
+  it('has a key, a number, a trusted system and a trusted bind that work', async () => {
+    const demo = await seed({ ...nothing, simulator });
+    const principal = await new AccountDirectory(database, keys).authenticate(demo.apiKey);
+    expect(principal?.kind).toBe('live');
+    expect(renderId('acct', principal?.accountId ?? '')).toBe(demo.accountId);
+    const carriers = new CarrierDirectory(database);
+    expect(await carriers.inboundNumberFor('US')).toBe(demo.inboundNumber);
+    const system = await carriers.system(demo.smpp.systemId);
+    expect(system?.trustedForMo).toBe(true);
+    expect(systemPasswordMatches(keys, system, demo.smpp.password)).toBe(true);
+    const [bind] = await carriers.listBinds();
+    expect(bind).toMatchObject({
+      hosts: [{ host: '127.0.0.1', port: 2776 }],
+      systemId: 'countersign',
+      trustedForMo: true,
+    });
+    if (bind !== undefined) expect(bindPassword(keys, bind)).toBe('secret08');
+  });
+
+  it('gets a new key in place of one that this database does not know', async () => {
+    const lost = createApiKey('live');
+    const { apiKey } = await seed({ ...nothing, apiKey: lost });
+    expect(apiKey).not.toBe(lost);
+    expect((await seed({ ...nothing, apiKey })).apiKey).toBe(apiKey);
+  });
+
+  it('follows the simulator to another port, and the password that the launcher keeps', async () => {
+    const { smpp } = await seed({ apiKey: null, smppPassword: 'other', simulator: { ...simulator, port: 3333 } });
+    expect(smpp.password).toBe('other');
+    const binds = await new CarrierDirectory(database).listBinds();
+    expect(binds.map(({ hosts }) => hosts)).toEqual([[{ host: '127.0.0.1', port: 3333 }]]);
+  });
+
+  it('says what to do when it was made with another master key', async () => {
+    const other = ServerKeys.fromMaster(Buffer.alloc(32, 2));
+    await expect(seed(nothing, other)).rejects.toThrow('COUNTERSIGN_MASTER_KEY');
+  });
+});
