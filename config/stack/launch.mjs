@@ -11,7 +11,7 @@ import { prepare, ROOT } from './prepare.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';
 import { publishQuickstart, quickstartFile } from './quickstart.mjs';
 import { waitUntilReady } from './ready.mjs';
-import { loadSecrets } from './secrets.mjs';
+import { keepSecrets, loadSecrets } from './secrets.mjs';
 import { seed } from './seed.mjs';
 import { startStores } from './stores.mjs';
 
@@ -52,6 +52,7 @@ async function bringUp(env, lifecycle, log) {
   app('control-plane', 'apps');
   app('gateway', 'apps');
   const demo = await seeding;
+  keepAnswered(dataDir, secrets, demo);
   const caFile = env.TLS_CERT_FILE || certificates.caFile;
   await waitUntilReady({ places, caFile, apiKey: demo.apiKey, signal: lifecycle.signal });
   lifecycle.signal.throwIfAborted();
@@ -65,6 +66,12 @@ async function bringUp(env, lifecycle, log) {
     stores,
     log,
   });
+}
+
+/** The seed replaces what does not fit the database; the next start hands in what it answered. */
+function keepAnswered(dataDir, secrets, demo) {
+  if (demo.apiKey === secrets.apiKey && demo.smpp.password === secrets.smppPassword) return;
+  keepSecrets(dataDir, { ...secrets, apiKey: demo.apiKey, smppPassword: demo.smpp.password });
 }
 
 /** The data directory, ours alone until the end. */

@@ -16,6 +16,7 @@ export function createLifecycle(log) {
   const controller = new AbortController();
   const steps = new Map(ORDER.map((phase) => [phase, []]));
   const children = new Set();
+  let anythingRan = false;
   let stopping;
 
   async function goDown(code) {
@@ -23,7 +24,7 @@ export function createLifecycle(log) {
       const settled = await Promise.allSettled(steps.get(phase).map((step) => step()));
       for (const { reason } of settled) if (reason !== undefined) log(`while stopping: ${reason.message ?? reason}`);
     }
-    log('stopped');
+    if (anythingRan) log('stopped');
     process.exit(code);
   }
 
@@ -47,13 +48,16 @@ export function createLifecycle(log) {
     /** A step of the stop. Steps of one phase run at the same time. */
     onStop: (phase, step) => steps.get(phase).push(step),
     /** Something with a `stop` that is being started: it is stopped even when the stop begins before it is up. */
-    async starting(phase, started) {
+    async starting(phase, start) {
+      controller.signal.throwIfAborted();
+      const started = start();
       steps.get(phase).push(async () => (await started.catch(() => undefined))?.stop());
       return started;
     },
     /** A child whose end ends the run. */
     dependOn(name, child, lastWords = () => '') {
       children.add(child);
+      anythingRan = true;
       child.once('exit', (code, signal) => {
         children.delete(child);
         void stop(

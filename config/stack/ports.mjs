@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import net from 'node:net';
 import { StartError } from './progress.mjs';
-import { commandLine } from './processes.mjs';
+import { commandLine, waitUntil } from './processes.mjs';
 
 const LISTENING = '0A';
+const ENDING_MS = 500;
 const SHOWN_COMMAND_CHARACTERS = 80;
 
 /** Where the private servers of a development run look for a port. */
@@ -74,10 +75,17 @@ export async function checkPorts(listeners) {
   for (const [index, listener] of listeners.entries()) {
     const twin = listeners.slice(0, index).find((other) => other.port === listener.port);
     if (twin) faults.push(`port ${listener.port} is given twice; set ${twin.variable} or ${listener.variable}`);
-    else faults.push(faultText(listener, await listenFault(listener.port, listener.host)));
+    else faults.push(faultText(listener, await lastingFault(listener)));
   }
   const found = faults.filter((fault) => fault !== undefined);
   if (found.length > 0) throw new StartError(found.join('\n'));
+}
+
+/** A process that is ending may hold its ports for a moment after it is gone from sight. */
+async function lastingFault({ port, host }) {
+  let fault;
+  await waitUntil(async () => (fault = await listenFault(port, host)) !== 'EADDRINUSE', ENDING_MS);
+  return fault;
 }
 
 function faultText({ variable, port, host, what }, code) {

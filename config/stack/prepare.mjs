@@ -8,12 +8,12 @@ import { runCommand } from './processes.mjs';
 import { StartError, stillWorking } from './progress.mjs';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const APPS = ['control-plane', 'gateway', 'simulator'];
 
 const inRoot = (...parts) => path.join(ROOT, ...parts);
 const LOCK_FILE = inRoot('package-lock.json');
 const NEST = inRoot('node_modules/@nestjs/cli/bin/nest.js');
 const INSTALL_STAMP = inRoot('node_modules/.countersign-stamp');
+const BUILD_SETTINGS = 'config/stack/tsconfig.build.json';
 const BUILD_STAMP = inRoot('dist/.stamp');
 const WAIT_FOR_OTHER_MS = 500;
 
@@ -81,27 +81,21 @@ function npm() {
 
 const isBuilt = () => textOf(BUILD_STAMP) === sourcesDigest();
 
+/** All apps as one program: what they share is read and checked once, which halves the work of three builds. */
 async function build(log, signal) {
   log('building');
   const digest = sourcesDigest();
   const done = stillWorking(log, 'building');
-  try {
-    await Promise.all(APPS.map((app) => buildApp(app, signal)));
-  } finally {
-    done();
-  }
-  writeFileSync(BUILD_STAMP, digest);
-}
-
-async function buildApp(app, signal) {
-  const code = await runCommand(process.execPath, [NEST, 'build', app], { cwd: ROOT, signal });
+  const args = [NEST, 'build', 'control-plane', '--path', BUILD_SETTINGS];
+  const code = await runCommand(process.execPath, args, { cwd: ROOT, signal }).finally(done);
   signal?.throwIfAborted();
-  if (code !== 0) throw new StartError(`the build of ${app} failed (exit code ${code}): see the errors above`);
+  if (code !== 0) throw new StartError(`the build failed (exit code ${code}): see the errors above`);
+  writeFileSync(BUILD_STAMP, digest);
 }
 
 /** Changes with every file that goes into the build: names, sizes and times, not contents, so that it costs milliseconds. */
 export function sourcesDigest() {
-  const settings = ['nest-cli.json', 'tsconfig.json', 'package-lock.json'].map((name) => inRoot(name));
+  const settings = ['nest-cli.json', 'tsconfig.json', 'package-lock.json', BUILD_SETTINGS].map((name) => inRoot(name));
   const sources = ['apps', 'libs'].flatMap((folder) => filesBelow(inRoot(folder)));
   const lines = [...settings, ...sources].filter(isBuildInput).map((file) => {
     const { size, mtimeMs } = statSync(file);

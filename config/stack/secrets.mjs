@@ -20,18 +20,25 @@ const SMPP_PASSWORD_BYTES = 6;
  * @property {string} simulatorPassword of the gateway's bind to the simulator
  */
 
+const fileOf = (dataDir) => path.join(dataDir, 'secrets.json');
+
 /** @param {string} dataDir @returns {Promise<Secrets>} those kept there; what is missing is made */
 export async function loadSecrets(dataDir) {
-  const file = path.join(dataDir, 'secrets.json');
+  const file = fileOf(dataDir);
   const kept = existsSync(file) ? readJson(file) : {};
   if (kept === undefined || kept === null || typeof kept !== 'object') {
     throw new StartError(`${file} is damaged: restore it, or remove ${dataDir} to start anew`);
   }
   const secrets = { ...(await newSecrets()), ...kept };
   if (Object.keys(secrets).length !== Object.keys(kept).length) {
-    writePrivate(file, `${JSON.stringify(secrets, undefined, 2)}\n`);
+    keepSecrets(dataDir, secrets);
   }
   return secrets;
+}
+
+/** @param {string} dataDir @param {Secrets} secrets */
+export function keepSecrets(dataDir, secrets) {
+  writePrivate(fileOf(dataDir), `${JSON.stringify(secrets, undefined, 2)}\n`);
 }
 
 async function newSecrets() {

@@ -20,7 +20,7 @@ async function database({ env, dataDir, lifecycle, log }) {
     await checkReachable('DATABASE_URL', env.DATABASE_URL, 5432);
     return env.DATABASE_URL;
   }
-  const postgres = await lifecycle.starting('stores', startPostgres({ dataDir, log }));
+  const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log }));
   const logFile = path.join(dataDir, 'postgres.log');
   lifecycle.dependOn('PostgreSQL', postgres.child, () => `\nits log: ${logFile}`);
   return postgres.url;
@@ -34,7 +34,7 @@ async function redisOrNot({ env, dataDir, lifecycle, log }) {
   }
   if (env.REDIS_URL === '') return { words: 'PostgreSQL (REDIS_URL is empty)' };
   if (findRedis() === undefined) return { words: `PostgreSQL (${whyNoRedis()})` };
-  const redis = await lifecycle.starting('stores', startRedis({ dataDir, log }));
+  const redis = await lifecycle.starting('stores', () => startRedis({ dataDir, log }));
   lifecycle.dependOn('Redis', redis.child, () => `\nits log: ${path.join(dataDir, 'redis/redis.log')}`);
   return { url: redis.url, words: 'Redis (private)' };
 }

@@ -50,10 +50,11 @@ interface Gateway {
 function start(changes: Record<string, string> = {}): Gateway {
   const child = fork(MAIN, [], { env: { ...environment, ...changes }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   started.push(child);
+  // Not "close": that never comes once the channel was disconnected from this side.
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  const exit = once(child, 'close').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  const exit = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
   return { child, output, exit };
 }
 

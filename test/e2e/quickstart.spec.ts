@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findRedis } from '../../config/stack/redis.mjs';
+import { Phone } from '../support/phone.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { freePorts, Launcher, type Ports, processesOf, type Stack, temporaryFolder } from '../support/stack.js';
+import { until } from '../support/until.js';
+
+const READY_MS = 60_000;
+/** From the answer of `POST /_admin/sms` the session is approved already; the webhook is due within a second of that. */
+const WEBHOOK_MS = 5_000;
+const PHONE = '+14155552671';
+const OTHER_PHONE = '+14155552672';
+const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
+
+const textOf = (fallbackUri: unknown): string => decodeURIComponent(String(fallbackUri).replace(/^.*body=/, ''));
+
+/** Both kinds of queue pass the same tests; `REDIS_URL=` asks for PostgreSQL whatever is on PATH. */
+const QUEUES = [
+  { queues: 'PostgreSQL', environment: { REDIS_URL: '' }, missing: false },
+  { queues: 'Redis', environment: {}, missing: findRedis() === undefined },
+];
+
+describe.each(QUEUES.filter(({ missing }) => !missing))(
+  'npm start with queues on $queues',
+  ({ queues, environment }) => {
+    const data = temporaryFolder();
+    let ports: Ports;
+    let stack: Stack;
+    let receiver: Receiver;
+
+    const start = (): Launcher => Launcher.start({ dataDir: data.folder, ports, environment, by: 'npm' });
+    const create = async (phone: string) => {
+      const { accountId, brandId } = stack.quickstart;
+      const webhookUrl = receiver.url;
+      const session = { accountId, brandId, phone, clientChallenge: CHALLENGE, webhookUrl, metadata: { order: '42' } };
+      const { status, body } = await stack.api('POST', '/v1/verify', session);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ status: 'pending', channel: 'sms_fallback', phone });
+      return { id: String(body['id']), text: textOf(body['fallbackUri']) };
+    };
+    const find = async (id: string) => (await stack.api('GET', `/v1/verify/${id}`)).body;
+
+    beforeAll(async () => {
+      ports = await freePorts();
+      receiver = await startReceiver();
+      stack = await start().ready(READY_MS);
+    });
+
+    afterAll(async () => {
+      await stack.stop();
+      await receiver.close();
+      data.remove();
+    });
+
+    it('answers one JSON object, in a file of its owner too, and says what the queues run on', () => {
+      const { launcher, quickstart } = stack;
+      const [line = ''] = launcher.answer.split('\n').filter((text) => text.startsWith('{'));
+      expect(JSON.parse(line)).toEqual(quickstart);
+      expect(Object.keys(quickstart).sort()).toEqual([
+        'accountId',
+        'adminKey',
+        'apiKey',
+        'baseUrl',
+        'brandId',
+        'brandSlug',
+        'caFile',
+        'inboundNumber',
+        'realtimeUrl',
+        'smpp',
+        'webhookSecret',
+      ]);
+      expect(quickstart.baseUrl).toBe(`https://127.0.0.1:${ports.CONTROL_PLANE_PORT}`);
+      expect(quickstart.smpp.port).toBe(ports.GATEWAY_SMPP_PORT);
+      expect(statSync(launcher.quickstartFile).mode & 0o777).toBe(0o600);
+      expect(launcher.answer).toContain(`Queues: ${queues}`);
+      expect(launcher.answer).toContain('Webhooks may go to 127.0.0.0/8');
+    });
+
+    it('answers a curl that succeeds when it is pasted', (context) => {
+      const pasted = /^ {2}(curl [\s\S]*?\/v1\/verify[\s\S]*?)\n\n/m.exec(stack.launcher.answer)?.[1] ?? '';
+      if (spawnSync('curl', ['--version']).status !== 0) context.skip('no curl on this machine');
+      const { stdout } = spawnSync('/bin/sh', ['-c', pasted.replace('curl', 'curl -sS')], { encoding: 'utf8' });
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'pending', brandSlug: stack.quickstart.brandSlug });
+    });
+
+    it('approves a session by an SMS from its phone, and tells the webhook, signed', async () => {
+      const session = await create(PHONE);
+      const sms = { from: PHONE, to: stack.quickstart.inboundNumber, text: session.text };
+      expect(await stack.simulator('POST', '/_admin/sms', sms)).toEqual({ status: 200, body: { commandStatus: 0 } });
+      const approved = await find(session.id);
+      expect(approved).toMatchObject({
+        status: 'approved',
+        authEntropy: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      });
+
+      await until('the webhook', WEBHOOK_MS, () => receiver.eventIdsOf(session.id).length > 0);
+      const [event] = receiver.received.filter(({ body }) => body.includes(session.id));
+      const headers = event?.headers as Record<string, string>;
+      const told = new Webhook(stack.quickstart.webhookSecret).verify(event?.body ?? '', headers);
+      expect(told).toMatchObject({ type: 'verification.completed', data: approved });
+    });
+
+    it('approves a session by an SMS that an independent SMPP client hands in', async () => {
+      const session = await create(OTHER_PHONE);
+      const client = new Phone(stack.quickstart.smpp);
+      const sms = { from: OTHER_PHONE, to: stack.quickstart.inboundNumber, text: session.text };
+      expect(await client.send(sms)).toBe(0);
+      await client.close();
+      expect(await find(session.id)).toMatchObject({ status: 'approved' });
+    });
+
+    it('stops on SIGTERM without a process left, and starts again with the same data', async () => {
+      const session = await create(PHONE);
+      const before = stack.quickstart;
+      await stack.stop('SIGTERM');
+      // npm ends before the launcher has: what counts is that everything goes.
+      await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);
+
+      stack = await start().ready(READY_MS);
+      expect(stack.quickstart).toEqual(before);
+      expect(await find(session.id)).toMatchObject({ id: session.id, status: 'pending' });
+    });
+
+    it('starts again after the launcher was killed, and takes over what that left behind', async () => {
+      const session = await create(PHONE);
+      await stack.stop('SIGTERM');
+      await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);
+      stack = await Launcher.start({ dataDir: data.folder, ports, environment, by: 'node' }).ready(READY_MS);
+      await stack.stop('SIGKILL');
+
+      stack = await start().ready(READY_MS);
+      const sms = { from: PHONE, to: stack.quickstart.inboundNumber, text: session.text };
+      expect((await stack.simulator('POST', '/_admin/sms', sms)).body).toEqual({ commandStatus: 0 });
+      expect(await find(session.id)).toMatchObject({ status: 'approved' });
+    });
+  },
+);

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import net, { type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import { until } from './until.js';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What a clone has not: made by installing, building and running. */
+const MADE_HERE = new Set(['.git', 'node_modules', 'dist', '.data', 'coverage']);
+
+/** Contract, Running it. */
+export interface Quickstart {
+  readonly baseUrl: string;
+  readonly caFile: string;
+  readonly accountId: string;
+  readonly brandId: string;
+  readonly brandSlug: string;
+  readonly apiKey: string;
+  readonly webhookSecret: string;
+  readonly adminKey: string;
+  readonly inboundNumber: string;
+  readonly smpp: { readonly port: number; readonly systemId: string; readonly password: string };
+  readonly realtimeUrl: string;
+}
+
+const PORTS = [
+  'CONTROL_PLANE_PORT',
+  'CONTROL_PLANE_OPS_PORT',
+  'GATEWAY_HTTP_PORT',
+  'GATEWAY_SMPP_PORT',
+  'GATEWAY_SMPP_TLS_PORT',
+  'GATEWAY_OPS_PORT',
+  'SIMULATOR_SMPP_PORT',
+  'SIMULATOR_HTTP_PORT',
+] as const;
+type PortVariable = (typeof PORTS)[number];
+export type Ports = Readonly<Record<PortVariable, number>>;
+
+/** Free ports of 127.0.0.1, all different: held together, then let go. */
+export async function freePorts(): Promise<Ports> {
+  const servers = await Promise.all(
+    PORTS.map(async (variable) => {
+      const server = net.createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return { variable, server, port: (server.address() as AddressInfo).port };
+    }),
+  );
+  await Promise.all(servers.map(({ server }) => new Promise((resolve) => server.close(resolve))));
+  return Object.fromEntries(servers.map(({ variable, port }) => [variable, port])) as Record<PortVariable, number>;
+}
+
+export interface StackOptions {
+  /** The checkout to start; this one unless told. */
+  readonly root?: string;
+  readonly dataDir: string;
+  readonly ports: Ports;
+  /** On top of the own environment, without what that says of stores and of tests. Undefined takes a variable away. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** `npm start`, or the launcher by itself. */
+  readonly by?: 'npm' | 'node';
+}
+
+const NOT_INHERITED = ['DATABASE_URL', 'REDIS_URL', 'NODE_ENV', 'VITEST', 'npm_lifecycle_event', 'npm_execpath'];
+
+function environmentOf({ dataDir, ports, environment }: StackOptions): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
+  const texts = Object.entries(ports).map(([name, port]): [string, string] => [name, String(port)]);
+  return {
+    ...Object.fromEntries<string | undefined>([...own, ...texts]),
+    COUNTERSIGN_DATA_DIR: dataDir,
+    ...environment,
+  };
+}
+
+/** A launcher that was started; it may still come up, or have failed. */
+export class Launcher {
+  #output = '';
+  #answer = '';
+  readonly ended: Promise<number | null>;
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly options: StackOptions,
+  ) {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#answer += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
+    this.ended = new Promise((resolve) => child.once('close', resolve));
+  }
+
+  static start(options: StackOptions): Launcher {
+    const [command, args] = options.by === 'npm' ? ['npm', ['start']] : [process.execPath, ['config/stack/start.mjs']];
+    const child = spawn(command, args, {
+      cwd: options.root ?? ROOT,
+      env: environmentOf(options),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new Launcher(child, options);
+  }
+
+  /** What it has said on its way. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** What it has answered. */
+  get answer(): string {
+    return this.#answer;
+  }
+
+  get quickstartFile(): string {
+    return path.join(this.options.dataDir, 'quickstart.json');
+  }
+
+  /** Settles when it is ready; rejects with all it said when it ends or takes longer. */
+  async ready(withinMs: number): Promise<Stack> {
+    const isReady = (): boolean => this.#answer.includes('Ctrl-C stops everything');
+    const isUp = until('npm start is ready', withinMs, () => isReady() || this.child.exitCode !== null);
+    await isUp.catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${this.#output}`);
+    });
+    if (!isReady()) throw new Error(`the launcher ended with ${String(this.child.exitCode)}\n${this.#output}`);
+    return new Stack(this, JSON.parse(readFileSync(this.quickstartFile, 'utf8')) as Quickstart);
+  }
+
+  /** Sends a signal to the launcher (or to npm) and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** The whole product, up and ready. */
+export class Stack {
+  readonly #agent: Agent;
+  readonly simulatorUrl: string;
+
+  constructor(
+    readonly launcher: Launcher,
+    readonly quickstart: Quickstart,
+  ) {
+    this.#agent = new Agent({ connect: { ca: readFileSync(quickstart.caFile) } });
+    this.simulatorUrl = `http://127.0.0.1:${launcher.options.ports.SIMULATOR_HTTP_PORT}`;
+  }
+
+  /** A call of the API with the quickstart key, over TLS with the local authority. */
+  async api(method: 'GET' | 'POST' | 'DELETE', pathname: string, body?: object): Promise<Answer> {
+    const response = await request(`${this.quickstart.baseUrl}${pathname}`, {
+      method,
+      dispatcher: this.#agent,
+      headers: { authorization: `Bearer ${this.quickstart.apiKey}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    return { status: response.statusCode, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+  }
+
+  /** A call of the simulator's control surface. */
+  async simulator(method: 'GET' | 'POST' | 'PUT', pathname: string, body?: object): Promise<Answer> {
+    const response = await request(`${this.simulatorUrl}${pathname}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    return { status: response.statusCode, body: (await response.body.json()) as Record<string, unknown> };
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    await this.#agent.close();
+    return this.launcher.end(signal);
+  }
+}
+
+/** Processes of a run, alive or waiting to be collected no longer: those that have its data directory in their environment or arguments. */
+export function processesOf(dataDir: string): string[] {
+  const mentions = (pid: string, file: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(dataDir);
+    } catch {
+      return false;
+    }
+  };
+  const own = String(process.pid);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && name !== own)
+    .filter((pid) => mentions(pid, 'environ') || mentions(pid, 'cmdline'))
+    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '));
+}
+
+/** A folder that goes when the test is over. */
+export function temporaryFolder(): { readonly folder: string; remove(): void } {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-e2e-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** The sources as a clone would have them: nothing installed, nothing built. */
+export function copyOfSources(target: string): void {
+  cpSync(ROOT, target, { recursive: true, filter: (source) => !MADE_HERE.has(path.relative(ROOT, source)) });
+}
