@@ -39,6 +39,10 @@ export class Farewell {
   }
 
   peerAsked(sequence: number): void {
+    if (this.#step === 'peer-asked') {
+      this.options.answerUnbind(sequence);
+      return;
+    }
     if (this.#deadline !== null) clearTimeout(this.#deadline);
     this.#step = 'peer-asked';
     this.#peerSequence = sequence;

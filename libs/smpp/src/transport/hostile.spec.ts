@@ -7,7 +7,7 @@ import type { HostileCase } from './hostile-corpus.fixture.js';
 import { Loopback, PATIENT, linkOptions } from './raw-peer.fixture.js';
 import type { RawPeer } from './raw-peer.fixture.js';
 
-/** A PDU that is never completed is given up after so long; the other timers stay out of the way. */
+/** Where a PDU is never completed, the link gives it up after so long; elsewhere no timer is in the way. */
 const HASTY = { ...PATIENT, pduReadMs: 150 };
 const PROBE = 0x0077_7777;
 
@@ -30,8 +30,8 @@ async function probe(peer: RawPeer): Promise<'alive' | 'closed'> {
   }
 }
 
-async function connected(on: HostileCase['on']): Promise<RawPeer> {
-  const { peer } = await loopback.link(linkOptions({ timers: HASTY }));
+async function connected(on: HostileCase['on'], outcome: HostileCase['outcome'] = 'closed'): Promise<RawPeer> {
+  const { peer } = await loopback.link(linkOptions({ timers: outcome === 'closed' ? HASTY : PATIENT }));
   if (on === 'bound') {
     peer.send(bind());
     await peer.answer(1);
@@ -46,13 +46,13 @@ describe('whatever octets arrive, the link answers or closes', () => {
   });
 
   it.each(HOSTILE_CORPUS)('$name: $outcome', async ({ on, octets, outcome }) => {
-    const peer = await connected(on);
+    const peer = await connected(on, outcome);
     peer.send(...octets);
     expect(await probe(peer)).toBe(outcome);
   });
 
   it.each(HOSTILE_CORPUS)('octet by octet, $name: $outcome', async ({ on, octets, outcome }) => {
-    const peer = await connected(on);
+    const peer = await connected(on, outcome);
     peer.socket.setNoDelay(true);
     // Both ends live in this process: after two turns of its loop the link has read the octet.
     const all = Buffer.concat(octets);

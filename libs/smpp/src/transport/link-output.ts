@@ -56,7 +56,7 @@ export class LinkOutput {
   }
 
   #reserve(octets: number): number {
-    if (this.#chunk !== null && this.#used + octets > this.#chunk.length) this.flush();
+    if (this.#chunk !== null && this.#used + octets > this.#chunk.length) this.#makeRoom(this.#chunk, octets);
     this.#chunk ??= Buffer.allocUnsafe(Math.max(this.#nextChunkOctets, octets));
     const start = this.#used;
     this.#used += octets;
@@ -65,5 +65,15 @@ export class LinkOutput {
       setImmediate(this.#flushScheduled);
     }
     return start;
+  }
+
+  /** Copies into a larger chunk while that is cheaper than a second write. */
+  #makeRoom(chunk: Buffer, octets: number): void {
+    if (this.#used + octets > LARGEST_CHUNK_OCTETS) {
+      this.flush();
+      return;
+    }
+    this.#chunk = Buffer.allocUnsafe(Math.max(chunk.length * 2, this.#used + octets));
+    chunk.copy(this.#chunk, 0, 0, this.#used);
   }
 }

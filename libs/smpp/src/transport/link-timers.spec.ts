@@ -65,7 +65,7 @@ describe('no state without a timer', () => {
   });
 
   it('an enquire_link without an answer closes the link, with its requests settled', async () => {
-    const timers = { ...PATIENT, enquireLinkMs: 40, responseMs: 60 };
+    const timers = { ...PATIENT, enquireLinkMs: 40, responseMs: 300 };
     const { link, peer } = await bound({ timers });
     const first = await peer.request(ID.enquire_link);
     peer.send(pdu(RESP + ID.enquire_link, first.sequence));

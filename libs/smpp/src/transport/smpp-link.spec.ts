@@ -5,12 +5,11 @@ import type { LinkState } from '../link-state.js';
 import { ID, RESP, TEXT, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../octets.fixture.js';
 import type { BindParts } from '../octets.fixture.js';
 import { deliverSm, submitSm } from '../pdu.js';
-import type { MessagePdu } from '../pdu.js';
+import type { MessagePdu, Pdu } from '../pdu.js';
 import type { MessageAnswer } from '../link-options.js';
 import { octetsTlv } from '../tlv.js';
-import { Loopback, PATIENT, linkOptions } from './raw-peer.fixture.js';
-import type { RawPeer } from './raw-peer.fixture.js';
-import type { SmppLink } from './smpp-link.js';
+import { Loopback, PATIENT, RawPeer, linkOptions } from './raw-peer.fixture.js';
+import { SmppLink } from './smpp-link.js';
 
 let loopback: Loopback;
 beforeAll(async () => {
@@ -284,6 +283,46 @@ describe('requests of ours', () => {
     expect(told).toHaveBeenCalledWith({ systemId: 'smsc', password: 'secret' });
     link.bind({ bindType: 'receiver', ...GO }).catch(() => undefined);
     expect((await peer.request(ID.bind_receiver)).sequence).toBe(1);
+  });
+});
+
+describe('on the wire', () => {
+  it('the answers of one turn leave in one write, without the delay of small segments', async () => {
+    const { near, far } = await loopback.sockets();
+    const noDelay = vi.spyOn(near, 'setNoDelay');
+    const write = vi.spyOn(near, 'write');
+    const link = new SmppLink(near, linkOptions({ maxInbound: 100 }));
+    const peer = new RawPeer(far);
+    peer.send(bind());
+    await peer.answer(1);
+    write.mockClear();
+    peer.send(...Array.from({ length: 100 }, (_, i) => message({}, [], ID.submit_sm, 100 + i)));
+    for (let i = 0; i < 100; i++) await peer.answer(100 + i);
+    expect(write.mock.calls.length).toBeLessThanOrEqual(2);
+    expect(noDelay).toHaveBeenCalledWith(true);
+    link.destroy('done');
+    await link.closed;
+  });
+
+  it('every PDU is told once, refusals included; a listener that throws breaks nothing', async () => {
+    const told: string[] = [];
+    const onPdu = (direction: 'in' | 'out', { command, status }: Pdu): void => {
+      told.push(`${direction} ${command} ${status}`);
+      throw new Error('listener');
+    };
+    const { link, peer } = await boundTo({ onPdu }, ID.bind_receiver);
+    peer.send(message(), pdu(0x777, 8), enquireLink(9));
+    await peer.answer(9);
+    expect(told).toEqual([
+      'in bind_receiver 0',
+      'out bind_receiver_resp 0',
+      'in submit_sm 0',
+      'out submit_sm_resp 4',
+      'out generic_nack 3',
+      'in enquire_link 0',
+      'out enquire_link_resp 0',
+    ]);
+    expect(link.state).toBe('bound_rx');
   });
 });
 

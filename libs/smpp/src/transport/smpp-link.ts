@@ -79,14 +79,15 @@ export class SmppLink {
   readonly #farewell: Farewell;
   readonly #wire: Wire;
 
-  /** Throws RangeError when responseMs, window or maxInbound is below 1. */
+  /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
   constructor(socket: Socket, options: LinkOptions) {
     const { timers, window, maxInbound, maxWaiting = MAX_WAITING } = options;
     const { responseMs } = timers;
-    if ((options.systemIdOfServer ?? '').length > SYSTEM_ID_OCTETS)
-      throw new RangeError('systemIdOfServer is too long');
     if (responseMs < 1 || window < 1 || maxInbound < 1) {
       throw new RangeError('responseMs, window and maxInbound are at least 1');
+    }
+    if ((options.systemIdOfServer ?? '').length > SYSTEM_ID_OCTETS) {
+      throw new RangeError(`systemIdOfServer has at most ${SYSTEM_ID_OCTETS} characters`);
     }
     this.#options = options;
     this.#clock = new LinkClock({
@@ -255,9 +256,8 @@ export class SmppLink {
         this.#farewell.peerAsked(pdu.sequence);
         break;
       case 'outbind':
-        if (this.#options.onOutbind === undefined)
-          this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
-        else this.#notify(() => this.#options.onOutbind?.(pdu.fields));
+        if ('onOutbind' in this.#options) this.#notify(() => this.#options.onOutbind?.(pdu.fields));
+        else this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
         break;
       default:
         this.#receiveBind(pdu);
@@ -382,7 +382,7 @@ export class SmppLink {
         void this.unbind();
         break;
       default:
-        this.#close(`the ${timer} timer ran out`, 'flush');
+        this.#close(`the ${timer} timer ran out`, timer === 'dead-link' ? 'now' : 'flush');
     }
   }
 
