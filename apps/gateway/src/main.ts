@@ -6,6 +6,8 @@ import { startGateway } from './gateway.js';
 /** A parent that dies while we start must not leave us behind; afterwards the shutdown watches for it. */
 const abandon = (): never => process.exit(1);
 process.once('disconnect', abandon);
+// It may have died while this program was being loaded. Without a parent of ours the property is not there.
+if ('connected' in process && !process.connected) abandon();
 
 try {
   const settings = loadSettings(GatewaySettings);
