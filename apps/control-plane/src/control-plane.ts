@@ -52,7 +52,10 @@ export async function startControlPlane(
   const failures = new FailureLog(logger);
   const registry = new Metrics({ app: 'control-plane' });
   const metrics = new ControlPlaneMetrics(registry);
-  const stores = await openStores(settings, failures.about('the database'));
+  const stores = await openStores(settings, {
+    onError: failures.about('the database'),
+    onBatch: (name, size) => metrics.countBatch(name, size),
+  });
   const deadline = new RequestDeadline();
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures);
   const adapter = serverOf({ settings, stores, deadline, answers, metrics, failures });

@@ -42,8 +42,17 @@ export interface Stores {
 /** Batches that run at the same time; more only wait for each other on a small machine. */
 const BATCHES_IN_FLIGHT = 2;
 
+export interface StoreListeners {
+  /** Hears of connections that died while idle, and of background readings that failed. */
+  readonly onError: (error: unknown) => void;
+  readonly onBatch: (name: 'create' | 'cancel', size: number) => void;
+}
+
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */
-export async function openStores(settings: ControlPlaneSettings, onError: (error: unknown) => void): Promise<Stores> {
+export async function openStores(
+  settings: ControlPlaneSettings,
+  { onError, onBatch }: StoreListeners,
+): Promise<Stores> {
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
   const database = await Database.open({
@@ -66,7 +75,7 @@ export async function openStores(settings: ControlPlaneSettings, onError: (error
     events,
     renderer,
     onEvents: (ids) => bell.ring(ids),
-    batch: { maxBatch: settings.batchMaxCommands, maxInFlight: BATCHES_IN_FLIGHT },
+    batch: { maxBatch: settings.batchMaxCommands, maxInFlight: BATCHES_IN_FLIGHT, onBatch },
   });
   return {
     database,

@@ -27,7 +27,8 @@ export function failsWith(message: string, context: Partial<FailureContext> = {}
 
 interface Check {
   readonly constraint: ValidatorConstraintInterface;
-  readonly args: Omit<ValidationArguments, 'value' | 'object'>;
+  /** What class-validator hands to a constraint beside the value: one for all bodies, filled anew for each. */
+  readonly args: ValidationArguments;
   readonly message: string;
   readonly context: FailureContext;
 }
@@ -86,9 +87,7 @@ export class CompiledValidator<T extends object> {
     for (const field of this.fields) {
       const value: unknown = Reflect.get(body, field.name);
       if (!field.conditions.every((condition) => condition(body, value))) continue;
-      const failed = field.checks.find(
-        (check) => !check.constraint.validate(value, { ...check.args, value, object: body }),
-      );
+      const failed = field.checks.find((check) => !passes(check, value, body));
       if (failed !== undefined) return refusalOf(field.name, value, failed);
     }
     return null;
@@ -102,6 +101,12 @@ export class CompiledValidator<T extends object> {
     }
     return null;
   }
+}
+
+function passes({ constraint, args }: Check, value: unknown, body: object): boolean {
+  args.value = value;
+  args.object = body;
+  return Boolean(constraint.validate(value, args));
 }
 
 function refusalOf(name: string, value: unknown, { context, message }: Check): Refusal {
@@ -156,6 +161,8 @@ function compileCheck(metadata: Metadata, constraints: readonly ValidatorConstra
       targetName: targetName(metadata),
       property: metadata.propertyName,
       constraints: listOf(metadata.constraints),
+      value: undefined,
+      object: {},
     },
     message: metadata.message,
     context,

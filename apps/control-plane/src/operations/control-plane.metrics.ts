@@ -9,7 +9,7 @@ export class ControlPlaneMetrics {
   readonly expired;
   readonly deliveryAttempts;
   readonly deliverySeconds;
-  readonly deliveryBatch;
+  readonly #batches;
   readonly #requests;
   readonly #createSeconds;
   /** The counters of answers that have been seen, looked up once and kept: this is on the way of every request. */
@@ -32,9 +32,10 @@ export class ControlPlaneMetrics {
       labels: ['outcome'],
     });
     this.deliverySeconds = metrics.histogram({ name: 'webhook_seconds', help: 'How long receivers took to answer.' });
-    this.deliveryBatch = metrics.histogram({
-      name: 'webhook_record_batch',
-      help: 'Attempts recorded in one transaction.',
+    this.#batches = metrics.histogram({
+      name: 'batch_commands',
+      help: 'Commands that shared a transaction.',
+      labels: ['batch'],
       buckets: BATCH_SIZES,
     });
   }
@@ -42,6 +43,10 @@ export class ControlPlaneMetrics {
   /** A value that is read when the metrics are asked for. */
   watch(name: string, help: string, read: () => number | Promise<number>): void {
     this.metrics.gauge({ name, help, read });
+  }
+
+  countBatch(batch: 'create' | 'cancel' | 'delivery', size: number): void {
+    this.#batches.observe({ batch }, size);
   }
 
   countAnswer({ method, route, status, elapsedMs }: AnsweredRequest): void {

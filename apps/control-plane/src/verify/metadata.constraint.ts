@@ -31,7 +31,9 @@ export function IsMetadata(options: ValidationOptions): PropertyDecorator {
 
 /** Legal metadata as pairs, in the order they were sent. */
 export function metadataPairs(metadata: JsonObject): Metadata {
-  return [...metadata].flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
+  const pairs: [string, string][] = [];
+  for (const [key, value] of metadata) if (typeof value === 'string') pairs.push([key, value]);
+  return pairs;
 }
 
 /** A string has at most as many code points as code units, and at least half as many: few have to be counted. */

@@ -45,7 +45,7 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   return new DeliveryStore({
     ...stores,
     maxBatch: settings.batchMaxCommands,
-    onBatch: (size) => metrics.deliveryBatch.observe(size),
+    onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
   });
 }
