@@ -62,7 +62,12 @@ export interface SessionStoreOptions {
   readonly renderer: SessionRenderer;
   /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
   onEvents(ids: readonly string[]): void;
-  readonly batch?: { readonly maxBatch: number; readonly maxInFlight: number };
+  readonly batch?: {
+    readonly maxBatch: number;
+    readonly maxInFlight: number;
+    /** Told after each transaction of commands how many it had. */
+    readonly onBatch?: (name: 'create' | 'cancel', size: number) => void;
+  };
 }
 
 interface CancelCommand {
@@ -83,7 +88,7 @@ export class SessionStore {
   private sweptAllAtMs = 0;
 
   constructor(private readonly options: SessionStoreOptions) {
-    const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT } = options.batch ?? {};
+    const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch } = options.batch ?? {};
     const bounds = { maxBatch, maxInFlight, maxQueued: MAX_QUEUED_COMMANDS };
     this.endings = new SessionEndings(options.clock, options.events, options.renderer);
     this.creates = new Batcher({
@@ -91,12 +96,14 @@ export class SessionStore {
       name: 'session.create',
       keysOf: ({ id }) => [id],
       run: (commands) => this.insert(commands),
+      onBatch: (size) => onBatch?.('create', size),
     });
     this.cancels = new Batcher({
       ...bounds,
       name: 'session.cancel',
       keysOf: ({ id }) => [id],
       run: (commands) => this.cancelAll(commands),
+      onBatch: (size) => onBatch?.('cancel', size),
     });
   }
 
