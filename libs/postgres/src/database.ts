@@ -43,6 +43,9 @@ const CONFLICT_PAUSE_MS = 10;
 /** How long closing waits for statements that are still running. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
+/** The server gives up first, so that it is known what became of the statement. */
+const MAINTENANCE_GRACE_MS = 2_000;
+
 interface TimedQuery extends pg.QueryConfig {
   query_timeout: number;
 }
@@ -174,15 +177,15 @@ export class Database implements Executor {
   }
 
   /**
-   * A connection of its own for slow work that is not waited for by anybody, such as detaching a partition; it is
-   * thrown away afterwards, since its timeouts are not those of the pool.
+   * A connection of its own for slow work that is not waited for by anybody, such as detaching a partition: each
+   * statement may take `timeoutMs`. It is thrown away afterwards, since its timeouts are not those of the pool.
    */
   async maintenance<T>(timeoutMs: number, work: (session: Executor) => Promise<T>): Promise<T> {
     const client = await this.#checkOut();
     try {
       const session: Executor = {
         query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-          (await this.#run<Row>(client, text, values, performance.now() + timeoutMs)).rows,
+          (await this.#run<Row>(client, text, values, performance.now() + timeoutMs + MAINTENANCE_GRACE_MS)).rows,
       };
       await session.query(`SELECT set_config('statement_timeout', $1, false)`, [String(timeoutMs)]);
       return await work(session);
