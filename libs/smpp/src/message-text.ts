@@ -1,3 +1,4 @@
+import { fillBitsAfter } from '@countersign/text';
 import { tlvInteger, tlvOctets } from './tlv.js';
 import type { MessagePdu } from './pdu.js';
 
@@ -40,7 +41,7 @@ function parseUserDataHeader(octets: Buffer): UserDataHeader | null {
     elements.push({ identifier: octets[at] ?? 0, data: octets.subarray(at + 2, dataEnd) });
     at = dataEnd;
   }
-  return { elements, octets: octets.subarray(0, end), fillBits: (7 - ((end * 8) % 7)) % 7 };
+  return { elements, octets: octets.subarray(0, end), fillBits: fillBitsAfter(end) };
 }
 
 /** The text of a message, from short_message or message_payload (the codec refuses both at once), header split off. */
