@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { readJson, writePrivate } from './files.mjs';
-import { followLog, lastLines } from './logs.mjs';
+import { followLog } from './logs.mjs';
 import { ROOT } from './prepare.mjs';
 import { alive, commandLine, endProcess, identify, stillRuns, stopChild, waitUntil } from './processes.mjs';
 
 /** The gateway may take 10 s to finish its window. */
 const STOP_TIMEOUT_MS = 15_000;
-const LAST_WORDS_LINES = 15;
 
 export const scriptOf = (app) => path.join(ROOT, `dist/apps/${app}/src/main.js`);
 const noteOf = (dataDir) => path.join(dataDir, 'processes.json');
@@ -31,11 +30,9 @@ export function startApp({ name, phase, environment, dataDir, lifecycle, log }) 
   });
   closeSync(handle);
   const unfollow = followLog(logFile, (line) => log(`${name}: ${line}`));
-  lifecycle.dependOn(name, child, () => `\nits last words (${logFile}):\n${lastLines(logFile, LAST_WORDS_LINES)}`);
-  lifecycle.onStop(phase, async () => {
-    await stopChild(child, 'SIGTERM', STOP_TIMEOUT_MS);
-    unfollow();
-  });
+  child.once('exit', unfollow);
+  lifecycle.dependOn(name, child, () => `\nits log: ${logFile}`);
+  lifecycle.onStop(phase, () => stopChild(child, 'SIGTERM', STOP_TIMEOUT_MS));
   if (child.pid !== undefined) noteApp(dataDir, name, child.pid);
 }
 

@@ -1,5 +1,5 @@
 // The apps log to files; what matters of it is shown while they run.
-import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, readSync, truncateSync } from 'node:fs';
+import { closeSync, copyFileSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 
 const POLL_MS = 200;
 /** A file that has grown to this is kept as `.old` and begun anew. */
@@ -13,7 +13,7 @@ const SHOWN_LEVELS = ['warn', 'error', 'fatal'];
  *
  * @returns {() => void} reads what is left and ends
  */
-export function followLog(file, show) {
+export function followLog(file, show, maxLogBytes = MAX_LOG_BYTES) {
   let offset = 0;
   let rest = '';
   const look = () => {
@@ -25,7 +25,7 @@ export function followLog(file, show) {
       const worth = worthShowing(Buffer.from(line, 'latin1').toString('utf8'));
       if (worth !== undefined) show(worth);
     }
-    if (size > MAX_LOG_BYTES && offset >= size) {
+    if (size > maxLogBytes && offset >= size) {
       copyFileSync(file, `${file}.old`);
       truncateSync(file);
       offset = 0;
@@ -68,12 +68,3 @@ function parse(line) {
     return undefined;
   }
 }
-
-/** The end of the file, each line indented. */
-export const lastLines = (file, count) =>
-  readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .slice(-count)
-    .map((line) => `  ${line.slice(0, MAX_SHOWN_CHARACTERS)}`)
-    .join('\n');

@@ -1,0 +1,26 @@
+interface Places {
+  readonly proxied: boolean;
+  readonly baseUrl: string;
+  readonly controlPlane: string;
+  readonly controlPlaneOps: string;
+  readonly gatewayOps: string;
+  readonly simulator: string;
+  readonly simulatorSmppPort: number;
+  readonly simulatorSystemId: string;
+  readonly smppPort: number;
+}
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function placesOf(
+  env: Environment,
+  listeners: readonly { variable: string; host: string; port: number }[],
+): Places;
+export function certificateHosts(env: Environment): string[];
+export function environmentOf(run: {
+  env: Environment;
+  dataDir: string;
+  places: Places;
+  secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword', string>>;
+  stores: { readonly databaseUrl: string; readonly redisUrl: string | undefined };
+  certificates: { readonly certFile: string; readonly keyFile: string };
+}): Record<string, string>;

@@ -1,0 +1,1 @@
+export function followLog(file: string, show: (line: string) => void, maxLogBytes?: number): () => void;

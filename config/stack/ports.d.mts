@@ -1,0 +1,9 @@
+export interface Listener {
+  readonly variable: string;
+  readonly port: number;
+  readonly host: string;
+  readonly what: string;
+}
+export function freePort(from?: number, count?: number): Promise<number>;
+export function listenersOf(env: Readonly<Record<string, string | undefined>>): Listener[];
+export function checkPorts(listeners: readonly Listener[]): Promise<void>;

@@ -1,0 +1,3 @@
+export function identify(pid: number): { pid: number; mark: string };
+export function stillRuns(found: { pid: number; mark: string }): boolean;
+export function alive(pid: number): boolean;
