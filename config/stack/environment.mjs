@@ -1,5 +1,6 @@
 // What the apps of a development run are told: what the user set, else what this run made.
 import os from 'node:os';
+import path from 'node:path';
 
 /** Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works. */
 const WEBHOOK_DEFAULTS = { WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOW_HTTP: 'true' };
@@ -62,6 +63,8 @@ export function environmentOf({ env, dataDir, places, secrets, stores, certifica
     PUBLIC_BASE_URL: places.baseUrl,
     SIMULATOR_SYSTEM_ID: places.simulatorSystemId,
     SIMULATOR_PASSWORD: secrets.simulatorPassword,
+    // From Node 22 on, compiled code is kept between starts; earlier ones do not know the variable.
+    NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'),
     ...WEBHOOK_DEFAULTS,
   };
   const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');

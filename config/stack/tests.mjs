@@ -1,0 +1,74 @@
+// What `npm test` does, in order.
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { REPORT_VARIABLE } from './count-reporter.mjs';
+import { readJson } from './files.mjs';
+import { prepare, ROOT } from './prepare.mjs';
+import { runCommand } from './processes.mjs';
+import { faultText, startLog, StartError } from './progress.mjs';
+import { findRedis, whyNoRedis } from './redis.mjs';
+
+/** From the quick to the slow: a mistake shows early. */
+const KINDS = ['small', 'medium', 'contract', 'e2e', 'faults'];
+const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
+const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
+
+const log = startLog('test');
+const stopping = new AbortController();
+
+async function runKind(kind, folder) {
+  log(`${kind} tests`);
+  const report = path.join(folder, `${kind}.json`);
+  const reporters = ['--reporter=default', `--reporter=${COUNTER}`];
+  const code = await runCommand(
+    process.execPath,
+    [VITEST, 'run', '-c', 'config/tooling/vitest.config.ts', '--project', kind, '--passWithNoTests', ...reporters],
+    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, [REPORT_VARIABLE]: report }, signal: stopping.signal },
+  );
+  const count = readJson(report) ?? { passed: 0, failed: 0, skipped: [] };
+  // A run that died, or failed without a failed test, is a failure too.
+  return code !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count;
+}
+
+function tellSkipped(skipped) {
+  if (skipped.length === 0) log('nothing was skipped');
+  for (const { file, name, note } of skipped) log(`skipped: ${name} (${file}): ${note ?? usualReason(name)}`);
+}
+
+/** Tests that are skipped as a group carry no note of their own. */
+function usualReason(name) {
+  if (/redis/i.test(name) && findRedis() === undefined) return `${whyNoRedis()}; install one, or set REDIS_URL`;
+  return 'its file says why';
+}
+
+async function runKinds(asked) {
+  const unknown = asked.find((kind) => !KINDS.includes(kind));
+  if (unknown !== undefined)
+    throw new StartError(`no kind of test is called "${unknown}": there are ${KINDS.join(', ')}`);
+  await prepare({ log, signal: stopping.signal });
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-test-'));
+  const counts = [];
+  try {
+    for (const kind of asked.length > 0 ? asked : KINDS) {
+      stopping.signal.throwIfAborted();
+      counts.push(await runKind(kind, folder));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  tellSkipped(counts.flatMap(({ skipped }) => skipped));
+  const sum = (of) => counts.reduce((total, count) => total + of(count), 0);
+  return { passed: sum((count) => count.passed), failed: sum((count) => count.failed) };
+}
+
+/** Runs those kinds (none named: all), prints the count as its last line and sets the exit code. */
+export async function runTests(asked) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopping.abort(new StartError(name)));
+  const { passed, failed } = await runKinds(asked).catch((error) => {
+    log(faultText(error));
+    return { passed: 0, failed: 1 };
+  });
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
