@@ -76,6 +76,23 @@ describe('periodic work', () => {
     await periodic.stop();
   });
 
+  it.each(Array.from({ length: 12 }, (_, at) => at))(
+    'hears a nudge at whatever moment a run ends (%d turns after it)',
+    async (turns) => {
+      let release = (): void => undefined;
+      hold = new Promise((resolve) => (release = resolve));
+      const periodic = start();
+      periodic.nudge();
+      release();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      const before = runs;
+      periodic.nudge();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(runs).toBe(before + 1);
+      await periodic.stop();
+    },
+  );
+
   it('is waited for when it is stopped', async () => {
     let release = (): void => undefined;
     hold = new Promise((resolve) => (release = resolve));

@@ -47,7 +47,9 @@ export class Periodic {
     clearTimeout(this.#timer);
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
-      this.#sleep();
+      // Between the last look at it and here, other callbacks of the same turn may have nudged.
+      if (this.#nudged) this.#start();
+      else this.#sleep();
     });
   }
 
