@@ -23,9 +23,8 @@ const QUEUES = [
   { queues: 'Redis', environment: {}, missing: findRedis() === undefined },
 ];
 
-describe.each(QUEUES.filter(({ missing }) => !missing))(
-  'npm start with queues on $queues',
-  ({ queues, environment }) => {
+for (const { queues, environment, missing } of QUEUES) {
+  describe.skipIf(missing)(`npm start with queues on ${queues}`, () => {
     const data = temporaryFolder();
     let ports: Ports;
     let stack: Stack;
@@ -136,5 +135,5 @@ describe.each(QUEUES.filter(({ missing }) => !missing))(
       expect((await stack.simulator('POST', '/_admin/sms', sms)).body).toEqual({ commandStatus: 0 });
       expect(await find(session.id)).toMatchObject({ status: 'approved' });
     });
-  },
-);
+  });
+}

@@ -114,11 +114,12 @@ export class Launcher {
     return path.join(this.options.dataDir, 'quickstart.json');
   }
 
-  /** Settles when it is ready; rejects with all it said when it ends or takes longer. */
+  /** Settles when it is ready; rejects with all it said when it ends, or, stopped then, when it takes longer. */
   async ready(withinMs: number): Promise<Stack> {
     const isReady = (): boolean => this.#answer.includes('Ctrl-C stops everything');
     const isUp = until('npm start is ready', withinMs, () => isReady() || this.child.exitCode !== null);
-    await isUp.catch((error: unknown) => {
+    await isUp.catch(async (error: unknown) => {
+      await this.end('SIGTERM');
       throw new Error(`${String(error)}\n${this.#output}`);
     });
     if (!isReady()) throw new Error(`the launcher ended with ${String(this.child.exitCode)}\n${this.#output}`);
