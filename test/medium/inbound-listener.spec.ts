@@ -211,3 +211,19 @@ describe('hostile octets', () => {
     expect(performance.now() - startedMs).toBeLessThan(12_000);
   }, 20_000);
 });
+
+describe('a crowd that connects and does not bind', () => {
+  it('has two hundred places; whoever is bound stays heard, and the places are free again', async () => {
+    const steady = await gateway.esme('open');
+    const crowd = await Promise.all(Array.from({ length: 200 }, () => Esme.connect({ port: gateway.ports.smpp })));
+    const oneMore = await gateway.stranger();
+    await oneMore.closed;
+    expect(await gateway.metric('countersign_smpp_turned_away_total')).toBeGreaterThan(0);
+    expect((await steady.send('submit_sm', sms('still here'))).command_status).toBe(OK);
+    for (const esme of crowd) esme.destroy();
+    await Promise.all(crowd.map(({ closed }) => closed));
+    const answers = (): Promise<number> => bindAnswer('open').catch(() => BIND_FAILED);
+    await until('there is room again', 5_000, async () => (await answers()) === OK);
+    steady.destroy();
+  });
+});

@@ -14,8 +14,8 @@ import { ListenerService } from './listener/listener.service.js';
 const DRAIN_MS = 10_000;
 /** Steps that only wait for something of ours. */
 const STEP_MS = 3_000;
-/** A drain that has run out of time still needs a moment to close its sockets. */
-const SLACK_MS = 1_000;
+/** A drain that has run out of time still gives its peers a moment to close. */
+const SLACK_MS = 3_000;
 
 /**
  * Starts a gateway: tables, then stores, then partitions, and only then the ports and the binds. The shutdown that it
