@@ -262,6 +262,26 @@ describe('a target that is not public', () => {
   });
 });
 
+describe('two control planes over one database', () => {
+  it('tell of every event once, and leave none to the relay', async () => {
+    const stopOther = await room.beside();
+    try {
+      for (let round = 0; round < 5; round++) {
+        const target = await receiver();
+        const ids = await Promise.all(Array.from({ length: 60 }, () => room.create({ webhookUrl: target.url })));
+        await Promise.all(ids.map(({ json }) => room.approve(String(json['id']))));
+        await until('every session was told of before the relay looked', 1_900, () => target.sessionsSeen() === 60);
+        await until('every delivery is over', 10_000, async () =>
+          (await deliveriesTo(target.url)).every(({ status }) => status === 'succeeded'),
+        );
+        expect(target.received).toHaveLength(60);
+      }
+    } finally {
+      await stopOther();
+    }
+  });
+});
+
 describe('what is stored of webhooks', () => {
   it('holds no authEntropy and no token in clear', async () => {
     const target = await receiver();

@@ -118,11 +118,13 @@ export class ControlPlaneRoom {
   }
 
   async start(environment = this.environment): Promise<void> {
-    const settings = loadSettings(ControlPlaneSettings, environment);
-    const destination = { write: (line: string) => void this.log.push(line) };
-    const logger = createLogger({ app: 'control-plane', level: 'debug', destination });
-    const shutdown = await startControlPlane(settings, logger, () => undefined);
-    this.#stop = () => shutdown.run('the test is over');
+    this.#stop = await this.launch(environment);
+  }
+
+  /** One more control plane on the same database; the answer stops it. */
+  async beside(): Promise<() => Promise<void>> {
+    const ports = { CONTROL_PLANE_PORT: String(await freePort()), CONTROL_PLANE_OPS_PORT: String(await freePort()) };
+    return this.launch({ ...this.environment, ...ports });
   }
 
   async stop(): Promise<void> {
@@ -181,6 +183,14 @@ export class ControlPlaneRoom {
   async countSessions(): Promise<number> {
     const [row] = await this.database.query<{ count: number }>('SELECT count(*)::int AS count FROM sessions');
     return row?.count ?? 0;
+  }
+
+  private async launch(environment: Readonly<Record<string, string>>): Promise<() => Promise<void>> {
+    const settings = loadSettings(ControlPlaneSettings, environment);
+    const destination = { write: (line: string) => void this.log.push(line) };
+    const logger = createLogger({ app: 'control-plane', level: 'debug', destination });
+    const shutdown = await startControlPlane(settings, logger, () => undefined);
+    return () => shutdown.run('the test is over');
   }
 
   private tokenOf(id: string): { slug: string; token: string } {

@@ -5,6 +5,8 @@ import { startControlPlane } from './control-plane.js';
 /** A parent that dies while we start must not leave us behind; afterwards the shutdown watches for it. */
 const abandon = (): never => process.exit(1);
 process.once('disconnect', abandon);
+// It may have died while this program was being loaded. Without a parent of ours the property is not there.
+if ('connected' in process && !process.connected) abandon();
 
 function wordsFor(error: unknown): string {
   if (error instanceof SettingsError) return error.message;

@@ -62,6 +62,14 @@ export interface Room {
   readonly roomFor: (host: string) => number;
 }
 
+export interface Claim {
+  readonly claimed: readonly ClaimedDelivery[];
+  /** Hosts for which more is due than they had room for. */
+  readonly leftOver: readonly string[];
+  /** It is worth asking again at once. */
+  readonly more: boolean;
+}
+
 interface RecordCommand {
   readonly delivery: ClaimedDelivery;
   readonly verdict: Verdict;
@@ -110,16 +118,16 @@ export class DeliveryStore {
 
   /**
    * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
-   * and sealed with the claim: these are the octets of every attempt. `more` when it is worth asking again at once.
+   * and sealed with the claim: these are the octets of every attempt.
    */
-  claim(room: Room): Promise<{ readonly claimed: ClaimedDelivery[]; readonly more: boolean }> {
+  claim(room: Room): Promise<Claim> {
     return this.options.database.transaction(async (tx) => {
       const low = this.lowestOfInterest();
       const due = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [MAX_SET, low, room.fullHosts]);
-      const chosen = choose(due, room);
-      if (chosen.length === 0) return { claimed: [], more: false };
+      const { chosen, leftOver } = choose(due, room);
+      if (chosen.length === 0) return { claimed: [], leftOver, more: false };
       const bodies = await this.bodiesOf(tx, chosen);
-      return { claimed: await this.claimRows(tx, chosen, bodies), more: due.length === MAX_SET };
+      return { claimed: await this.claimRows(tx, chosen, bodies), leftOver, more: due.length === MAX_SET };
     });
   }
 
@@ -257,16 +265,19 @@ export function renderBody(event: { readonly type: string; readonly occurredAt: 
   return `{"type":"${event.type}","timestamp":"${event.occurredAt.toISOString()}","data":${data}}`;
 }
 
-/** As many of each host as it has room for, in the order they are due. */
-function choose(due: readonly DueRow[], { roomFor }: Room): DueRow[] {
+/** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */
+function choose(due: readonly DueRow[], { roomFor }: Room): { chosen: DueRow[]; leftOver: string[] } {
   const taken = new Map<string, number>();
-  return due.filter(({ url }) => {
+  const leftOver = new Set<string>();
+  const chosen = due.filter(({ url }) => {
     const host = hostOf(url);
     const before = taken.get(host) ?? 0;
-    if (before >= roomFor(host)) return false;
-    taken.set(host, before + 1);
-    return true;
+    const fits = before < roomFor(host);
+    if (fits) taken.set(host, before + 1);
+    else leftOver.add(host);
+    return fits;
   });
+  return { chosen, leftOver: [...leftOver] };
 }
 
 async function readEventData(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {

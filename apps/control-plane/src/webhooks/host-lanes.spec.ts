@@ -78,6 +78,21 @@ describe('the lanes of hosts', () => {
     expect(rooms()).toBe(1);
   });
 
+  it('tell of room for what was left over, at once when they have some by then', async () => {
+    const { lanes, add, end, rooms } = lanesOf();
+    lanes.noteLeftOver('idle');
+    expect(rooms()).toBe(1);
+    add('a', 5);
+    lanes.noteLeftOver('a');
+    await end('a0', false);
+    await end('a1', false);
+    expect(rooms()).toBe(1);
+    await end('a2', false);
+    expect(rooms()).toBe(2);
+    lanes.noteLeftOver('a');
+    expect(rooms()).toBe(3);
+  });
+
   it('do not start what waited until its lease would end too early', async () => {
     const { add, dropped, running, end, wait } = lanesOf();
     add('a', 6, 1_000);

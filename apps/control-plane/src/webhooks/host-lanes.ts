@@ -25,8 +25,8 @@ interface Lane<Job> {
   readonly waiting: Job[];
   inFlight: number;
   healthy: boolean;
-  /** It was full when work was claimed: there may be more for it. */
-  wasFull: boolean;
+  /** There may be more for it than was claimed: it tells when it has room. */
+  moreWaits: boolean;
 }
 
 /**
@@ -56,21 +56,28 @@ export class HostLanes<Job extends LaneJob> {
       : Math.max(0, capacityOf(lane) - lane.inFlight - lane.waiting.length);
   }
 
-  /** Hosts that have no room; they tell when they have some again. */
+  /** Hosts that have no room, and for which nothing is looked for therefore; they tell when they have some again. */
   fullHosts(): string[] {
     const full: string[] = [];
     for (const [host, lane] of this.lanes) {
       if (this.room(host) > 0) continue;
-      lane.wasFull = true;
+      lane.moreWaits = true;
       full.push(host);
     }
     return full;
   }
 
+  /** More was found for this host than it had room for; it tells when it has some, at once if it has some by now. */
+  noteLeftOver(host: string): void {
+    const lane = this.lanes.get(host);
+    if (lane === undefined || isRoomy(lane)) this.options.onRoom();
+    else lane.moreWaits = true;
+  }
+
   add(job: Job): void {
     let lane = this.lanes.get(job.host);
     if (lane === undefined) {
-      lane = { waiting: [], inFlight: 0, healthy: false, wasFull: false };
+      lane = { waiting: [], inFlight: 0, healthy: false, moreWaits: false };
       this.lanes.set(job.host, lane);
     }
     lane.waiting.push(job);
@@ -106,8 +113,8 @@ export class HostLanes<Job extends LaneJob> {
     lane.healthy = answeredWell && this.nowMs() - startedMs < HEALTHY_LATENCY_MS;
     lane.inFlight -= 1;
     this.running -= 1;
-    const roomAgain = lane.wasFull && 2 * (lane.inFlight + lane.waiting.length) <= capacityOf(lane);
-    if (roomAgain) lane.wasFull = false;
+    const roomAgain = lane.moreWaits && isRoomy(lane);
+    if (roomAgain) lane.moreWaits = false;
     this.startNext(host, lane);
     if (roomAgain) this.options.onRoom();
     if (this.running === 0) for (const wake of this.idleWaiters.splice(0)) wake();
@@ -115,3 +122,6 @@ export class HostLanes<Job extends LaneJob> {
 }
 
 const capacityOf = (lane: Lane<unknown>): number => (lane.healthy ? HEALTHY_CLAIMED_PER_HOST : MAX_IN_FLIGHT_PER_HOST);
+
+/** Half empty: worth another look at the rows. */
+const isRoomy = (lane: Lane<unknown>): boolean => 2 * (lane.inFlight + lane.waiting.length) <= capacityOf(lane);

@@ -103,13 +103,14 @@ export class WebhookPump {
 
   private async claim(): Promise<boolean> {
     const askedMs = performance.now();
-    const { claimed, more } = await this.options.store.claim({
+    const { claimed, leftOver, more } = await this.options.store.claim({
       fullHosts: this.lanes.fullHosts(),
       roomFor: (host) => this.lanes.room(host),
     });
     // Counted from before the claim, so that it errs on the safe side.
     const startBeforeMs = askedMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
     for (const delivery of claimed) this.lanes.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
+    for (const host of leftOver) this.lanes.noteLeftOver(host);
     return more;
   }
 
