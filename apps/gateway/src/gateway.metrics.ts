@@ -48,7 +48,7 @@ export class GatewayMetrics {
     });
     this.turnedAway = metrics.counter({
       name: 'smpp_turned_away_total',
-      help: 'Connections of others that were closed unread, because too many were open.',
+      help: 'Connections of others that were closed because too many were open, or to make room for new ones.',
     });
     this.reconnects = metrics.counter({
       name: 'smpp_reconnects_total',

@@ -7,7 +7,7 @@ import { SystemLink, type SystemLinkOptions } from './system-link.js';
 
 /** Connections of others that are open at a time, bound or not, on both ports together. */
 const MAX_CONNECTIONS = 1_000;
-/** Of these, connections that have not bound: a flood of them must not keep carriers out. */
+/** Of these, connections that have not bound; beyond it the one that has waited longest makes room for the new one. */
 const MAX_UNBOUND_CONNECTIONS = 200;
 const TLS_HANDSHAKE_MS = 10_000;
 /** How soon a changed or disabled system is treated as such, beside the 3 s of its copy. */
@@ -15,7 +15,7 @@ const REFRESH_MS = 1_000;
 /** What a link of a disabled system may take to end. */
 const EVICT_MS = 5_000;
 
-export interface ListenerOptions extends SystemLinkOptions {
+export interface ListenerOptions extends Omit<SystemLinkOptions, 'onBound'> {
   readonly carriers: CarrierDirectory;
   readonly host: string;
   readonly port: number;
@@ -27,6 +27,8 @@ export interface ListenerOptions extends SystemLinkOptions {
 export class ListenerService {
   readonly #servers: net.Server[] = [];
   readonly #sockets = new Set<net.Socket>();
+  /** Connections that have not bound, by their peer, those that have waited longest first. */
+  readonly #unbound = new Map<string, net.Socket>();
   readonly #links = new Set<SystemLink>();
   #refresh: Periodic | undefined;
 
@@ -85,25 +87,30 @@ export class ListenerService {
 
   private count(socket: net.Socket): void {
     socket.on('error', () => undefined);
-    if (this.#sockets.size >= MAX_CONNECTIONS || this.unboundCount() >= MAX_UNBOUND_CONNECTIONS) {
-      this.o.metrics.turnedAway.inc();
-      socket.destroy();
-      return;
-    }
+    if (this.#sockets.size >= MAX_CONNECTIONS) this.turnAway(socket);
+    if (socket.destroyed) return;
+    const peer = peerOf(socket);
     this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    this.#unbound.set(peer, socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#unbound.delete(peer);
+    });
+    const [longestWaiting] = this.#unbound.values();
+    if (this.#unbound.size > MAX_UNBOUND_CONNECTIONS && longestWaiting !== undefined) this.turnAway(longestWaiting);
   }
 
-  private unboundCount(): number {
-    let bound = 0;
-    for (const { system } of this.#links) if (system !== null) bound += 1;
-    return this.#sockets.size - bound;
+  /** Carriers bind at once, so a crowd of silent connections pushes out its own. */
+  private turnAway(socket: net.Socket): void {
+    this.o.metrics.turnedAway.inc();
+    socket.destroy();
   }
 
   private serve(socket: net.Socket, overTls: boolean): void {
     if (socket.destroyed) return;
-    const peer = { address: socket.remoteAddress ?? '', overTls };
-    const link = new SystemLink(socket, peer, this.o);
+    const peer = peerOf(socket);
+    const onBound = (): void => void this.#unbound.delete(peer);
+    const link = new SystemLink(socket, { address: socket.remoteAddress ?? '', overTls }, { ...this.o, onBound });
     this.#links.add(link);
     void link.ended.then(() => this.#links.delete(link));
   }
@@ -119,6 +126,9 @@ export class ListenerService {
     return false;
   }
 }
+
+/** Names a connection; the same for a TLS socket and the raw one below it. */
+const peerOf = ({ remoteAddress, remotePort }: net.Socket): string => `${remoteAddress ?? ''} ${remotePort ?? 0}`;
 
 function listenError(error: Error, host: string, port: number, variable: string): Error {
   const taken = 'code' in error && error.code === 'EADDRINUSE';

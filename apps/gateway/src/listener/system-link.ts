@@ -27,6 +27,8 @@ export interface SystemLinkOptions {
   readonly inbound: InboundService;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
+  /** The peer is known from here on. */
+  readonly onBound: () => void;
 }
 
 /** One connection of a system that connects in: who it is, what it may do, and its messages. */
@@ -99,6 +101,7 @@ export class SystemLink {
     }
     this.#leave = admission.leave;
     this.#system = admission.system;
+    this.o.onBound();
     logger.info({ ...about, carrier: admission.system.carrier }, 'a system bound');
     return { status: STATUS.ESME_ROK };
   }
