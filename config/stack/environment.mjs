@@ -50,16 +50,20 @@ function publicHost(url) {
   }
 }
 
+/** A certificate and its key go together: who sets one of them gets neither from here. */
+function certificateUnless(env, prefix, { certFile, keyFile }) {
+  const [certVariable, keyVariable] = [`${prefix}_CERT_FILE`, `${prefix}_KEY_FILE`];
+  return env[certVariable] || env[keyVariable] ? {} : { [certVariable]: certFile, [keyVariable]: keyFile };
+}
+
 /** @returns {Record<string, string>} the environment of the apps and of the seed */
 export function environmentOf({ env, dataDir, places, secrets, stores, certificates }) {
   const made = {
     COUNTERSIGN_MASTER_KEY: secrets.masterKey,
     COUNTERSIGN_ENTROPY_KEYS: secrets.entropyKeys,
     COUNTERSIGN_ADMIN_KEY: secrets.adminKey,
-    TLS_CERT_FILE: certificates.certFile,
-    TLS_KEY_FILE: certificates.keyFile,
-    SMPP_TLS_CERT_FILE: certificates.certFile,
-    SMPP_TLS_KEY_FILE: certificates.keyFile,
+    ...certificateUnless(env, 'TLS', certificates),
+    ...certificateUnless(env, 'SMPP_TLS', certificates),
     PUBLIC_BASE_URL: places.baseUrl,
     SIMULATOR_SYSTEM_ID: places.simulatorSystemId,
     SIMULATOR_PASSWORD: secrets.simulatorPassword,

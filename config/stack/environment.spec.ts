@@ -62,6 +62,12 @@ describe('the environment of the apps', () => {
     });
   });
 
+  it('gives no certificate to the key of another', () => {
+    const mixed = environment({ TLS_CERT_FILE: '/mine.pem' });
+    expect(mixed).not.toHaveProperty('TLS_KEY_FILE');
+    expect(mixed).toMatchObject({ TLS_CERT_FILE: '/mine.pem', SMPP_TLS_KEY_FILE: '/data/server.key' });
+  });
+
   it('takes an empty variable for one that is not set', () => {
     const made = environment({ REDIS_URL: '', COUNTERSIGN_ADMIN_KEY: '' });
     expect(made).not.toHaveProperty('REDIS_URL');

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readJson, writePrivate } from './files.mjs';
 import { takeLock } from './lock.mjs';
-import { runCommand } from './processes.mjs';
+import { identify, runCommand, stillRuns } from './processes.mjs';
 import { StartError, stillWorking } from './progress.mjs';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,6 +16,7 @@ const NEST = inRoot('node_modules/@nestjs/cli/bin/nest.js');
 const INSTALL_STAMP = inRoot('node_modules/.countersign-stamp');
 const BUILD_SETTINGS = 'config/stack/tsconfig.build.json';
 const BUILD_STAMP = inRoot('dist/.stamp');
+const WORK_NOTE = inRoot('dist/.work.json');
 const WAIT_FOR_OTHER_MS = 500;
 
 /**
@@ -39,12 +41,22 @@ async function waitForTurn(log, signal) {
   for (;;) {
     signal?.throwIfAborted();
     const lock = takeLock(inRoot('dist/.lock'));
-    if (lock.release) return lock;
-    if (!said) log(`waiting for process ${lock.heldBy}, which installs or builds here`);
+    const working = lock.release === undefined ? lock.heldBy : orphanAtWork();
+    if (working === undefined) return lock;
+    lock.release?.();
+    if (!said) log(`waiting for process ${working}, which installs or builds here`);
     said = true;
     await new Promise((resolve) => setTimeout(resolve, WAIT_FOR_OTHER_MS));
   }
 }
+
+/** An npm or a build whose launcher was killed goes on, and would meet ours in the same folders. */
+function orphanAtWork() {
+  const noted = readJson(WORK_NOTE);
+  return noted !== undefined && stillRuns(noted) ? noted.pid : undefined;
+}
+
+const noteWork = (pid) => writePrivate(WORK_NOTE, JSON.stringify(identify(pid)));
 
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 const textOf = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
@@ -63,7 +75,11 @@ async function install(log, signal) {
   const { command, args } = npm();
   // The build needs the development packages, whatever NODE_ENV or an npmrc says.
   const options = ['--prefer-offline', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
-  const code = await runCommand(command, [...args, 'ci', ...options, '--loglevel=error'], { cwd: ROOT, signal })
+  const code = await runCommand(command, [...args, 'ci', ...options, '--loglevel=error'], {
+    cwd: ROOT,
+    signal,
+    onStart: noteWork,
+  })
     .catch((error) => {
       throw new StartError(`npm does not start (${error.message}): install npm, which comes with Node`);
     })
@@ -87,7 +103,7 @@ async function build(log, signal) {
   const digest = sourcesDigest();
   const done = stillWorking(log, 'building');
   const args = [NEST, 'build', 'control-plane', '--path', BUILD_SETTINGS];
-  const code = await runCommand(process.execPath, args, { cwd: ROOT, signal }).finally(done);
+  const code = await runCommand(process.execPath, args, { cwd: ROOT, signal, onStart: noteWork }).finally(done);
   signal?.throwIfAborted();
   if (code !== 0) throw new StartError(`the build failed (exit code ${code}): see the errors above`);
   writeFileSync(BUILD_STAMP, digest);

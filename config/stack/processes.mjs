@@ -94,12 +94,13 @@ export function stopChild(child, signal, timeoutMs) {
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ signal?: AbortSignal } & import('node:child_process').SpawnOptions} options
+ * @param {{ signal?: AbortSignal, onStart?: (pid: number) => void } & import('node:child_process').SpawnOptions} options
  * @returns {Promise<number>} the exit code; 1 for an end by a signal
  */
-export function runCommand(command, args, { signal, ...options } = {}) {
+export function runCommand(command, args, { signal, onStart, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...options });
+    if (child.pid !== undefined) onStart?.(child.pid);
     const stop = () => child.kill('SIGTERM');
     signal?.addEventListener('abort', stop, { once: true });
     child.once('error', reject);
