@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
 import type { TlsSettings } from '@countersign/settings';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -69,7 +70,9 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
       void admit(options, request, reply, () => undefined),
     clientErrorHandler: (error, socket) => {
-      refuseRaw(socket, rawAnswer(refusalOfBrokenHttp(error.code), publicBaseUrl, newRequestId()));
+      // Its answer went out before its body came in; there is nothing more to say to it.
+      if (answeredUnread.has(socket)) socket.destroy();
+      else refuseRaw(socket, rawAnswer(refusalOfBrokenHttp(error.code), publicBaseUrl, newRequestId()));
     },
   });
   const instance: FastifyInstance = adapter.getInstance();
@@ -111,6 +114,20 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   });
 }
 
+/** Connections with a request that was refused before its body was read. */
+const answeredUnread = new WeakSet<Duplex>();
+/** A body up to this is read to its end and thrown away, so that its connection can be used again. */
+const MAX_UNREAD_OCTETS = 64 * 1024;
+
+/** Refuses a request whose body is still on the line; the connection does not outlive a large one. */
+function refuseUnread(reply: FastifyReply, { raw, headers }: FastifyRequest): void {
+  const length = Number(headers['content-length'] ?? 0);
+  const chunked = headers['transfer-encoding'] !== undefined;
+  if (length === 0 && !chunked) return;
+  answeredUnread.add(raw.socket);
+  if (chunked || length > MAX_UNREAD_OCTETS) void reply.header('connection', 'close');
+}
+
 /** Marks the answer, starts the clock and asks the gatekeeper; `proceed` is called when the request may go on. */
 async function admit(
   { gatekeeper, answers, deadline }: ServerOptions,
@@ -121,7 +138,10 @@ async function admit(
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   deadline.watch(request, () => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' })));
   const refused = await gatekeeper.judge(request).catch((error: unknown) => answers.understand(error, request));
-  if (refused !== null) answers.send(reply, refused);
+  if (refused !== null && !reply.sent) {
+    refuseUnread(reply, request);
+    answers.send(reply, refused);
+  }
   if (reply.sent) return;
   deadline.pause(request);
   proceed();
