@@ -54,6 +54,11 @@ export function createLifecycle(log) {
       steps.get(phase).push(async () => (await started.catch(() => undefined))?.stop());
       return started;
     },
+    /** Work that gives up when the signal aborts: the stop waits until it has. */
+    while(phase, work) {
+      steps.get(phase).push(() => work.catch(() => undefined));
+      return work;
+    },
     /** A child whose end ends the run. */
     dependOn(name, child, lastWords = () => '') {
       children.add(child);

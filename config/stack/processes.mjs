@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const POLL_MS = 25;
+const COMMAND_STOP_MS = 2000;
 
 /** Fields of /proc/<pid>/stat after the name, which may hold spaces and brackets; undefined without such a process or /proc. */
 function statFields(pid) {
@@ -101,7 +102,7 @@ export function runCommand(command, args, { signal, onStart, ...options } = {}) 
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 2, 2], ...options });
     if (child.pid !== undefined) onStart?.(child.pid);
-    const stop = () => child.kill('SIGTERM');
+    const stop = () => void stopChild(child, 'SIGTERM', COMMAND_STOP_MS);
     signal?.addEventListener('abort', stop, { once: true });
     child.once('error', reject);
     child.once('exit', (code) => {
