@@ -3,7 +3,15 @@ import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { PartitionKeeper } from '@countersign/postgres';
 import type { ControlPlaneSettings } from '@countersign/settings';
-import { createRequestIds, type Logger, Metrics, NestPinoLogger, OpsServer, Shutdown } from '@countersign/telemetry';
+import {
+  createRequestIds,
+  type Logger,
+  Metrics,
+  NestPinoLogger,
+  OpsServer,
+  Shutdown,
+  withinDeadline,
+} from '@countersign/telemetry';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue } from 'bullmq';
@@ -27,6 +35,8 @@ const REQUESTS_MS = 5_000;
 /** POSTs under way have 5 s of these; the rest is for the steps around them. */
 const WORKERS_MS = 7_000;
 const STEP_MS = 3_000;
+/** BullMQ waits without end for a Redis that is away; there is nothing in it that would be lost. */
+const QUEUE_CLOSE_MS = 1_000;
 
 /** The parts of a running control plane that its stop needs. */
 interface Parts {
@@ -37,6 +47,7 @@ interface Parts {
   readonly keeper: PartitionKeeper;
   readonly queue: Queue;
   readonly ops: OpsServer;
+  readonly failures: FailureLog;
 }
 
 /**
@@ -78,7 +89,7 @@ export async function startControlPlane(
   });
   const { retentionDays } = settings;
   const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
-  const parts = { app, stores, deadline, sweeper, keeper, queue, ops };
+  const parts = { app, stores, deadline, sweeper, keeper, queue, ops, failures };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
@@ -139,7 +150,10 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
 }
 
 /** The order matters: requests and POSTs that are under way still find the stores they need. */
-function stopsOf({ app, stores, deadline, sweeper, keeper, queue, ops }: Parts, shutdown: Shutdown): Shutdown {
+function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
+  const { app, stores, deadline, sweeper, keeper, queue, ops, failures } = parts;
+  const closing = (close: () => Promise<void>): Promise<void> =>
+    withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('closing the queue'));
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
@@ -147,15 +161,16 @@ function stopsOf({ app, stores, deadline, sweeper, keeper, queue, ops }: Parts, 
       deadline.stop();
     })
     .step('stop the workers', WORKERS_MS, async () => {
-      await Promise.all([app.get(WakeUpConsumer).worker.close(), sweeper.stop(), keeper.stop()]);
+      const { worker } = app.get(WakeUpConsumer);
+      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop()]);
       await app.get(WebhookPump).stop();
     })
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([stores.sessions.drain(), app.get(DeliveryStore).drain()]);
     })
     .step('close the queue', STEP_MS, async () => {
-      await queue.close();
-      await app.close();
+      await closing(() => queue.close());
+      await closing(() => app.close());
     })
     .step('close the database', STEP_MS, async () => {
       await stores.clock.stop();
