@@ -279,6 +279,23 @@ describe('a long message', () => {
   });
 });
 
+describe('200 sessions whose MO comes five times each, over four links at once', () => {
+  it('are approved once each, with one event each, and every message is stored with its fate', async () => {
+    const sessions = await Promise.all(Array.from({ length: 200 }, () => gateway.create()));
+    const links = [esme, ...(await Promise.all(Array.from({ length: 3 }, () => gateway.esme('north'))))];
+    const sent = Array.from({ length: 5 }, (_, time) =>
+      sessions.map((session, at) => (links[(at + time) % 4] ?? esme).send('submit_sm', sms(gateway.textOf(session)))),
+    ).flat();
+    for (const answer of await Promise.all(sent)) expect(answer.command_status).toBe(OK);
+    const found = await fates();
+    expect(found.filter((fate) => fate === 'matched')).toHaveLength(200);
+    expect(found.filter((fate) => fate === 'duplicate')).toHaveLength(800);
+    const events = await gateway.room.database.query<{ session: string }>('SELECT session_id AS session FROM events');
+    expect(events.map(({ session }) => session).sort()).toEqual(sessions.map(({ id }) => id).sort());
+    for (const link of links.slice(1)) link.destroy();
+  });
+});
+
 describe('the log', () => {
   it('holds no phone, token, password or text of all this', () => {
     const log = gateway.log.join('\n');
