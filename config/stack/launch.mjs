@@ -38,7 +38,7 @@ async function bringUp(env, lifecycle, log) {
   const dataDir = openDataDir(env, lifecycle);
   await endLeftOverApps({ dataDir, log });
   await checkPorts(listeners);
-  await lifecycle.while('apps', prepare({ log, signal: lifecycle.signal }));
+  await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
 
   const secrets = await loadSecrets(dataDir);
   const [stores, certificates] = await Promise.all([
@@ -48,7 +48,7 @@ async function bringUp(env, lifecycle, log) {
   const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates });
   const app = (name, phase) => startApp({ name, phase, environment, dataDir, lifecycle, log });
   app('simulator', 'simulator');
-  const seeding = lifecycle.while('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
+  const seeding = lifecycle.during('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
   app('control-plane', 'apps');
   app('gateway', 'apps');
   const demo = await seeding;

@@ -55,7 +55,7 @@ export function createLifecycle(log) {
       return started;
     },
     /** Work that gives up when the signal aborts: the stop waits until it has. */
-    while(phase, work) {
+    during(phase, work) {
       steps.get(phase).push(() => work.catch(() => undefined));
       return work;
     },

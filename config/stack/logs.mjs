@@ -1,5 +1,5 @@
 // The apps log to files; what matters of it is shown while they run.
-import { closeSync, copyFileSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 
 const POLL_MS = 200;
 /** A file that has grown to this is kept as `.old` and begun anew. */
@@ -17,6 +17,7 @@ export function followLog(file, show, maxLogBytes = MAX_LOG_BYTES) {
   let offset = 0;
   let rest = '';
   const look = () => {
+    if (!existsSync(file)) return; // removed by somebody: not worth a stop
     const { text, size } = readFrom(file, offset);
     offset += Buffer.byteLength(text, 'latin1');
     const lines = (rest + text).split('\n');

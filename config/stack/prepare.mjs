@@ -1,6 +1,15 @@
 // What a fresh clone needs before anything of it can run: its packages and its build. Only node's own modules are imported here.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readJson, writePrivate } from './files.mjs';
@@ -36,7 +45,7 @@ export async function prepare({ log, signal }) {
 }
 
 async function waitForTurn(log, signal) {
-  mkdirSync(inRoot('dist'), { recursive: true });
+  openDist();
   let said = false;
   for (;;) {
     signal?.throwIfAborted();
@@ -47,6 +56,17 @@ async function waitForTurn(log, signal) {
     if (!said) log(`waiting for process ${working}, which installs or builds here`);
     said = true;
     await new Promise((resolve) => setTimeout(resolve, WAIT_FOR_OTHER_MS));
+  }
+}
+
+function openDist() {
+  try {
+    mkdirSync(inRoot('dist'), { recursive: true });
+    accessSync(inRoot('dist'), constants.W_OK);
+  } catch (error) {
+    throw new StartError(
+      `cannot install or build in ${ROOT} (${error.code}): run this once as the owner of that folder`,
+    );
   }
 }
 
