@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
-import { type Part, type Parts, startParts } from '../support/parts.js';
+import { type Part, type Parts, type Queues, redisIsHere, startParts } from '../support/parts.js';
 import { Phone } from '../support/phone.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-const VERIFICATIONS = 1_000;
 const IN_FLIGHT = 16;
 /** A session must outlive the outages that it meets. */
 const TTL_SECONDS = 300;
 /** One answer, refusal or dead connection at a time; then it is tried again. */
 const CALL_DEADLINE_MS = 5_000;
-const KILL_EVERY_VERIFICATIONS = 60;
+/** A kill comes after so many verifications, and the next after as many again, drawn anew. */
+const KILL_AFTER = { least: 15, most: 70 };
 const SETTLED_WITHIN_MS = 60_000;
 
 let parts: Parts;
@@ -23,19 +23,22 @@ let receiver: Receiver;
 let phone: Phone;
 let api: Agent;
 
-beforeAll(async () => {
-  parts = await startParts();
+const closers: (() => Promise<void>)[] = [];
+
+async function begin(queues: Queues): Promise<void> {
+  parts = await startParts(queues);
+  closers.push(() => parts.stop());
   receiver = await startReceiver();
+  closers.push(() => receiver.close());
   demo = await seedDemo(parts.environment, { webhookUrl: receiver.url });
   phone = new Phone({ port: parts.smppPort, systemId: demo.systemId, password: demo.password });
+  closers.push(() => phone.close());
   api = new Agent({ connect: { ca: readFileSync(parts.caFile) }, headersTimeout: CALL_DEADLINE_MS });
-});
+  closers.push(() => api.close());
+}
 
-afterAll(async () => {
-  await phone.close();
-  await api.close();
-  await receiver.close();
-  await parts.stop();
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
 });
 
 interface Created {
@@ -77,17 +80,35 @@ const textOf = (fallbackUri: string): string => decodeURIComponent(fallbackUri.s
 const numberOf = (index: number): string =>
   `+1415${555 + Math.floor(index / 10_000)}${String(2_000 + (index % 8_000))}`;
 
-/** Kills one process with every 60th verification, a different one each time, and starts it again at once. */
-class Chaos {
-  #turn = 0;
-  #last: Promise<void> = Promise.resolve();
-  readonly killed: string[] = [];
+/** Numbers of a linear congruential generator: a run that failed can be had again by its seed. */
+function* drawn(seed: number): Generator<number, never> {
+  for (let state = seed; ;) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state / 2 ** 32;
+  }
+}
 
-  constructor(private readonly victims: readonly Part[]) {}
+/** Kills a process drawn at random, at moments drawn at random, and starts it again at once. */
+class Chaos {
+  readonly killed: string[] = [];
+  readonly #draw: Generator<number, never>;
+  #nextAt: number;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly victims: readonly Part[],
+    seed: number,
+  ) {
+    this.#draw = drawn(seed);
+    this.#nextAt = this.#pause();
+  }
 
   tick(done: number): void {
-    if (done % KILL_EVERY_VERIFICATIONS !== 0) return;
-    const victim = this.victims[this.#turn++ % this.victims.length];
+    if (done < this.#nextAt) return;
+    this.#nextAt = done + this.#pause();
+    // The first round takes each once, so that every kind of death is in every run.
+    const index = this.killed.length < this.victims.length ? this.killed.length : this.#below(this.victims.length);
+    const victim = this.victims[index];
     if (victim === undefined) return;
     this.killed.push(victim.name);
     this.#last = this.#last.then(async () => {
@@ -99,42 +120,61 @@ class Chaos {
   settled(): Promise<void> {
     return this.#last;
   }
-}
 
-it('kill -9 of any process loses no message that was answered OK, no approval and no event', async () => {
-  const victims = [parts.gateway, parts.controlPlane, parts.postgres, ...(parts.redis === null ? [] : [parts.redis])];
-  const chaos = new Chaos(victims);
-  const sessions: string[] = [];
-  let next = 0;
-  const verifyInTurn = async (): Promise<void> => {
-    while (next < VERIFICATIONS) {
-      const number = numberOf(next++);
-      const session = await create(number);
-      await phone.sendUntilOk({ from: number, to: demo.inboundNumber, text: textOf(session.fallbackUri) });
-      sessions.push(session.id);
-      chaos.tick(sessions.length);
-    }
-  };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, verifyInTurn));
-  await chaos.settled();
-  expect(new Set(chaos.killed).size).toBe(victims.length);
-  expect(sessions).toHaveLength(VERIFICATIONS);
-
-  const client = new pg.Client({ connectionString: parts.databaseUrl });
-  await client.connect();
-  try {
-    const one = async (text: string): Promise<number> => Number((await client.query<{ n: string }>(text)).rows[0]?.n);
-    // Every answered message is stored and approved its session: a message without a match would be one fewer here.
-    expect(await one(`SELECT count(DISTINCT session_id) AS n FROM messages WHERE fate = 'matched'`)).toBe(
-      VERIFICATIONS,
-    );
-    expect(await one(`SELECT count(*) AS n FROM sessions WHERE status = 'approved'`)).toBe(VERIFICATIONS);
-    expect(await one(`SELECT count(*) AS n FROM messages`)).toBeGreaterThanOrEqual(phone.answeredOk);
-    expect(await one(`SELECT count(*) AS n FROM events WHERE type = 'verification.completed'`)).toBe(VERIFICATIONS);
-  } finally {
-    await client.end();
+  #below(limit: number): number {
+    return Math.floor(this.#draw.next().value * limit);
   }
 
-  await until('every event was delivered', SETTLED_WITHIN_MS, () => receiver.sessionsSeen() >= VERIFICATIONS);
-  for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
-});
+  #pause(): number {
+    return KILL_AFTER.least + this.#below(KILL_AFTER.most - KILL_AFTER.least);
+  }
+}
+
+const runs: readonly { readonly queues: Queues; readonly verifications: number }[] = [
+  { queues: 'redis', verifications: 1_000 },
+  { queues: 'postgresql', verifications: 300 },
+];
+
+it.for(runs)(
+  'kill -9 of any process, queues on $queues, loses no message that was answered OK, no approval and no event',
+  async ({ queues, verifications }, { skip }) => {
+    if (queues === 'redis' && !redisIsHere()) skip('no redis-server is on the machine');
+    const seed = Date.now() % 2 ** 31;
+    await begin(queues);
+    const victims = [parts.gateway, parts.controlPlane, parts.postgres, ...(parts.redis === null ? [] : [parts.redis])];
+    const chaos = new Chaos(victims, seed);
+    const sessions: string[] = [];
+    let next = 0;
+    const verifyInTurn = async (): Promise<void> => {
+      while (next < verifications) {
+        const number = numberOf(next++);
+        const session = await create(number);
+        await phone.sendUntilOk({ from: number, to: demo.inboundNumber, text: textOf(session.fallbackUri) });
+        sessions.push(session.id);
+        chaos.tick(sessions.length);
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, verifyInTurn));
+    await chaos.settled();
+    expect(new Set(chaos.killed).size, `seed ${seed}`).toBe(victims.length);
+    expect(sessions).toHaveLength(verifications);
+
+    const client = new pg.Client({ connectionString: parts.databaseUrl });
+    await client.connect();
+    try {
+      const one = async (text: string): Promise<number> => Number((await client.query<{ n: string }>(text)).rows[0]?.n);
+      // Every answered message is stored and approved its session: a message without a match would be one fewer here.
+      expect(await one(`SELECT count(DISTINCT session_id) AS n FROM messages WHERE fate = 'matched'`)).toBe(
+        verifications,
+      );
+      expect(await one(`SELECT count(*) AS n FROM sessions WHERE status = 'approved'`)).toBe(verifications);
+      expect(await one(`SELECT count(*) AS n FROM messages`)).toBeGreaterThanOrEqual(phone.answeredOk);
+      expect(await one(`SELECT count(*) AS n FROM events WHERE type = 'verification.completed'`)).toBe(verifications);
+    } finally {
+      await client.end();
+    }
+
+    await until('every event was delivered', SETTLED_WITHIN_MS, () => receiver.sessionsSeen() >= verifications);
+    for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
+  },
+);

@@ -47,17 +47,22 @@ class AppPart implements Part {
     private readonly opsPort: number,
   ) {}
 
+  /** As under a supervisor: one that ends before it serves is started again. */
   async start(): Promise<void> {
-    this.#child = fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
+    await until(`${this.name} is ready`, READY_MS, () => {
+      if (this.#child === undefined || gone(this.#child)) this.#child = this.#fork();
+      return fetch(`http://127.0.0.1:${this.opsPort}/readyz`).then(
+        (response) => response.ok,
+        () => false,
+      );
+    });
+  }
+
+  #fork(): ChildProcess {
+    return fork(path.join(DIST, `apps/${this.name}/src/main.js`), [], {
       env: { ...process.env, ...this.environment },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    await until(`${this.name} is ready`, READY_MS, () =>
-      fetch(`http://127.0.0.1:${this.opsPort}/readyz`).then(
-        (response) => response.ok,
-        () => false,
-      ),
-    );
   }
 
   async kill(): Promise<void> {
@@ -119,22 +124,26 @@ export interface Parts {
   stop(): Promise<void>;
 }
 
-async function stores(dataDir: string): Promise<{ postgres: StorePart; redis: StorePart | null }> {
+export type Queues = 'redis' | 'postgresql';
+
+export const redisIsHere = (): boolean => findRedis() !== undefined;
+
+async function stores(dataDir: string, queues: Queues): Promise<{ postgres: StorePart; redis: StorePart | null }> {
   const postgresPort = await freePort();
   const log = (): undefined => undefined;
   const postgres = new StorePart('postgres', () => startPostgres({ dataDir, log, port: postgresPort }));
   await postgres.start();
-  if (findRedis() === undefined) return { postgres, redis: null };
+  if (queues === 'postgresql') return { postgres, redis: null };
   const redisPort = await freePort();
   const redis = new StorePart('redis', () => startRedis({ dataDir, log, port: redisPort }));
   await redis.start();
   return { postgres, redis };
 }
 
-/** Starts PostgreSQL, Redis where there is one, and both apps; secrets and certificate are made for this run. */
-export async function startParts(): Promise<Parts> {
+/** Starts PostgreSQL, Redis if the queues are to be there, and both apps; secrets and certificate are made for this run. */
+export async function startParts(queues: Queues): Promise<Parts> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-parts-'));
-  const { postgres, redis } = await stores(dataDir);
+  const { postgres, redis } = await stores(dataDir, queues);
   const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });
   const ports = {
     controlPlane: await freePort(),
