@@ -196,6 +196,10 @@ describe('the transport', () => {
     ],
     ['a bad header', 'GET / HTTP/1.1\r\nHost: x\r\nbad header: x\r\n\r\n', 400],
     ['a head without end', `GET / HTTP/1.1\r\nHost: x\r\nx: ${'a'.repeat(20_000)}`, 413],
+    ['a target that is no path', `GET *v1/verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 404],
+    ['a question about the server as a whole', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404],
+    ['a method of another protocol', 'PROPFIND /v1/verify HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 401],
+    ['an absolute target', `GET https://evil.example/v1/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 401],
     ['an expectation', 'GET /elsewhere HTTP/1.1\r\nHost: x\r\nExpect: magic\r\nConnection: close\r\n\r\n', 404],
   ])('refuses %s with a body of the catalogue', async (_what, octets, status) => {
     const response = await raw(octets);

@@ -1,11 +1,12 @@
-import type { AccountDirectory } from '@countersign/accounts';
-import { digestsEqual, parseApiKey, type ServerKeys } from '@countersign/keys';
+import type { AccountDirectory, Scope } from '@countersign/accounts';
+import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
 import type { AllowedMethods } from './allowed-methods.js';
-import { parseRanges, readProxiedRequest, type AddressRange } from './client-address.js';
+import { parseRanges, type AddressRange } from '../address-ranges.js';
+import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
-import type { Caller, RouteAccess } from './route-access.js';
+import type { Caller } from './route-access.js';
 
 export interface GatekeeperOptions {
   readonly directory: Pick<AccountDirectory, 'authenticate'>;
@@ -15,6 +16,7 @@ export interface GatekeeperOptions {
   readonly methods: AllowedMethods;
 }
 
+const ADMIN_KEY_PREFIX = 'csk_admin_';
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 const UNAUTHORIZED = new RefusedRequest({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
@@ -38,13 +40,19 @@ export class Gatekeeper {
     if (untrusted !== null) return untrusted;
     // Of a request that no route matched, and of one whose address cannot be read, there is no configuration.
     const route = request.is404 ? undefined : request.routeOptions.config.route;
-    const path = pathOf(request.url);
-    if (route?.access === 'public' || (route === undefined && !isUnderVersion(path))) {
-      return route === undefined ? this.noSuchRoute(path) : null;
-    }
+    if (route === undefined) return this.judgeUnrouted(request);
+    if (route.access === 'public') return null;
     request.caller = await this.authenticate(request.headers.authorization);
-    if (request.caller === null) return UNAUTHORIZED;
-    return route === undefined ? this.noSuchRoute(path) : judgeScope(request.caller, route);
+    return request.caller === null ? UNAUTHORIZED : judgeScope(request.caller, route.scope);
+  }
+
+  private async judgeUnrouted(request: FastifyRequest): Promise<RefusedRequest> {
+    const path = pathOf(request.url);
+    const needsKey = path === '/v1' || path.startsWith('/v1/');
+    if (needsKey && (await this.authenticate(request.headers.authorization)) === null) return UNAUTHORIZED;
+    const methods = this.options.methods.of(path);
+    if (methods.length === 0) return refused('NOT_FOUND');
+    return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
@@ -65,25 +73,15 @@ export class Gatekeeper {
 
   private async authenticate(authorization: string | undefined): Promise<Caller | null> {
     const [, key] = BEARER.exec(authorization ?? '') ?? [];
-    const parsed = key === undefined ? null : parseApiKey(key);
-    if (key === undefined || parsed === null) return null;
-    if (parsed.kind !== 'admin') return this.options.directory.authenticate(key);
+    if (key === undefined) return null;
+    if (!key.startsWith(ADMIN_KEY_PREFIX)) return this.options.directory.authenticate(key);
     return digestsEqual(this.options.keys.digest('api-key', key), this.adminDigest) ? { kind: 'admin' } : null;
-  }
-
-  private noSuchRoute(path: string): RefusedRequest {
-    const methods = this.options.methods.of(path);
-    if (methods.length === 0) return refused('NOT_FOUND');
-    return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 }
 
-function judgeScope(caller: Caller, route: RouteAccess): RefusedRequest | null {
-  if (route.access === 'public') return null;
+function judgeScope(caller: Caller, scope: Scope): RefusedRequest | null {
   if (caller.kind === 'admin') return refused('FORBIDDEN', 'An admin key may not be used here.');
-  return caller.scopes.includes(route.scope)
-    ? null
-    : refused('FORBIDDEN', `This API key lacks the scope ${route.scope}.`);
+  return caller.scopes.includes(scope) ? null : refused('FORBIDDEN', `This API key lacks the scope ${scope}.`);
 }
 
 const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
@@ -92,14 +90,12 @@ const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
 
-/** The path as the router reads it: without the query, escapes decoded; as it is when they cannot be. */
+/** The path as the router reads it: without query, scheme and host, escapes decoded; as it is when they cannot be. */
 function pathOf(url: string): string {
-  const [path = ''] = url.split('?', 1);
+  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
   try {
     return decodeURIComponent(path);
   } catch {
     return path;
   }
 }
-
-const isUnderVersion = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');

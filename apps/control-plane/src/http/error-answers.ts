@@ -43,6 +43,7 @@ export class ErrorAnswers implements ExceptionFilter {
       .headers(headers)
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-store')
+      .header('x-request-id', reply.request.id)
       .send(this.body(refusal));
   }
 

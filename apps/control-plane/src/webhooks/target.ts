@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { inRanges, parseRanges, type AddressRange } from '../http/client-address.js';
+import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
 
 export const MAX_TARGET_LENGTH = 2048;
 

@@ -1,0 +1,22 @@
+import ipaddr from 'ipaddr.js';
+
+export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
+
+/** Reads CIDR texts such as `10.0.0.0/8`; an address alone is a range of one. Throws on anything else. */
+export function parseRanges(cidrs: readonly string[]): AddressRange[] {
+  return cidrs.map((cidr) => {
+    if (cidr.includes('/')) return ipaddr.parseCIDR(cidr);
+    const address = ipaddr.process(cidr);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  });
+}
+
+/** Whether an address lies in one of the ranges. An IPv4 address that arrived in IPv6 clothes is the IPv4 address. */
+export function inRanges(address: string, ranges: readonly AddressRange[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return ranges.some(([network, prefixLength]) => {
+    if (parsed instanceof ipaddr.IPv4) return network instanceof ipaddr.IPv4 && parsed.match(network, prefixLength);
+    return network instanceof ipaddr.IPv6 && parsed.match(network, prefixLength);
+  });
+}
