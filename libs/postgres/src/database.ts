@@ -52,6 +52,13 @@ interface TimedQuery extends pg.QueryConfig {
 
 const endsConnection = (error: unknown): boolean => error instanceof DatabaseUnavailable && !error.connectionLives;
 
+/** Keeps what is written to the server until the end of this turn, so that the statements of one moment are one write. */
+function holdWrites(client: pg.PoolClient): void {
+  const { stream } = client.connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Which connections were made before the server was last found to be gone, and so may still point at it. */
@@ -92,6 +99,8 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       query_timeout: QUERY_TIMEOUT_MS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      // Statements that are asked for together travel together: a round trip costs more than most statements.
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
@@ -230,6 +239,7 @@ export class Database implements Executor {
     const left = Math.ceil(deadlineMs - performance.now());
     if (left <= 0) throw new DatabaseUnavailable('no time left for a statement');
     const query: TimedQuery = { text, values: [...values], query_timeout: left };
+    holdWrites(client);
     try {
       return await client.query<Row & pg.QueryResultRow>(query);
     } catch (error) {
@@ -246,9 +256,12 @@ export class Database implements Executor {
         return (await this.#run<Row>(client, text, values, deadlineMs)).rows;
       },
     };
-    await this.#run(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', [], deadlineMs);
+    const begun = this.#run(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', [], deadlineMs);
+    // Not waited for: it travels with the first statement of the work, and is asked after before the commit.
+    begun.catch(() => undefined);
     try {
       const result = await work(tx);
+      await begun;
       const { command } = await this.#run(client, 'COMMIT', [], deadlineMs);
       // A transaction whose failed statement was swallowed by `work` is rolled back by its COMMIT, without an error.
       if (command !== 'COMMIT') throw new Error('a statement of this transaction had failed: nothing was committed');

@@ -132,13 +132,15 @@ export class SessionStore {
   }
 
   /**
-   * Judges inbound messages and approves what they match, in the caller's transaction, which also stores the messages
-   * with their fates. The caller rings the bell for `eventIds` after its commit. Verdicts are in the order of the
-   * evidence; a message is matched only if the guarded write really approved its session, else this throws.
+   * Judges inbound messages and approves what they match, in the caller's transaction. `record` stores the messages with
+   * their fates in that same transaction: it is called with the verdicts, in the order of the evidence, and its
+   * statements travel together with the approvals. The caller rings the bell for `eventIds` after its commit. A message
+   * is matched only if the guarded write really approved its session, else this throws.
    */
   async matchInbound(
     tx: Executor,
     evidence: readonly InboundEvidence[],
+    record: (verdicts: readonly InboundVerdict[]) => Promise<void> = nothingToRecord,
   ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
     const cases = evidence.map(({ tokens, ...rest }) => ({
       ...rest,
@@ -154,9 +156,12 @@ export class SessionStore {
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
     const approved = pick(byId, approve).map((row) => ({ row, at: row.now }));
-    // In this order: a session may see a wrong sender and then the right one in the same batch.
-    const mismatchEvents = await this.endings.noteMismatch(tx, pick(byId, mismatch));
-    const approvalEvents = await this.endings.end(tx, APPROVED_BY_MO, approved);
+    // Asked for at once and written in this order: a session may see a wrong sender and then the right one.
+    const [mismatchEvents, approvalEvents] = await Promise.all([
+      this.endings.noteMismatch(tx, pick(byId, mismatch)),
+      this.endings.end(tx, APPROVED_BY_MO, approved),
+      record(verdicts),
+    ]);
     return { verdicts: [...verdicts], eventIds: [...mismatchEvents, ...approvalEvents] };
   }
 
@@ -252,6 +257,8 @@ export class SessionStore {
     if (eventIds.length > 0) this.options.onEvents(eventIds);
   }
 }
+
+const nothingToRecord = (): Promise<void> => Promise.resolve();
 
 const ENDING_OF: Readonly<Record<'cancel' | 'expire', EndingKind>> = {
   cancel: { to: 'cancelled', emits: 'verification.cancelled', approvedBy: null },

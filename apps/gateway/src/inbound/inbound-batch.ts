@@ -35,10 +35,10 @@ export class InboundBatch {
       const evidence = commands.map(({ link }, ref): InboundEvidence => {
         return { ref, tokens: tokens[ref] ?? [], senders: senders[ref] ?? [], trusted: link.trustedForMo };
       });
-      const judged = await this.o.sessions.matchInbound(tx, evidence);
-      const rows = zip(commands, sealed, judged.verdicts).map((row) => messageRow(...row));
-      await this.o.messages.insertInbound(tx, rows);
-      return judged;
+      return this.o.sessions.matchInbound(tx, evidence, (found) => {
+        const rows = zip(commands, sealed, found).map((row) => messageRow(...row));
+        return this.o.messages.insertInbound(tx, rows);
+      });
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     return verdicts;
