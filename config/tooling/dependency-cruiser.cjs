@@ -41,7 +41,12 @@ module.exports = {
     ...Object.entries(LIBS).map(([room, allowed]) => roomRule('libs', room, allowed)),
     ...Object.entries(APPS).map(([room, allowed]) => roomRule('apps', room, allowed)),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'nothing-imports-tests', severity: 'error', from: { path: '^(apps|libs|config)/' }, to: { path: '^test/' } },
+    {
+      name: 'nothing-imports-tests',
+      severity: 'error',
+      from: { path: '^(apps|libs|config)/' },
+      to: { path: '^test/' },
+    },
     {
       name: 'only-through-the-door',
       comment: 'A room is imported as @countersign/<room>, never by a path into it.',

@@ -37,9 +37,15 @@ export default defineConfig({
           ...serial,
         },
       },
-      { extends: true, test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 30_000, ...serial } },
+      {
+        extends: true,
+        test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 30_000, ...serial },
+      },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.spec.ts'], testTimeout: 120_000, ...serial } },
-      { extends: true, test: { name: 'faults', include: ['test/faults/**/*.spec.ts'], testTimeout: 300_000, ...serial } },
+      {
+        extends: true,
+        test: { name: 'faults', include: ['test/faults/**/*.spec.ts'], testTimeout: 300_000, ...serial },
+      },
     ],
   },
 });
