@@ -28,8 +28,8 @@ const RETRY_JITTER_MS = 200;
 const PRODUCER_COMMAND_TIMEOUT_MS = 500;
 /** Three times the longest block of a worker: silence beyond it means that the line is dead. */
 const WORKER_SOCKET_TIMEOUT_MS = 30_000;
-/** BullMQ's own 15 s would leave a worker deaf for that long after PostgreSQL is back. */
-const WORKER_RETRY_MS = 1_000;
+/** `runRetryDelay` of every worker: BullMQ's own 15 s would leave it deaf for that long after PostgreSQL is back. */
+export const WORKER_RETRY_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** Connections of one queue or worker to PostgreSQL, beside the one that listens. */

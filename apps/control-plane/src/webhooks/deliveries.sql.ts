@@ -34,13 +34,16 @@ export const READ_EVENT_DATA = `
  * Claims locked deliveries: until the lease ends nobody else tries them, and after it anybody may. The body is written
  * with the first claim and stays. $1 ids, $2 sealed bodies in the same order, null where there is one already,
  * $3 lease in seconds, $4 and $5 bounds of the ids.
+ *
+ * Ids and bounds both, here and in the statements below: the bounds choose the partition, and in one that has no
+ * statistics yet the planner would go by them alone and read every row between.
  */
 export const CLAIM_DELIVERIES = `
   UPDATE deliveries
   SET claimed_until = lease.ends, next_attempt_at = lease.ends, body_sealed = coalesce(deliveries.body_sealed, claimed.body)
   FROM unnest($1::uuid[], $2::bytea[]) AS claimed (id, body),
     (SELECT ${NOW} + make_interval(secs => $3) AS ends) AS lease
-  WHERE deliveries.id = claimed.id AND deliveries.id BETWEEN $4 AND $5
+  WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $4 AND $5
   RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
 
 /**
@@ -53,7 +56,7 @@ export const RECORD_ATTEMPTS = `
     attempts = deliveries.attempts || made.attempt
   FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[])
     AS made (id, lease, status, next_attempt_at, attempt)
-  WHERE deliveries.id = made.id AND deliveries.id BETWEEN $6 AND $7
+  WHERE deliveries.id = made.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $6 AND $7
     AND deliveries.status = 'pending' AND deliveries.claimed_until = made.lease
   RETURNING deliveries.id`;
 
@@ -61,7 +64,7 @@ export const RECORD_ATTEMPTS = `
 export const RELEASE_DELIVERIES = `
   UPDATE deliveries SET claimed_until = NULL, next_attempt_at = ${NOW}
   FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, lease)
-  WHERE deliveries.id = given.id AND deliveries.id BETWEEN $3 AND $4
+  WHERE deliveries.id = given.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $3 AND $4
     AND deliveries.status = 'pending' AND deliveries.claimed_until = given.lease`;
 
 /**

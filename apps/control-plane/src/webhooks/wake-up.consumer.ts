@@ -1,3 +1,4 @@
+import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES, type WakeUp } from '@countersign/events';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown } from '@nestjs/common';
@@ -8,7 +9,7 @@ import { WebhookPump } from './webhook-pump.js';
 const CONCURRENCY = 10;
 
 /** Hears the bell. A job carries ids and no state, and is done once the pump is awake. */
-@Processor({ name: QUEUES.webhooks, configKey: 'worker' }, { concurrency: CONCURRENCY })
+@Processor({ name: QUEUES.webhooks, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class WakeUpConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
     private readonly pump: WebhookPump,
