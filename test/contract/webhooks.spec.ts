@@ -1,10 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ensurePartitions, newId, parseId } from '@countersign/postgres';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 let room: ControlPlaneRoom;
 const receivers: Receiver[] = [];
@@ -279,6 +282,27 @@ describe('two control planes over one database', () => {
     } finally {
       await stopOther();
     }
+  });
+});
+
+describe('a stop of several days', () => {
+  it('leaves no delivery behind, however many one receiver was to get', async () => {
+    const target = await receiver();
+    const { accountId } = room.demo;
+    const thenMs = room.clock.nowMs() - 5 * DAY_MS;
+    await room.stop();
+    await ensurePartitions(room.database, thenMs);
+    for (let count = 0; count < 12; count++) {
+      const id = newId(thenMs + count);
+      const body = JSON.stringify({ type: 'verification.completed', data: { id: `session ${count}` } });
+      await room.database.query(
+        `INSERT INTO deliveries (id, account_id, session_id, type, url, body_sealed, occurred_at, next_attempt_at)
+        VALUES ($1, $2, $1, 'verification.completed', $3, $4, now(), now())`,
+        [id, parseId('acct', accountId), target.url, room.keys.seal('webhook-body', body, id)],
+      );
+    }
+    await room.start();
+    await until('every one was told', 20_000, () => target.sessionsSeen() === 12);
   });
 });
 

@@ -30,6 +30,8 @@ export const MAX_SET = 100;
 const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
 /** Between two looks at everything, for what a long stop may have left behind the horizon. */
 const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1000;
+/** The same, while such a look has found something or could not see all. */
+const NEXT_FULL_LOOK_MS = 2_000;
 const MAX_QUEUED_RECORDS = 10_000;
 /** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
 const RECORD_DEADLINE_MS = 10_000;
@@ -91,7 +93,7 @@ export interface DeliveryStoreOptions {
 /** The one door to delivery rows. */
 export class DeliveryStore {
   private readonly records: Batcher<RecordCommand, boolean>;
-  private lookedAtAllMs = -Infinity;
+  private nextFullLookMs = -Infinity;
 
   constructor(private readonly options: DeliveryStoreOptions) {
     this.records = new Batcher({
@@ -122,9 +124,11 @@ export class DeliveryStore {
    */
   claim(room: Room): Promise<Claim> {
     return this.options.database.transaction(async (tx) => {
-      const low = this.lowestOfInterest();
+      const horizon = this.horizon();
+      const low = this.lowestOfInterest(horizon);
       const due = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [MAX_SET, low, room.fullHosts]);
       const { chosen, leftOver } = choose(due, room);
+      if (low !== horizon) this.noteFullLook(due, horizon, room);
       if (chosen.length === 0) return { claimed: [], leftOver, more: false };
       const bodies = await this.bodiesOf(tx, chosen);
       return { claimed: await this.claimRows(tx, chosen, bodies), leftOver, more: due.length === MAX_SET };
@@ -249,11 +253,14 @@ export class DeliveryStore {
   }
 
   /** Usually the partitions of the schedule, now and then all of them. */
-  private lowestOfInterest(): Uuid {
-    const nowMs = this.options.clock.nowMs();
-    if (nowMs - this.lookedAtAllMs < FULL_LOOK_INTERVAL_MS) return this.horizon();
-    this.lookedAtAllMs = nowMs;
-    return firstIdAt(0);
+  private lowestOfInterest(horizon: Uuid): Uuid {
+    return this.options.clock.nowMs() < this.nextFullLookMs ? horizon : firstIdAt(0);
+  }
+
+  /** What was left behind can be more than one look takes, or be hidden behind a full host: then the next comes soon. */
+  private noteFullLook(due: readonly DueRow[], horizon: Uuid, { fullHosts }: Room): void {
+    const moreMayBe = fullHosts.length > 0 || due.length === MAX_SET || due.some(({ id }) => id < horizon);
+    this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
   }
 }
 

@@ -22,7 +22,10 @@ interface Job extends LaneJob {
 }
 
 export interface PumpOptions {
-  readonly store: DeliveryStore;
+  readonly store: Pick<
+    DeliveryStore,
+    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'record' | 'release' | 'nextDueInMs'
+  >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly secretOf: (accountId: Uuid) => Promise<string>;
@@ -93,12 +96,23 @@ export class WebhookPump {
     const rang = this.alarmRang;
     this.alarmRang = false;
     const named = this.rung.splice(0, MAX_SET);
-    if (named.length > 0) await this.options.store.dispatchNamed(named);
-    const forgotten = relay ? await this.options.store.dispatchForgotten() : 0;
+    const forgotten = await this.dispatch(named, relay);
     const more = await this.claim();
     if (relay && forgotten < MAX_SET) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
     if (relay || rang) await this.setAlarm();
     return more || this.rung.length > 0 || forgotten === MAX_SET;
+  }
+
+  /** How many forgotten events became deliveries. Events that cannot must not keep deliveries that can from being made. */
+  private async dispatch(named: readonly Uuid[], relay: boolean): Promise<number> {
+    const { store, onError } = this.options;
+    try {
+      if (named.length > 0) await store.dispatchNamed(named);
+      return relay ? await store.dispatchForgotten() : 0;
+    } catch (error) {
+      onError(error);
+      return 0;
+    }
   }
 
   private async claim(): Promise<boolean> {
