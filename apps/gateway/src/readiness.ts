@@ -1,10 +1,8 @@
-import type { Database, DatabaseClock } from '@countersign/postgres';
+import { readinessOf, type Database, type DatabaseClock } from '@countersign/postgres';
 import type { Check } from '@countersign/telemetry';
 import { MAX_QUEUED_MESSAGES, type InboundService } from './inbound/inbound.service.js';
 import type { ListenerService } from './listener/listener.service.js';
 
-/** Ids are stamped by the database's time; a machine this far off is not to be trusted with deadlines either. */
-const MAX_DRIFT_MS = 5_000;
 /** With more than this waiting, what comes next would be sent back. */
 const MAX_QUEUE_SHARE = 0.8;
 
@@ -21,12 +19,7 @@ export interface ReadinessParts {
  */
 export function readinessChecks({ database, clock, inbound, listener }: ReadinessParts): Record<string, Check> {
   return {
-    database: async () => {
-      await database.query('SELECT 1');
-    },
-    clock: () => {
-      if (Math.abs(clock.driftMs) > MAX_DRIFT_MS) throw new Error(`${Math.round(clock.driftMs)} ms off the database`);
-    },
+    ...readinessOf(database, clock),
     queue: () => {
       if (inbound.queued > MAX_QUEUED_MESSAGES * MAX_QUEUE_SHARE) throw new Error(`${inbound.queued} MOs are waiting`);
     },

@@ -3,7 +3,7 @@ import { Logger as NestLogger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { loadSettings, SettingsError, SimulatorSettings } from '@countersign/settings';
-import { createLogger, type Logger, NestPinoLogger, Shutdown } from '@countersign/telemetry';
+import { createLogger, type Logger, NestPinoLogger, runDaemon, Shutdown } from '@countersign/telemetry';
 import { ErrorFilter } from './http/error.filter.js';
 import { validationPipe } from './http/validation.pipe.js';
 import { SimulatorModule } from './simulator.module.js';
@@ -13,7 +13,7 @@ import { SmscServer } from './smsc/smsc.server.js';
 const HOST = '127.0.0.1';
 const STOP_STEP_MS = 3_000;
 
-async function start(settings: Readonly<SimulatorSettings>, logger: Logger): Promise<void> {
+async function start(settings: Readonly<SimulatorSettings>, logger: Logger): Promise<Shutdown> {
   const smsc = new SmscServer({
     port: settings.smppPort,
     systemId: settings.systemId,
@@ -27,19 +27,21 @@ async function start(settings: Readonly<SimulatorSettings>, logger: Logger): Pro
   );
   app.useGlobalPipes(validationPipe());
   app.useGlobalFilters(new ErrorFilter());
-  new Shutdown({ logger })
-    .step('HTTP', STOP_STEP_MS, () => app.close())
-    .step('SMPP', STOP_STEP_MS, () => smsc.close())
-    .listen();
   await smsc.listen();
   await app.listen(settings.httpPort, HOST);
-  logger.info({ smppPort: settings.smppPort, httpPort: settings.httpPort }, 'ready');
+  return new Shutdown({ logger })
+    .step('HTTP', STOP_STEP_MS, () => app.close())
+    .step('SMPP', STOP_STEP_MS, () => smsc.close());
 }
 
-try {
-  const settings = loadSettings(SimulatorSettings);
-  await start(settings, createLogger({ app: 'simulator', level: settings.logLevel }));
-} catch (error) {
-  process.stderr.write(`${error instanceof SettingsError ? error.message : String(error)}\n`);
-  process.exit(1);
-}
+await runDaemon({
+  portVariables: 'SIMULATOR_SMPP_PORT or SIMULATOR_HTTP_PORT',
+  isForOperator: (error) => error instanceof SettingsError,
+  start: async () => {
+    const settings = loadSettings(SimulatorSettings);
+    const logger = createLogger({ app: 'simulator', level: settings.logLevel });
+    const shutdown = await start(settings, logger);
+    const { smppPort, httpPort } = settings;
+    return { shutdown, ready: () => logger.info({ smppPort, httpPort }, 'ready') };
+  },
+});

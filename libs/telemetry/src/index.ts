@@ -1,6 +1,6 @@
+export { runDaemon, type DaemonOptions, type Started } from './daemon.js';
 export { DeadlineError, withinDeadline } from './deadline.js';
 export { createLogger, type Logger, type LoggerOptions } from './logger.js';
-export { LoopDelay } from './loop-delay.js';
 export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer, type OpsServerOptions } from './ops-server.js';

@@ -1,8 +1,5 @@
-import type { DatabaseClock, Executor } from '@countersign/postgres';
+import { readinessOf, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { Check } from '@countersign/telemetry';
-
-/** Beyond this the wall clock of the machine and the database's disagree too much to go on (architecture, invariant 4). */
-const MAX_DRIFT_MS = 5_000;
 
 export interface ReadinessParts {
   readonly database: Executor;
@@ -18,13 +15,7 @@ export interface ReadinessParts {
 export function readinessChecks({ database, clock, askQueue }: ReadinessParts): Readonly<Record<string, Check>> {
   let queueAnswered = false;
   return {
-    database: async () => {
-      await database.query('SELECT 1');
-    },
-    clock: () => {
-      const driftMs = Math.round(clock.driftMs);
-      if (Math.abs(driftMs) > MAX_DRIFT_MS) throw new Error(`the clock is ${driftMs} ms off the database's`);
-    },
+    ...readinessOf(database, clock),
     queue: async () => {
       if (!queueAnswered) await askQueue();
       queueAnswered = true;

@@ -1,0 +1,59 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { createLogger, runDaemon, Shutdown, type Started } from './index.js';
+
+class ForOperator extends Error {}
+
+/** Runs a daemon whose start is given, on a process of its own making; answers what became visible of it. */
+async function run(start: () => Promise<Started>, host: { connected?: boolean; parentDies?: boolean } = {}) {
+  const seen: string[] = [];
+  const source = Object.assign(new EventEmitter(), {
+    ...('connected' in host ? { connected: host.connected } : {}),
+    stderr: { write: (text: string) => seen.push(text) },
+    exit: (code: number) => seen.push(`exit ${code}`),
+  });
+  const isForOperator = (error: unknown): error is Error => error instanceof ForOperator;
+  const running = runDaemon({ start, portVariables: 'SOME_PORT', isForOperator }, source);
+  if (host.parentDies === true) source.emit('disconnect');
+  await running;
+  return { seen, parentDies: () => source.emit('disconnect') };
+}
+
+const started = (says: () => void = () => undefined): Promise<Started> => {
+  const logger = createLogger({ app: 'test', level: 'silent' });
+  const shutdown = new Shutdown({ logger, exit: () => undefined });
+  shutdown.listen = () => shutdown;
+  return Promise.resolve({ shutdown, ready: says });
+};
+
+describe('a daemon', () => {
+  it('says that it is ready, and leaves the parent to the shutdown from then on', async () => {
+    const said: string[] = [];
+    const { seen, parentDies } = await run(() => started(() => said.push('ready')));
+    parentDies();
+    expect(seen).toEqual([]);
+    expect(said).toEqual(['ready']);
+  });
+
+  it('ends with the reason when it cannot start', async () => {
+    const { seen } = await run(() => Promise.reject(new Error('no database')));
+    expect(seen).toEqual(['no database\n', 'exit 1']);
+  });
+
+  it('shows no secret that an error quotes, but what was written for the operator as it is', async () => {
+    const quoting = await run(() => Promise.reject(new Error('no postgres://me:secret@db/x')));
+    expect(quoting.seen.join('')).not.toContain('secret');
+    const written = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
+    expect(written.seen).toContain('DATABASE_URL is not set\n');
+  });
+
+  it('says what to do about a port that is taken', async () => {
+    const { seen } = await run(() => Promise.reject(new Error('listen EADDRINUSE: 127.0.0.1:1')));
+    expect(seen[0]).toContain('stop what uses the port, or set SOME_PORT');
+  });
+
+  it('ends when its parent dies while it starts, or was dead before', async () => {
+    expect((await run(() => started(), { connected: true, parentDies: true })).seen).toEqual(['exit 1']);
+    expect((await run(() => started(), { connected: false })).seen).toContain('exit 1');
+  });
+});
