@@ -4,10 +4,10 @@ import type { Uuid } from '@countersign/postgres';
 import { fallbackText, type CreateSession, type Session } from '@countersign/session';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
-import type { PDU, PduValues } from 'smpp';
+import type { PduValues } from 'smpp';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { Esme, type EsmeAccount, type MessageCommand } from './esme.js';
+import { Esme, type EsmeAccount } from './esme.js';
 import { lineTo, type Line } from './line.js';
 import { ENTROPY_KEYS, openSessionRoom, PHONE, type SessionRoom } from './session-room.js';
 
@@ -192,6 +192,3 @@ export function partOfSms(
   const header = Buffer.from([5, 0, 3, reference, total, part]);
   return sms(Buffer.concat([header, Buffer.from(text)]), { esm_class: 0x40, ...changes });
 }
-
-export const sendAll = (esme: Esme, command: MessageCommand, messages: readonly PduValues[]): Promise<PDU[]> =>
-  Promise.all(messages.map((message) => esme.send(command, message)));

@@ -18,7 +18,7 @@ export type {
   SmppAddress,
   SubmitSm,
 } from './pdu.js';
-export { integerTlv, octetsTlv, textTlv, tlvInteger, tlvOctets, tlvText } from './tlv.js';
+export { integerTlv, octetsTlv, textTlv, tlvInteger, tlvOctets } from './tlv.js';
 export type { Tlv } from './tlv.js';
 export { decodePdu, LIMITS_OF_34, LIMITS_OF_50 } from './decode.js';
 export type { DecodeLimits } from './decode.js';

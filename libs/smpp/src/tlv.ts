@@ -34,14 +34,6 @@ export function tlvInteger(pdu: WithTlvs, name: TlvName): number | null {
   return octets === null || octets.length === 0 || octets.length > 4 ? null : octets.readUIntBE(0, octets.length);
 }
 
-/** A text TLV up to its NUL or, where the peer left the NUL out, its end; or null. One character an octet (Latin-1). */
-export function tlvText(pdu: WithTlvs, name: TlvName): string | null {
-  const octets = tlvOctets(pdu, name);
-  if (octets === null) return null;
-  const nul = octets.indexOf(0);
-  return octets.toString('latin1', 0, nul === -1 ? octets.length : nul);
-}
-
 export function octetsTlv(name: TlvName, value: Uint8Array): Tlv {
   return { tag: tlvTag(name), value: Buffer.from(value) };
 }

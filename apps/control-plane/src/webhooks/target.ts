@@ -13,7 +13,7 @@ export interface TargetPolicy {
 export type TargetCheck = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly because: string };
 
 /** Tabs, newlines and backslashes are what URL parsers disagree about; no URL needs them. */
-const DOUBTFUL = /[\u0000-\u0020\u007f\\]/; // eslint-disable-line no-control-regex
+const DOUBTFUL = /[\u0000-\u0020\u007f\\]/; // eslint-disable-line no-control-regex -- it is they that are looked for
 /** Scheme, two slashes and an authority: URL parsers repair `https:host` and `https:///host`, receivers' own tools do not. */
 const ABSOLUTE = /^[a-z]+:\/\/([^/?#]+)/i;
 
