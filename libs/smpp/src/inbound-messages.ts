@@ -1,4 +1,3 @@
-import { STATUS } from './dictionary.js';
 import { Fifo } from './fifo.js';
 import type { MessageAnswer } from './link-options.js';
 import type { MessagePdu } from './pdu.js';
@@ -16,11 +15,11 @@ interface InboundOptions {
   readonly nowMs: () => number;
   readonly handle: (pdu: MessagePdu) => Promise<MessageAnswer> | MessageAnswer;
   readonly answer: (pdu: MessagePdu, answer: MessageAnswer) => void;
+  /** The answer to a message that its handler failed or forgot. */
+  readonly failed: () => MessageAnswer;
   /** A message was answered: there may be room again. */
   readonly onSettled: () => void;
 }
-
-const FAILED: MessageAnswer = { status: STATUS.ESME_RSYSERR };
 
 /**
  * The peer's messages between their arrival and their answer. At most `maxOpen` are with their handlers; those that were
@@ -58,11 +57,11 @@ export class InboundMessages {
     else this.#start(pdu);
   }
 
-  /** Answers ESME_RSYSERR for handlers that took too long; what they decide later is not sent. */
+  /** Answers for handlers that took too long; what they decide later is not sent. */
   failOverdue(nowMs: number): void {
     for (const message of this.#open) {
       if (message.dueMs > nowMs) break;
-      this.#settle(message, FAILED);
+      this.#settle(message, this.options.failed());
     }
   }
 
@@ -80,12 +79,12 @@ export class InboundMessages {
     try {
       answer = this.options.handle(pdu);
     } catch {
-      answer = FAILED;
+      answer = this.options.failed();
     }
     if ('then' in answer) {
       answer.then(
         (settled) => this.#settle(message, settled),
-        () => this.#settle(message, FAILED),
+        () => this.#settle(message, this.options.failed()),
       );
     } else {
       this.#settle(message, answer);

@@ -43,10 +43,12 @@ export interface LinkOptions {
   /** For the role `esme`: an outbind came; whoever accepts it calls `bind`. Without it outbind is refused. */
   onOutbind?(outbind: OutbindFields): void;
   /**
-   * A message came. It is answered when the promise settles; a throw answers ESME_RSYSERR, and so does silence beyond
-   * the response timer (the peer will send it again). May answer without a promise.
+   * A message came. It is answered when the promise settles; a throw, or silence beyond the response timer, answers
+   * `sendAgainStatus`. May answer without a promise.
    */
   onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
+  /** The status that makes this peer send a message again; asked for each time. Without it ESME_RSYSERR. Must not throw. */
+  sendAgainStatus?(): number;
   onChange?(state: LinkState): void;
   /** Every PDU read and written, passwords and text in clear (see `redactPdu`); for metrics and traces. */
   onPdu?(direction: 'in' | 'out', pdu: Pdu): void;

@@ -115,6 +115,7 @@ export class BindSupervisor {
       const link = new SmppLink(socket, {
         ...linkOptionsOf(bind),
         onMessage: (pdu) => this.o.onMessage(pdu, this.#bind),
+        sendAgainStatus: () => this.#bind.retryableMoStatus,
         onPdu: this.o.onPdu,
       });
       this.#link = link;

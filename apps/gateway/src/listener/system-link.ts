@@ -56,6 +56,7 @@ export class SystemLink {
       systemIdOfServer: OUR_SYSTEM_ID,
       authenticate: (request) => this.authenticate(request),
       onMessage: (pdu) => this.accept(pdu),
+      sendAgainStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
       onChange: (state) => this.moveTo(state),
       onPdu: (direction, pdu) => o.metrics.countPdu('listener', direction, pdu),
       onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),

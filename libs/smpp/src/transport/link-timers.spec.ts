@@ -95,6 +95,14 @@ describe('no state without a timer', () => {
     peer.socket.end();
     expect(await peer.closed()).toBe(0);
   });
+
+  it('a handler that never answers is answered for with the status that makes this peer send again', async () => {
+    const { onMessage } = heldMessages();
+    const sendAgainStatus = () => STATUS.ESME_RTHROTTLED;
+    const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage, sendAgainStatus });
+    peer.send(message());
+    expect((await peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
+  });
 });
 
 describe('back-pressure', () => {

@@ -104,6 +104,7 @@ export class SmppLink {
       nowMs,
       handle: (pdu) => options.onMessage(pdu),
       answer: (pdu, answer) => this.#answerMessage(pdu, answer),
+      failed: () => ({ status: options.sendAgainStatus?.() ?? STATUS.ESME_RSYSERR }),
       onSettled: () => this.#inboundSettled(),
     });
     this.#farewell = this.#prepareFarewell();
