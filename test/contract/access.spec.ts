@@ -128,6 +128,12 @@ describe('a route', () => {
     },
   );
 
+  it.each(['GET', 'DELETE', 'HEAD'])('whose address cannot be read is not there for %s', async (method) => {
+    const answer = await room.call('/v1/verify/%E0%A4%A', { method });
+    expect(answer.status).toBe(404);
+    expect(answer.headers['allow']).toBeUndefined();
+  });
+
   it.each([
     ['/v1/verify', 'GET', 'POST'],
     ['/v1/verify', 'PATCH', 'POST'],

@@ -51,7 +51,8 @@ export class Gatekeeper {
     const needsKey = path === '/v1' || path.startsWith('/v1/');
     if (needsKey && (await this.authenticate(request.headers.authorization)) === null) return UNAUTHORIZED;
     const methods = this.options.methods.of(path);
-    if (methods.length === 0) return refused('NOT_FOUND');
+    // A method that the path does answer to was not what stood in the way: the address cannot be read, as in `%E0%A4%A`.
+    if (methods.length === 0 || methods.includes(request.method)) return refused('NOT_FOUND');
     return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 
