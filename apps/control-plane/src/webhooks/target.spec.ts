@@ -88,6 +88,9 @@ describe('a webhook URL', () => {
     '[fd12:3456::1]',
     '[ff02::1]',
     '[100::1]',
+    '[::127.0.0.1]',
+    '[::a00:1]',
+    '[4000::1]',
   ])('may not point to %s', (host) => {
     expect(strict.check(`https://${host}/`).ok).toBe(false);
   });

@@ -55,9 +55,15 @@ export class TargetRules {
   admits(address: string, protocol: string): boolean {
     if (!ipaddr.isValid(address)) return false;
     if (inRanges(address, this.allowed)) return protocol === 'https:' || this.policy.allowHttp;
-    return protocol === 'https:' && ipaddr.parse(address).range() === 'unicast';
+    return protocol === 'https:' && isPublicUnicast(ipaddr.parse(address));
   }
 }
+
+/** All of IPv6 that is given out for public unicast (RFC 4291, 2.4); `::a.b.c.d` and other forms of old lie outside it. */
+const GLOBAL_UNICAST = parseRanges(['0.0.0.0/0', '2000::/3']);
+
+const isPublicUnicast = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.range() === 'unicast' && inRanges(address.toString(), GLOBAL_UNICAST);
 
 const no = (because: string): TargetCheck => ({ ok: false, because: `The URL ${because}.` });
 
