@@ -1,5 +1,15 @@
-// Files of a run: written whole or not at all, and readable by their owner only.
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+// Files of a run: written whole or not at all, readable by their owner only; and programs, whether they may be run.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 
 /** Replaces the file in one step (mode 0600), so that a reader or a crash never meets half of it. */
 export function writePrivate(file, text) {
@@ -21,5 +31,15 @@ export function readJson(file) {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return undefined;
+  }
+}
+
+/** Whether there is such a file and this account may run it. */
+export function isRunnable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

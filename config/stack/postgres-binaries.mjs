@@ -1,9 +1,7 @@
 // Where PostgreSQL's programs come from, and which account may run them.
 import { spawnSync } from 'node:child_process';
 import {
-  accessSync,
   chmodSync,
-  constants,
   cpSync,
   existsSync,
   lstatSync,
@@ -16,6 +14,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { isRunnable } from './files.mjs';
 import { StartError } from './progress.mjs';
 
 const require = createRequire(import.meta.url);
@@ -103,15 +102,6 @@ function systemBinaries() {
   if (complete === undefined) return undefined;
   const bin = path.dirname(realpathSync(path.join(complete, 'postgres')));
   return { bin, folder: path.dirname(bin), source: 'system' };
-}
-
-function isRunnable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A checkout below /root cannot be reached by the borrowed account: it runs a copy that belongs to root, elsewhere. */

@@ -1,18 +1,6 @@
 import net from 'node:net';
 import tls from 'node:tls';
-
-export interface HostAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface BindTls {
-  readonly enabled: boolean;
-  /** PEM; in place of the authorities that Node trusts. */
-  readonly caCertificate?: string;
-  /** Name that the certificate must carry, where it is not the host. */
-  readonly serverName?: string;
-}
+import type { BindHost, BindTls } from '@countersign/carriers';
 
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
@@ -23,12 +11,7 @@ export class ConnectTimeoutError extends Error {
  * with `ConnectTimeoutError` when name look-up, connection and handshake together take longer than `timeoutMs`, and
  * with the signal's reason; the socket is gone then.
  */
-export function connect(
-  at: HostAddress,
-  withTls: BindTls,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<net.Socket> {
+export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
@@ -57,7 +40,7 @@ export function connect(
   });
 }
 
-function tlsOptions(at: HostAddress, withTls: BindTls): tls.ConnectionOptions {
+function tlsOptions(at: BindHost, withTls: BindTls): tls.ConnectionOptions {
   return {
     ...at,
     minVersion: 'TLSv1.2',
