@@ -15,6 +15,13 @@ export class AccountEntity {
   @Column('text', { name: 'webhook_events', array: true, default: '{}' })
   webhookEvents!: string[];
 
+  @Column('text', { name: 'otp_countries', array: true, default: '{}' })
+  otpCountries!: string[];
+
+  /** A decimal number as text: a floating-point one is not money. */
+  @Column('numeric', { name: 'otp_daily_spend_cap_usd', precision: 14, scale: 6, nullable: true })
+  otpDailySpendCapUsd!: string | null;
+
   /** Sealed with the account's id as context. */
   @Column('bytea', { name: 'webhook_secret_sealed', select: false })
   webhookSecretSealed!: Buffer;

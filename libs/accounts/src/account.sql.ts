@@ -1,10 +1,14 @@
-const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl", webhook_events AS "webhookEvents", active`;
+const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl", webhook_events AS "webhookEvents",
+  otp_countries AS "otpCountries", otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
 
-const BRAND = `id, account_id AS "accountId", name, slug, instruction, entropy_key_version AS "entropyKeyVersion", active`;
+const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
+  rcs_agent_id AS "rcsAgentId", rcs_number_matching AS "rcsNumberMatching", sender_id AS "senderId", domain,
+  entropy_key_version AS "entropyKeyVersion", active`;
 
 /** A key that is not revoked, of an account that is active. $1 keyed digest. */
 export const FIND_API_KEY = `
-  SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes
+  SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes,
+    api_keys.limits
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
   WHERE api_keys.digest = $1 AND api_keys.revoked_at IS NULL AND accounts.active`;
 

@@ -4,6 +4,9 @@ import type { Uuid } from '@countersign/postgres';
 export const SCOPES = ['verify', 'otp', 'usage', 'realtime', 'webhooks'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** Requests a minute that a key may make, where they are not the usual ones. */
+export type KeyLimits = Partial<Readonly<Record<'default' | 'create' | 'poll' | 'usage', number>>>;
+
 /** A tenant: who asks for verifications and is told of them. */
 export interface Account {
   readonly id: Uuid;
@@ -12,6 +15,10 @@ export interface Account {
   readonly defaultWebhookUrl: string | null;
   /** Opt-in event types that the account wants besides `verification.completed`. */
   readonly webhookEvents: readonly string[];
+  /** ISO 3166-1 alpha-2 of the countries that codes are sent to; `*` for all. */
+  readonly otpCountries: readonly string[];
+  /** What codes may cost in a day (UTC), a decimal number in US dollars; null for no cap. */
+  readonly otpDailySpendCapUsd: string | null;
   readonly active: boolean;
 }
 
@@ -22,6 +29,14 @@ export interface Brand {
   readonly name: string;
   readonly slug: string;
   readonly instruction: string;
+  readonly logoUrl: string | null;
+  readonly rcsAgentId: string | null;
+  /** Whether the card asks for the number that the browser shows. */
+  readonly rcsNumberMatching: boolean;
+  /** The sender of codes where a route names none: E.164, a short code, or up to 11 letters and digits. */
+  readonly senderId: string | null;
+  /** The site that a phone may fill a code into (web OTP). */
+  readonly domain: string | null;
   /** The entropy key it was created with; it never changes. */
   readonly entropyKeyVersion: number;
   readonly active: boolean;
@@ -33,4 +48,5 @@ export interface ApiKeyPrincipal {
   readonly kind: 'live' | 'test';
   readonly accountId: Uuid;
   readonly scopes: readonly Scope[];
+  readonly limits: KeyLimits;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryColumn, type Relation } from 'typeorm';
 import { AccountEntity } from './account.entity.js';
-import type { Scope } from './account.js';
+import type { KeyLimits, Scope } from './account.js';
 
 /** The row of an API key: its keyed digest, never the key (contract, Authentication). */
 @Entity('api_keys')
@@ -24,12 +24,18 @@ export class ApiKeyEntity {
   @Column('text', { array: true })
   scopes!: Scope[];
 
+  @Column('jsonb', { default: {} })
+  limits!: KeyLimits;
+
   /** What listings may show of it. */
   @Column('text')
   prefix!: string;
 
   @Column('bytea', { unique: true, select: false })
   digest!: Buffer;
+
+  @Column({ type: 'timestamptz', name: 'last_used_at', precision: 3, nullable: true })
+  lastUsedAt!: Date | null;
 
   @Column({ type: 'timestamptz', name: 'revoked_at', precision: 3, nullable: true })
   revokedAt!: Date | null;

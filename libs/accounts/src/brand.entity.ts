@@ -23,6 +23,21 @@ export class BrandEntity {
   @Column('text')
   instruction!: string;
 
+  @Column('text', { name: 'logo_url', nullable: true })
+  logoUrl!: string | null;
+
+  @Column('text', { name: 'rcs_agent_id', nullable: true })
+  rcsAgentId!: string | null;
+
+  @Column('boolean', { name: 'rcs_number_matching', default: false })
+  rcsNumberMatching!: boolean;
+
+  @Column('text', { name: 'sender_id', nullable: true })
+  senderId!: string | null;
+
+  @Column('text', { nullable: true })
+  domain!: string | null;
+
   @Column('integer', { name: 'entropy_key_version' })
   entropyKeyVersion!: number;
 

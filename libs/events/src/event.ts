@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   'verification.expired',
   'verification.cancelled',
   'verification.sender_mismatch',
+  'verification.otp_delivery',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

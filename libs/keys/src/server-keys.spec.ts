@@ -20,6 +20,8 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'token-digest': 'fa3a92cc6387f6617918720c86eefdeec08ec8b248fa9b386b21b7c0386f168e',
   'smpp-password': '285131a72922466a233662342bbddabbe9bcd5ee936970da562e5625122fa092',
   concatenation: 'fc1a85c8c1f086251f3d0a8bdd74383d080f8f9dd875db94f47121879da02416',
+  'otp-code': 'faba02fe4b50dabc903c5acbc08da085c0b2fa463b42476c98db2b3b90838c4c',
+  idempotency: 'c47e8701f80e6c126d022eefd88f2c1e9a744563f504084eab25025e3716edb2',
 };
 
 /** Likewise: the text "grüße", nonce 00…0b, the context above. */
@@ -28,6 +30,7 @@ const SEAL_VECTORS: Readonly<Record<SealLabel, string>> = {
   'webhook-body': '01000102030405060708090a0b6ba561cef71b9f7324d20c470437c7f18b5802d8fadcc4',
   'webhook-secret': '01000102030405060708090a0b5572d885538a2de8e119b99dedfed82c4eeb8c2f69ec3e',
   'bind-password': '01000102030405060708090a0bf3ad7afe61cfc79fe52001b3bd09b5e317f1d3d0d57c36',
+  'idempotent-answer': '01000102030405060708090a0bb6fed31748549652d4abdf0235d8a61c60c12d0076c9ed',
 };
 
 const entries = <Label extends string>(table: Readonly<Record<Label, string>>): [Label, string][] =>

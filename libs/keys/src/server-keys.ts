@@ -10,9 +10,10 @@ import {
 } from 'node:crypto';
 
 /** What a keyed digest is for. Two labels never share a key, so a digest of one says nothing about another. */
-export type DigestLabel = 'api-key' | 'token' | 'token-digest' | 'smpp-password' | 'concatenation';
+export type DigestLabel =
+  'api-key' | 'token' | 'token-digest' | 'smpp-password' | 'concatenation' | 'otp-code' | 'idempotency';
 /** What a sealed value is. A value sealed under one label does not open under another. */
-export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password';
+export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer';
 
 const KEY_OCTETS = 32;
 const SEAL_VERSION = 1;
@@ -52,12 +53,15 @@ export class ServerKeys {
         'token-digest': derive('token-digest'),
         'smpp-password': derive('smpp-password'),
         concatenation: derive('concatenation'),
+        'otp-code': derive('otp-code'),
+        idempotency: derive('idempotency'),
       },
       {
         'message-text': derive('message-text'),
         'webhook-body': derive('webhook-body'),
         'webhook-secret': derive('webhook-secret'),
         'bind-password': derive('bind-password'),
+        'idempotent-answer': derive('idempotent-answer'),
       },
     );
   }

@@ -2,9 +2,10 @@ import { DataSource } from 'typeorm';
 import { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js';
 import { classifyError, DataError } from './database-errors.js';
 import { FirstTables1700000000001 } from './migrations/0001-first-tables.js';
+import { CodesLimitsUsage1700000000002 } from './migrations/0002-codes-limits-usage.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
-const MIGRATIONS = [FirstTables1700000000001];
+const MIGRATIONS = [FirstTables1700000000001, CodesLimitsUsage1700000000002];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */
 const MIGRATION_TIMEOUT_MS = 300_000;

@@ -16,6 +16,14 @@ export class SessionEntity {
   @Column('text')
   phone!: string;
 
+  /** ISO 3166-1 alpha-2, or `001` for a phone that belongs to none. */
+  @Column('text')
+  country!: string;
+
+  /** Made by a test key: nothing of it leaves the building. */
+  @Column('boolean', { default: false })
+  test!: boolean;
+
   @Column('text')
   status!: SessionStatus;
 
@@ -33,6 +41,29 @@ export class SessionEntity {
 
   @Column('text')
   instruction!: string;
+
+  @Column('text', { name: 'brand_name' })
+  brandName!: string;
+
+  @Column('text', { name: 'otp_sender', nullable: true })
+  otpSender!: string | null;
+
+  @Column('text', { name: 'otp_domain', nullable: true })
+  otpDomain!: string | null;
+
+  /** Of every code that was sent: its keyed digest. Any of them matches. */
+  @Column('bytea', { name: 'otp_digests', array: true, nullable: true, select: false })
+  otpDigests!: Buffer[] | null;
+
+  @Column('smallint', { name: 'otp_sends', default: 0 })
+  otpSends!: number;
+
+  /** Wrong codes that were tried. */
+  @Column('smallint', { name: 'otp_attempts', default: 0 })
+  otpAttempts!: number;
+
+  @Column({ type: 'timestamptz', name: 'otp_sent_at', precision: 3, nullable: true })
+  otpSentAt!: Date | null;
 
   @Column('text', { name: 'inbound_number' })
   inboundNumber!: string;

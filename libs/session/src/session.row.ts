@@ -13,10 +13,19 @@ export interface CreateSession {
   readonly brandId: Uuid;
   /** E.164. */
   readonly phone: string;
+  /** ISO 3166-1 alpha-2, or `001`. */
+  readonly country: string;
+  /** Made by a test key. */
+  readonly test: boolean;
   readonly channel: Channel;
   /** 64 hex digits. */
   readonly clientChallenge: string;
   readonly brandSlug: string;
+  readonly brandName: string;
+  /** The sender of codes where a route names none; null for the inbound number. */
+  readonly otpSender: string | null;
+  /** The site that a phone may fill a code into; null for none. */
+  readonly otpDomain: string | null;
   readonly instruction: string;
   /** E.164 or a short code. */
   readonly inboundNumber: string;
@@ -39,10 +48,15 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
     account_id: session.accountId,
     brand_id: session.brandId,
     phone: session.phone,
+    country: session.country,
+    test: session.test,
     channel: session.channel,
     token_digest: tokenDigest(keys, session.brandSlug, deriveToken(keys, id)).toString('hex'),
     client_challenge: session.clientChallenge,
     brand_slug: session.brandSlug,
+    brand_name: session.brandName,
+    otp_sender: session.otpSender,
+    otp_domain: session.otpDomain,
     instruction: session.instruction,
     inbound_number: session.inboundNumber,
     webhook_url: session.webhookUrl,
@@ -75,10 +89,15 @@ export function plainSessionOf(row: TimedRow): PlainSession {
     accountId: row.accountId,
     brandId: row.brandId,
     phone: row.phone,
+    country: row.country,
+    test: row.test,
     status,
     channel: row.channel,
     clientChallenge: row.clientChallenge,
     brandSlug: row.brandSlug,
+    brandName: row.brandName,
+    otpSender: row.otpSender,
+    otpDomain: row.otpDomain,
     instruction: row.instruction,
     inboundNumber: row.inboundNumber,
     webhookUrl: row.webhookUrl,

@@ -1,10 +1,13 @@
 import type { SessionEntity } from './session.entity.js';
 
 /**
- * A row as every statement here gives it: the entity, metadata as JSON text, without the digest, which is only ever
- * compared.
+ * A row as every statement here gives it: the entity, metadata as JSON text, without the token's digest, which is only
+ * ever compared, and without what only codes need.
  */
-export type SessionRow = Omit<SessionEntity, 'tokenDigest' | 'metadata'> & { readonly metadata: string };
+export type SessionRow = Omit<
+  SessionEntity,
+  'tokenDigest' | 'metadata' | 'otpDigests' | 'otpSends' | 'otpAttempts' | 'otpSentAt'
+> & { readonly metadata: string };
 
 /** A row and the database's clock: read after the lock was held, where the statement locks. */
 export type TimedRow = SessionRow & { readonly now: Date };
@@ -12,8 +15,8 @@ export type TimedRow = SessionRow & { readonly now: Date };
 /** A locked row with the digest by which it was found, as hex. */
 export type DigestRow = TimedRow & { readonly digest: string };
 
-const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", phone, status, channel,
-  client_challenge AS "clientChallenge", brand_slug AS "brandSlug", instruction, inbound_number AS "inboundNumber",
+const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", phone, country, test, status, channel,
+  brand_name AS "brandName", otp_sender AS "otpSender", otp_domain AS "otpDomain", client_challenge AS "clientChallenge", brand_slug AS "brandSlug", instruction, inbound_number AS "inboundNumber",
   webhook_url AS "webhookUrl", allow_sms_otp AS "allowSmsOtp", metadata::text AS metadata,
   entropy_key_version AS "entropyKeyVersion", created_at AS "createdAt", expires_at AS "expiresAt",
   ended_at AS "endedAt", approved_by AS "approvedBy", sender_mismatch_at AS "senderMismatchAt"`;
@@ -27,13 +30,14 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
  * $1 JSON array of rows, keys as in the column list; digest as hex, metadata as JSON text in a string.
  */
 export const INSERT_SESSIONS = `
-  INSERT INTO sessions (id, account_id, brand_id, phone, status, channel, token_digest, client_challenge, brand_slug,
-    instruction, inbound_number, webhook_url, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
-  SELECT id, account_id, brand_id, phone, 'pending', channel, decode(token_digest, 'hex'), client_challenge, brand_slug,
-    instruction, inbound_number, webhook_url, allow_sms_otp, metadata::json, entropy_key_version,
+  INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
+    brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
+  SELECT id, account_id, brand_id, phone, country, test, 'pending', channel, decode(token_digest, 'hex'),
+    client_challenge, brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url, allow_sms_otp, metadata::json, entropy_key_version,
     created, created + make_interval(secs => ttl_seconds)
   FROM (SELECT *, ${NOW} AS created FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid,
-    phone text, channel text, token_digest text, client_challenge text, brand_slug text, instruction text,
+    phone text, country text, test boolean, channel text, token_digest text, client_challenge text, brand_slug text,
+    brand_name text, otp_sender text, otp_domain text, instruction text,
     inbound_number text, webhook_url text, allow_sms_otp boolean, metadata text, entropy_key_version integer,
     ttl_seconds integer)) AS stamped
   ON CONFLICT (id) DO NOTHING

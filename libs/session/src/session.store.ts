@@ -107,9 +107,12 @@ export class SessionStore {
     });
   }
 
-  /** Opens a session. Commands of the same moment share one statement; there is no event. */
-  create(session: CreateSession): Promise<Session> {
-    return this.creates.add({ id: this.options.clock.newId(), session });
+  /**
+   * Opens a session. Commands of the same moment share one statement; there is no event. With the id of an earlier
+   * attempt whose answer was lost it is the same session: nothing is opened twice.
+   */
+  create(session: CreateSession, id: Uuid = this.options.clock.newId()): Promise<Session> {
+    return this.creates.add({ id, session });
   }
 
   /** A session of this account as it reads now, or null: another account's is not told from none. */

@@ -26,11 +26,20 @@ export interface Session {
   readonly brandId: Uuid;
   /** E.164. */
   readonly phone: string;
+  /** ISO 3166-1 alpha-2, or `001` for a phone that belongs to no country. */
+  readonly country: string;
+  /** Made by a test key: nothing of it leaves the building. */
+  readonly test: boolean;
   readonly status: SessionStatus;
   readonly channel: Channel;
   /** 64 hex digits in the caller's own case. */
   readonly clientChallenge: string;
   readonly brandSlug: string;
+  readonly brandName: string;
+  /** The sender of codes where a route names none; null for the inbound number. */
+  readonly otpSender: string | null;
+  /** The site that a phone may fill a code into; null for none. */
+  readonly otpDomain: string | null;
   readonly instruction: string;
   /** E.164 or a short code: where the phone sends its SMS. */
   readonly inboundNumber: string;

@@ -1,4 +1,4 @@
-import type { AccountDirectory, Scope } from '@countersign/accounts';
+import type { AccountDirectory } from '@countersign/accounts';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
@@ -6,7 +6,7 @@ import type { AllowedMethods } from './allowed-methods.js';
 import { parseRanges, type AddressRange } from '../address-ranges.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
-import type { Caller } from './route-access.js';
+import type { Caller, RouteAccess } from './route-access.js';
 
 export interface GatekeeperOptions {
   readonly directory: Pick<AccountDirectory, 'authenticate'>;
@@ -43,7 +43,7 @@ export class Gatekeeper {
     if (route === undefined) return this.judgeUnrouted(request);
     if (route.access === 'public') return null;
     request.caller = await this.authenticate(request.headers.authorization);
-    return request.caller === null ? UNAUTHORIZED : judgeScope(request.caller, route.scope);
+    return request.caller === null ? UNAUTHORIZED : judgeAccess(request.caller, route);
   }
 
   private async judgeUnrouted(request: FastifyRequest): Promise<RefusedRequest> {
@@ -80,8 +80,12 @@ export class Gatekeeper {
   }
 }
 
-function judgeScope(caller: Caller, scope: Scope): RefusedRequest | null {
+function judgeAccess(caller: Caller, route: Exclude<RouteAccess, { access: 'public' }>): RefusedRequest | null {
+  if (route.access === 'admin') {
+    return caller.kind === 'admin' ? null : refused('FORBIDDEN', 'Only an admin key may be used here.');
+  }
   if (caller.kind === 'admin') return refused('FORBIDDEN', 'An admin key may not be used here.');
+  const { scope } = route;
   return caller.scopes.includes(scope) ? null : refused('FORBIDDEN', `This API key lacks the scope ${scope}.`);
 }
 

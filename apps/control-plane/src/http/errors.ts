@@ -29,8 +29,22 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'This API key may not do that.',
-    when: 'The key is valid but lacks the scope of this endpoint, is an admin key on a caller’s endpoint, or accountId is not the account of the key.',
+    when: 'The key is valid but lacks the scope of this endpoint, is an admin key on a caller’s endpoint or a caller’s key on an admin endpoint, or accountId is not the account of the key.',
     whatToDo: 'Use a key of the account that accountId names, with the scope that the endpoint needs.',
+  },
+  SMS_OTP_DISABLED: {
+    status: 403,
+    message: 'This session was created with allowSmsOtp: false.',
+    when: 'send-sms or check is called on a session that was created with allowSmsOtp: false.',
+    whatToDo:
+      'Verify by the SMS from the phone or by the card; create the session with allowSmsOtp: true to allow codes.',
+  },
+  DESTINATION_BLOCKED: {
+    status: 403,
+    message: 'No code is sent to this phone number.',
+    when: 'The country, the prefix or the kind of the number is not sent to, or what the account may spend on codes today is spent. Nothing was sent.',
+    whatToDo:
+      'Let the user verify by the SMS from the phone, which costs you nothing. The operator sees the rule under destinations in the admin API, and can change it.',
   },
   HTTPS_REQUIRED: {
     status: 403,
@@ -55,6 +69,30 @@ export const ERRORS = {
     message: 'This address does not answer to this method.',
     when: 'The path exists, but not with this method. The Allow header lists the methods it has.',
     whatToDo: 'Use one of the methods of the Allow header.',
+  },
+  SESSION_NOT_PENDING: {
+    status: 409,
+    message: 'This session has ended.',
+    when: 'send-sms or check is called on a session that is approved, denied or cancelled. The message names the state.',
+    whatToDo: 'Fetch the session: if it is approved there is nothing left to do, else create a new one.',
+  },
+  OTP_NOT_SENT: {
+    status: 409,
+    message: 'No code has been sent in this session.',
+    when: 'check is called before any send-sms.',
+    whatToDo: 'Call send-sms first.',
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still being answered.',
+    when: 'The same request with the same Idempotency-Key is under way.',
+    whatToDo: 'Send it again after a moment: the answer of the first will be replayed.',
+  },
+  CONFLICT: {
+    status: 409,
+    message: 'This does not go together with what is there already.',
+    when: 'In the admin API: a value that must be unique is taken, or the thing is still in use. error.field names the field.',
+    whatToDo: 'Choose another value, or take away first what uses the thing.',
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -91,8 +129,39 @@ export const ERRORS = {
   INVALID_WEBHOOK_URL: {
     status: 422,
     message: 'The webhook URL cannot be used.',
-    when: 'webhookUrl is not an https URL of at most 2,048 characters, holds a user name, password or fragment, or points to an address that is not public.',
+    when: 'The webhook URL is not an https URL of at most 2,048 characters, holds a user name, password or fragment, or points to an address that is not public.',
     whatToDo: 'Use a public https URL. Private addresses are opt-in for the operator (WEBHOOK_ALLOWED_CIDRS).',
+  },
+  INVALID_CODE: {
+    status: 422,
+    message: 'The code is wrong.',
+    when: 'The code has six digits and is none of those that were sent in this session.',
+    whatToDo: 'Let the user type it again; error.attemptsRemaining says how often.',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    message: 'This Idempotency-Key was used with another request body.',
+    when: 'A request with the same Idempotency-Key and another body was answered within the last 24 hours.',
+    whatToDo: 'Use a new key for every new request; repeat a key only together with the very same body.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    message: 'Too many requests.',
+    when: 'A quota of the API key is used up, too many calls with a wrong key came from this address, or a code was sent less than 30 seconds ago.',
+    whatToDo:
+      'Wait for the seconds in Retry-After. The RateLimit headers of every answer say what is left; webhooks and the WebSocket channel save polling.',
+  },
+  TOO_MANY_ATTEMPTS: {
+    status: 429,
+    message: 'Five wrong codes have been tried in this session.',
+    when: 'Five wrong codes were checked in this session; a new code does not give new attempts.',
+    whatToDo: 'The SMS from the phone and the card still approve the session; else create a new one.',
+  },
+  SEND_LIMIT_REACHED: {
+    status: 429,
+    message: 'No more codes are sent for now.',
+    when: 'Three codes were sent in this session, or five in an hour or ten in a day to this phone over all sessions.',
+    whatToDo: 'Wait for the seconds in Retry-After, or let the user verify by the SMS from the phone.',
   },
   INTERNAL_ERROR: {
     status: 500,
@@ -103,7 +172,7 @@ export const ERRORS = {
   SERVICE_UNAVAILABLE: {
     status: 503,
     message: 'The service cannot take this request at the moment.',
-    when: 'The database cannot be reached, or more requests are waiting than can be answered in time.',
+    when: 'The database cannot be reached, more requests are waiting than can be answered in time, or, on send-sms, no route leads to the phone or its limits cannot be checked.',
     whatToDo: 'Try again after the seconds in the Retry-After header.',
   },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;
@@ -119,6 +188,10 @@ export interface Refusal {
   readonly message?: string;
   /** The offending field of the request, `metadata.orderId` for one inside another. */
   readonly field?: string;
+  /** With INVALID_CODE: wrong codes that this session still takes. */
+  readonly attemptsRemaining?: number;
+  /** When the caller may come again, in whole seconds from now, at least 1: the Retry-After header. */
+  readonly retryAfterSeconds?: number;
 }
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
@@ -153,9 +226,8 @@ export function valueOf<T>(outcome: Outcome<T>): T {
 
 /** The body of an error answer (specification 7). */
 export function errorBody(refusal: Refusal, publicBaseUrl: string): string {
-  const { code, field } = refusal;
+  const { code, field, attemptsRemaining } = refusal;
   const message = refusal.message ?? ERRORS[code].message;
-  return JSON.stringify({
-    error: { code, message, ...(field === undefined ? {} : { field }), docUrl: `${publicBaseUrl}/docs/errors/${code}` },
-  });
+  const docUrl = `${publicBaseUrl}/docs/errors/${code}`;
+  return JSON.stringify({ error: { code, message, field, attemptsRemaining, docUrl } });
 }

@@ -22,7 +22,7 @@ function isJson({ headers, routeOptions }: FastifyRequest): boolean {
   const contentType = headers['content-type'];
   if (contentType === undefined) {
     const { route } = routeOptions.config;
-    return route?.access === 'key' && route.body === 'none';
+    return route !== undefined && route.access !== 'public' && route.body === 'none';
   }
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   return mediaType.trim() === 'application/json' && parameters.every(isHarmless);

@@ -1,15 +1,21 @@
 import type { ApiKeyPrincipal, Scope } from '@countersign/accounts';
 import { RouteConfig } from '@nestjs/platform-fastify';
 
-/** Who may call a route, and what kind of body it has. */
+/** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
+type BodyKind = 'json' | 'none';
+
+/** Who may call a route, what kind of body it has, and which quota counts it besides `default`. */
 export type RouteAccess =
   | { readonly access: 'public' }
   | {
       readonly access: 'key';
       readonly scope: Scope;
-      /** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
-      readonly body: 'json' | 'none';
-    };
+      readonly body: BodyKind;
+      readonly policy?: 'create' | 'poll' | 'usage';
+      /** What happens while the limiter's store is away; `go_on`, under a bucket of this process, unless told. */
+      readonly withoutLimiter?: 'go_on' | 'refuse';
+    }
+  | { readonly access: 'admin'; readonly body: BodyKind };
 
 /** Who a request speaks for: an account's key, or the on-call engineers' key, which is not a row. */
 export type Caller = ApiKeyPrincipal | { readonly kind: 'admin' };

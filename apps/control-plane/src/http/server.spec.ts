@@ -13,7 +13,7 @@ import { createServer, type AnsweredRequest } from './server.js';
 const LIVE = createApiKey('live');
 const NARROW = createApiKey('live');
 const ADMIN = createApiKey('admin');
-const principal: ApiKeyPrincipal = { keyId: 'k', kind: 'live', accountId: 'a', scopes: ['verify'] };
+const principal: ApiKeyPrincipal = { keyId: 'k', kind: 'live', accountId: 'a', scopes: ['verify'], limits: {} };
 
 const keyed = (body: 'json' | 'none' = 'json'): { config: { route: RouteAccess } } => ({
   config: { route: { access: 'key', scope: 'verify', body } },

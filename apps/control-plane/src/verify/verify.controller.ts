@@ -17,14 +17,14 @@ export class VerifyController {
   @Post()
   @HttpCode(200)
   @Header('Content-Type', JSON_TEXT)
-  @Access({ access: 'key', scope: 'verify', body: 'json' })
+  @Access({ access: 'key', scope: 'verify', body: 'json', policy: 'create' })
   async create(@CallerKey() caller: ApiKeyPrincipal, @Body(BodyPipe) body: CreateVerification): Promise<string> {
     return valueOf(await this.verify.create(caller, body));
   }
 
   @Get(':sessionId')
   @Header('Content-Type', JSON_TEXT)
-  @Access({ access: 'key', scope: 'verify', body: 'none' })
+  @Access({ access: 'key', scope: 'verify', body: 'none', policy: 'poll' })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('sessionId') sessionId: string): Promise<string> {
     return valueOf(await this.verify.find(caller, sessionId));
   }

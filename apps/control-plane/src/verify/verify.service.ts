@@ -28,8 +28,9 @@ export class VerifyService {
     }
     const brand = await this.activeBrand(caller, body.brandId);
     if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
-    const inboundNumber = await this.inboundNumberFor(body.phone, brand);
-    if (inboundNumber === null) {
+    const check = recentPhoneCheck(body.phone);
+    const inboundNumber = check.ok ? await this.carriers.inboundNumberFor(check.country, brand.id) : null;
+    if (!check.ok || inboundNumber === null) {
       return refuse('INVALID_PHONE', {
         message: 'No inbound number serves the country of this phone.',
         field: 'phone',
@@ -39,9 +40,14 @@ export class VerifyService {
       accountId: caller.accountId,
       brandId: brand.id,
       phone: body.phone,
+      country: check.country,
+      test: caller.kind === 'test',
       channel: 'sms_fallback',
       clientChallenge: body.clientChallenge,
       brandSlug: brand.slug,
+      brandName: brand.name,
+      otpSender: brand.senderId,
+      otpDomain: brand.domain,
       instruction: brand.instruction,
       inboundNumber,
       // As a URL parser writes it: what is stored is what is called.
@@ -79,10 +85,5 @@ export class VerifyService {
     const id = parseId('brd', brandId);
     const brand = id === null ? null : await this.accounts.brand(id);
     return brand !== null && brand.active && brand.accountId === caller.accountId ? brand : null;
-  }
-
-  private async inboundNumberFor(phone: string, brand: Brand): Promise<string | null> {
-    const check = recentPhoneCheck(phone);
-    return check.ok ? this.carriers.inboundNumberFor(check.country, brand.id) : null;
   }
 }

@@ -264,8 +264,11 @@ export class DeliveryStore {
   }
 }
 
+/** Events whose data is what the event row holds, and not the Session. */
+const TELLS_ITSELF: ReadonlySet<EventType> = new Set(['verification.sender_mismatch', 'verification.otp_delivery']);
+
 /** Whether the data of an event is the Session, as GET gives it (contract, Webhooks). */
-const showsSession = (type: EventType): boolean => type !== 'verification.sender_mismatch';
+const showsSession = (type: EventType): boolean => !TELLS_ITSELF.has(type);
 
 /** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
 export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {

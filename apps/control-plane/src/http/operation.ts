@@ -1,0 +1,71 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ERRORS, type ErrorCode } from './errors.js';
+
+/** What the API description says of one call; its parameters and its body are read from the handler itself. */
+export interface OperationText {
+  /** Unique, in camel case: the name that generated clients give the call. */
+  readonly id: string;
+  readonly tag: 'Verifications' | 'Usage' | 'Admin';
+  /** A few words, without a full stop. */
+  readonly summary: string;
+  readonly description?: string;
+  /** What a success looks like; no type for an answer without a body. */
+  readonly answer: { readonly status: 200 | 201 | 202 | 204; readonly description: string; readonly type?: Type };
+  /** What this call refuses with, besides what every call can (`EVERYWHERE`). */
+  readonly errors: readonly ErrorCode[];
+}
+
+const EVERYWHERE: readonly ErrorCode[] = [
+  'MALFORMED_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'HTTPS_REQUIRED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'VALIDATION_ERROR',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+
+class ErrorDetail {
+  @ApiProperty({ enum: Object.keys(ERRORS), description: 'Machine-readable. New codes may be added.' })
+  code!: string;
+
+  @ApiProperty({ description: 'For people; it may change.' })
+  message!: string;
+
+  @ApiPropertyOptional({ description: 'The offending field, `metadata.orderId` for one inside another.' })
+  field?: string;
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 4, description: 'With INVALID_CODE alone.' })
+  attemptsRemaining?: number;
+
+  @ApiProperty({ format: 'uri', description: 'A page of this server that explains the error and what to do.' })
+  docUrl!: string;
+}
+
+/** The body of every error (specification 7). */
+export class ErrorAnswer {
+  @ApiProperty({ type: ErrorDetail })
+  error!: ErrorDetail;
+}
+
+/** Needed on every handler that takes a key: what the API description says of it. */
+export function Operation({ id, tag, summary, description, answer, errors }: OperationText): MethodDecorator {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of [...EVERYWHERE, ...errors]) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const { status, type } = answer;
+  return applyDecorators(
+    ApiTags(tag),
+    ApiOperation({ operationId: id, summary, ...(description === undefined ? {} : { description }) }),
+    ApiResponse({ status, description: answer.description, ...(type === undefined ? {} : { type }) }),
+    ...[...byStatus].map(([refused, codes]) =>
+      ApiResponse({ status: refused, description: codes.map((code) => `\`${code}\``).join(', '), type: ErrorAnswer }),
+    ),
+  );
+}
