@@ -68,15 +68,15 @@ export async function benchCreate(
   const bodies = phones(PHONES).map((phone) => bodyFor(demo, phone));
   const product = await startControlPlane('countersign', environment);
   const unbatched = await startControlPlane('countersign, batches of one', environment, 1);
-  const url = (port: number): string => `https://127.0.0.1:${port}/v1/verify`;
-  const octets = await answerOctets(url(product.port), demo, bodies[0] ?? '');
+  const octets = await answerOctets(`https://127.0.0.1:${product.port}/v1/verify`, demo, bodies[0] ?? '');
   const bare = await startBaseline('bare fastify', 'bare-fastify.js', { ...environment, BODY_OCTETS: String(octets) });
 
   const run = (port: number): Promise<Measure> =>
     runLoad<Measure>('https.js', {
-      url: url(port),
+      origin: `https://127.0.0.1:${port}`,
+      method: 'POST',
       authorization: `Bearer ${demo.apiKey}`,
-      bodies,
+      requests: bodies.map((body) => ({ path: '/v1/verify', body })),
       connections: CONNECTIONS,
       seconds,
     } satisfies HttpsTask);

@@ -45,7 +45,10 @@ export async function benchInbound(
   const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
   const sample = await pendingSessions(demo, 1_000);
   const filler = (count: number): Message[] =>
-    Array.from({ length: count }, (_, at) => sample[at % sample.length] ?? { source: '+14155550100', text: '' });
+    Array.from(
+      { length: count },
+      (_, at) => sample[at % sample.length] ?? { source: '+14155550100', text: '', sessionId: '' },
+    );
   const answered = (port: number, count: number): Promise<Measure> =>
     runLoad<Measure>('smpp.js', task(demo, port, filler(count)));
   try {

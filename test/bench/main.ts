@@ -4,6 +4,7 @@ import os from 'node:os';
 import { createApiKey } from '@countersign/keys';
 import { benchCreate } from './create.js';
 import { benchInbound } from './inbound.js';
+import { benchPoll } from './poll.js';
 import { render } from './report.js';
 import { prepare } from './seed.js';
 import type { Environment } from './subjects.js';
@@ -43,6 +44,7 @@ try {
   const sections = [];
   if (runs('create')) sections.push(await benchCreate(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
+  if (runs('poll')) sections.push(await benchPoll(processes, demo, ROUNDS, CREATE_SECONDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);
   const machine = {

@@ -1,6 +1,6 @@
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, parseId } from '@countersign/postgres';
+import { Database, DatabaseClock, parseId, renderId } from '@countersign/postgres';
 import { deriveToken, fallbackText, SessionRenderer, SessionStore } from '@countersign/session';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import type { Environment } from './subjects.js';
@@ -13,6 +13,8 @@ const INSTRUCTION = 'Send this message to sign in to Acme.';
 export interface Message {
   readonly source: string;
   readonly text: string;
+  /** The session that it approves, `sess_…`. */
+  readonly sessionId: string;
 }
 
 /** The stores that the run itself writes to and asks, beside the processes under measurement. */
@@ -84,7 +86,11 @@ export async function pendingSessions(demo: Demo, count: number): Promise<Messag
       entropyKeyVersion: 1,
     });
     const token = deriveToken(demo.keys, session.id);
-    return { source: phone.slice(1), text: fallbackText(demo.brandSlug, token, INSTRUCTION) };
+    return {
+      source: phone.slice(1),
+      text: fallbackText(demo.brandSlug, token, INSTRUCTION),
+      sessionId: renderId('sess', session.id),
+    };
   };
   const messages: Message[] = [];
   while (messages.length < count) {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 
 /**
- * The baseline of create: Fastify with nothing of ours, over the same TLS, reading JSON and answering a fixed
- * body of the size that the product answers.
+ * The baseline of every HTTPS section: Fastify with nothing of ours, over the same TLS, reading JSON and answering a
+ * fixed body of the size that the product answers.
  */
 const environment = (name: string): string => {
   const value = process.env[name];
@@ -19,7 +19,9 @@ const app = fastify({
     minVersion: 'TLSv1.3',
   },
 });
-app.post('/v1/verify', (_request, reply) => reply.type('application/json').send(body));
+for (const url of ['/v1/verify', '/v1/verify/:sessionId', '/v1/verify/:sessionId/check']) {
+  app.route({ method: ['GET', 'POST'], url, handler: (_request, reply) => reply.type('application/json').send(body) });
+}
 await app.listen({ host: '127.0.0.1', port: Number(environment('PORT')) });
 process.once('disconnect', () => process.exit(0));
 process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,47 @@
+import type { HttpsTask } from './load/https.js';
+import { runLoad } from './processes.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import { type Demo, pendingSessions } from './seed.js';
+import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+
+const CONNECTIONS = 64;
+/** Many sessions, as many callers poll; each well below its own quota. */
+const SESSIONS = 4_000;
+/** A pending session with a fallback URI and no metadata is answered with about this many octets. */
+const ANSWER_OCTETS = 620;
+
+/** HTTPS `GET /v1/verify/{id}` on 64 keep-alive connections, against bare Fastify. */
+export async function benchPoll(
+  environment: Environment,
+  demo: Demo,
+  rounds: number,
+  seconds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const sessions = await pendingSessions(demo, SESSIONS);
+  const product = await startControlPlane('countersign', environment);
+  const bare = await startBaseline('bare fastify', 'bare-fastify.js', {
+    ...environment,
+    BODY_OCTETS: String(ANSWER_OCTETS),
+  });
+  const run = (port: number): Promise<Measure> =>
+    runLoad<Measure>('https.js', {
+      origin: `https://127.0.0.1:${port}`,
+      method: 'GET',
+      authorization: `Bearer ${demo.apiKey}`,
+      requests: sessions.map(({ sessionId }) => ({ path: `/v1/verify/${sessionId}` })),
+      connections: CONNECTIONS,
+      seconds,
+    } satisfies HttpsTask);
+  try {
+    for (const { port } of [product, bare]) await run(port); // warm, not counted
+    const contenders = [bare, product].map((subject) => ({ subject, run: () => run(subject.port) }));
+    const rows = await alternate('poll', rounds, contenders);
+    const [bareRow, productRow] = rows;
+    if (bareRow === undefined || productRow === undefined) throw new Error('a row is missing');
+    const value = ratioOf(productRow, bareRow);
+    return { rows, ratios: [{ section: 'poll', name: 'of bare fastify', value, reachFor: '>= 0.4' }] };
+  } finally {
+    await Promise.all([product.stop(), bare.stop()]);
+  }
+}
