@@ -3,8 +3,10 @@ import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@n
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
 import { valueOf } from '../http/errors.js';
+import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 import { CreateVerification } from './create-verification.dto.js';
+import { SessionAnswer } from './session.view.js';
 import { VerifyService } from './verify.service.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
@@ -18,6 +20,15 @@ export class VerifyController {
   @HttpCode(200)
   @Header('Content-Type', JSON_TEXT)
   @Access({ access: 'key', scope: 'verify', body: 'json', policy: 'create' })
+  @Operation({
+    id: 'createVerification',
+    tag: 'Verifications',
+    summary: 'Open a session',
+    description:
+      'Opens a session for a phone number. Where no card was delivered the answer carries `fallbackUri`, the link behind a “tap to verify” button.',
+    answer: { status: 200, description: 'The session, pending.', type: SessionAnswer },
+    errors: ['INVALID_PHONE', 'INVALID_BRAND', 'INVALID_WEBHOOK_URL'],
+  })
   async create(@CallerKey() caller: ApiKeyPrincipal, @Body(BodyPipe) body: CreateVerification): Promise<string> {
     return valueOf(await this.verify.create(caller, body));
   }
@@ -25,6 +36,15 @@ export class VerifyController {
   @Get(':sessionId')
   @Header('Content-Type', JSON_TEXT)
   @Access({ access: 'key', scope: 'verify', body: 'none', policy: 'poll' })
+  @Operation({
+    id: 'getVerification',
+    tag: 'Verifications',
+    summary: 'Fetch a session',
+    description:
+      'The session as it is now, with `approvedAt`, `latencyMs` and `authEntropy` once approved. An expired session is not found. Webhooks and the WebSocket channel tell the same sooner.',
+    answer: { status: 200, description: 'The session.', type: SessionAnswer },
+    errors: ['SESSION_NOT_FOUND'],
+  })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('sessionId') sessionId: string): Promise<string> {
     return valueOf(await this.verify.find(caller, sessionId));
   }
@@ -32,6 +52,14 @@ export class VerifyController {
   @Delete(':sessionId')
   @HttpCode(204)
   @Access({ access: 'key', scope: 'verify', body: 'none' })
+  @Operation({
+    id: 'cancelVerification',
+    tag: 'Verifications',
+    summary: 'Cancel a session',
+    description: 'Ends a pending session. One that has ended already, by its time too, stays as it is.',
+    answer: { status: 204, description: 'The session has ended.' },
+    errors: ['SESSION_NOT_FOUND'],
+  })
   async cancel(
     @CallerKey() caller: ApiKeyPrincipal,
     @Param('sessionId') sessionId: string,

@@ -1,0 +1,143 @@
+import { SESSION_STATUSES, type Channel, type SessionStatus } from '@countersign/session';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+/*
+ * What the API description says of the answers about sessions. The answers themselves are JSON text of the
+ * SessionRenderer: these classes are never made. The contract tests hold every answer against them.
+ */
+
+const NULL = { type: 'null' } as const;
+const ENTROPY = {
+  pattern: '^[0-9a-f]{64}$',
+  description: 'HMAC-SHA256 of phone, account and brand (specification 2.1): the same for the same three, always.',
+  example: '3f1c9ab2'.repeat(8),
+} as const;
+const PHONE = { pattern: '^\\+[1-9][0-9]{1,14}$', description: 'E.164.', example: '+14155552671' } as const;
+const SESSION_ID = {
+  pattern: '^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
+  description: 'Sorts by the time it was made.',
+  example: 'sess_01HF7YAT000000000000000001',
+} as const;
+
+/** A Session (specification 2.1) without `authEntropy`, as listings give it. */
+export class ListedSession {
+  @ApiProperty(SESSION_ID)
+  id!: string;
+
+  @ApiProperty({ enum: SESSION_STATUSES, description: 'A pending session past `expiresAt` reads `expired`.' })
+  status!: SessionStatus;
+
+  @ApiProperty({
+    enum: ['rcs', 'sms_fallback'],
+    description: 'The delivery path that was chosen. It never changes after create has answered.',
+  })
+  channel!: Channel;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string', pattern: '^sms:(\\+[0-9]{7,15}|[0-9]{3,8})\\?body=' }, NULL],
+    description: 'The link that opens the phone’s compose sheet with the token in it; null when `channel` is `rcs`.',
+    example: 'sms:+14155550199?body=AUTH-ACME-7Q2M9XK4T1V8C3ZB%0ASend%20this%20message%20to%20sign%20in%20to%20Acme.',
+  })
+  fallbackUri!: string | null;
+
+  @ApiProperty(PHONE)
+  phone!: string;
+
+  @ApiProperty({ pattern: '^acct_[0-7][0-9A-HJKMNP-TV-Z]{25}$', example: 'acct_01HF7YAT000000000000000002' })
+  accountId!: string;
+
+  @ApiProperty({ pattern: '^brd_[0-7][0-9A-HJKMNP-TV-Z]{25}$', example: 'brd_01HF7YAT000000000000000003' })
+  brandId!: string;
+
+  @ApiProperty({
+    pattern: '^[A-Z0-9]{2,12}$',
+    description: 'The brand’s part of the token `AUTH-<SLUG>-<token>`.',
+    example: 'ACME',
+  })
+  brandSlug!: string;
+
+  @ApiProperty({
+    pattern: '^[0-9A-Fa-f]{64}$',
+    description: 'SHA-256 of the browser’s secret, as it was given. Compare it before you trust an approval.',
+    example: 'ab'.repeat(32),
+  })
+  clientChallenge!: string;
+
+  @ApiProperty({
+    oneOf: [{ type: 'integer', minimum: 0 }, NULL],
+    description: 'Milliseconds from creation to approval; null until approved.',
+    example: 4314,
+  })
+  latencyMs!: number | null;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string', format: 'date-time' }, NULL],
+    description: 'Null until approved.',
+    example: '2023-11-14T22:13:24.321Z',
+  })
+  approvedAt!: string | null;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'The first moment at which the token is no longer valid.',
+    example: '2023-11-14T22:14:50.007Z',
+  })
+  expiresAt!: string;
+
+  @ApiProperty({ format: 'date-time', example: '2023-11-14T22:13:20.007Z' })
+  createdAt!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: 512 },
+    maxProperties: 16,
+    description: 'As it was given, its keys in their order.',
+    example: { orderId: '7' },
+  })
+  metadata!: Readonly<Record<string, string>>;
+}
+
+/** The Session (specification 2.1), as create, GET and webhooks give it. */
+export class SessionAnswer extends ListedSession {
+  @ApiPropertyOptional({ ...ENTROPY, description: `Only when approved. ${ENTROPY.description}` })
+  authEntropy?: string;
+}
+
+/** One page of sessions, newest first. */
+export class SessionListAnswer {
+  @ApiProperty({ type: [ListedSession] })
+  data!: ListedSession[];
+
+  @ApiProperty({ description: 'Whether older ones follow: ask again with `startingAfter` the last id of this page.' })
+  hasMore!: boolean;
+}
+
+/** What an accepted code answers (specification 4.4). */
+export class CheckAnswer {
+  @ApiProperty(SESSION_ID)
+  id!: string;
+
+  @ApiProperty({ enum: ['approved'] })
+  status!: 'approved';
+
+  @ApiProperty(PHONE)
+  phone!: string;
+
+  @ApiProperty(ENTROPY)
+  authEntropy!: string;
+
+  @ApiProperty({ ...ENTROPY, description: 'The same value as `authEntropy`.' })
+  e2eeKeyShare!: string;
+}
+
+/** What a code on its way answers (specification 4.3). */
+export class SendSmsAnswer {
+  @ApiProperty({ description: 'Always true: what is refused answers an error.' })
+  success!: true;
+
+  @ApiProperty({ description: 'For people; it may change.', example: 'A code is on its way.' })
+  message!: string;
+
+  @ApiProperty(PHONE)
+  phone!: string;
+}
