@@ -2,6 +2,8 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Executor, Uuid } from '@countersign/postgres';
 import { INSERT_BIND, INSERT_NUMBER, INSERT_SYSTEM } from './carrier.sql.js';
 import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
+import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, LOCK_ROUTE, UPDATE_ROUTE } from './route.sql.js';
+import type { Route } from './route.js';
 import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
 
 /** ESME_RMSGQFUL: the carrier's queue is full, try again (SMPP 3.4, 5.1.3). */
@@ -31,6 +33,12 @@ export type NewBind = Defaulted<Omit<Bind, 'id' | 'passwordSealed'>, 'name' | 'c
   readonly password: string;
 };
 
+/** A route; everything but its prefix and bind has the contract's default. */
+export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
+export type RouteChange = Partial<Omit<Route, 'id'>>;
+
+const ROUTE_DEFAULTS = { priority: 0, weight: 1, costUsd: '0', sourceAddress: null, enabled: true } as const;
+
 const LINK_DEFAULTS: Omit<LinkTerms, 'carrier'> = {
   defaultAlphabet: 'gsm',
   retryableMoStatus: RETRYABLE_BY_DEFAULT,
@@ -58,7 +66,7 @@ const BIND_DEFAULTS = {
   responseTimeoutSeconds: 10,
 } as const;
 
-/** Writes inbound numbers, systems and binds, in the caller's transaction. Passwords are stored digested or sealed. */
+/** Writes inbound numbers, systems, binds and routes, in the caller's transaction. Passwords are stored digested or sealed. */
 export class CarrierStore {
   constructor(private readonly options: CarrierStoreOptions) {}
 
@@ -115,6 +123,34 @@ export class CarrierStore {
     ];
     return written(await tx.query<Bind>(INSERT_BIND, values));
   }
+
+  /** Throws DataError 23503 for a bind that is not there, 23514 for a prefix that is none. */
+  async createRoute(tx: Executor, route: NewRoute): Promise<Route> {
+    const all = { ...ROUTE_DEFAULTS, ...route, id: this.options.newId() };
+    return written(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
+  }
+
+  /** Changes what is named and answers the whole; null when there is no such route. Throws as `createRoute`. */
+  async updateRoute(tx: Executor, id: Uuid, change: RouteChange): Promise<Route | null> {
+    const [route] = await tx.query<Route>(LOCK_ROUTE, [id]);
+    if (route === undefined) return null;
+    return written(await tx.query<Route>(UPDATE_ROUTE, routeValues({ ...route, ...change })));
+  }
+
+  /** False when there was no such route. */
+  async deleteRoute(tx: Executor, id: Uuid): Promise<boolean> {
+    return (await tx.query(DELETE_ROUTE, [id])).length === 1;
+  }
+
+  /** Every route as it is now, oldest first, disabled ones too. */
+  listRoutes(db: Executor): Promise<Route[]> {
+    return db.query<Route>(LIST_ROUTES);
+  }
+}
+
+function routeValues(route: Route): unknown[] {
+  const { id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled } = route;
+  return [id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled];
 }
 
 function written<Row>(rows: readonly Row[]): Row {

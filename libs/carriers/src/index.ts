@@ -5,7 +5,9 @@ export {
   type CarrierStoreOptions,
   type NewBind,
   type NewInboundNumber,
+  type NewRoute,
   type NewSystem,
+  type RouteChange,
 } from './carrier.store.js';
 export {
   BIND_TYPES,
@@ -31,6 +33,11 @@ export { InboundNumberEntity } from './inbound-number.entity.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
+export { destinationPrefix, OUTBOUND_STATES, type NewOutboundMessage, type OutboundState } from './outbound.js';
+export { OutboundStore } from './outbound.store.js';
 export { receivingCountry, servingNumber } from './number-plan.js';
+export { RouteDirectory } from './route.directory.js';
+export { RouteEntity } from './route.entity.js';
+export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
 export { SmppSystemEntity } from './smpp-system.entity.js';
