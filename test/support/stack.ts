@@ -151,12 +151,17 @@ export class Stack {
     this.simulatorUrl = `http://127.0.0.1:${launcher.options.ports.SIMULATOR_HTTP_PORT}`;
   }
 
-  /** A call of the API with the quickstart key, over TLS with the local authority. */
-  async api(method: 'GET' | 'POST' | 'DELETE', pathname: string, body?: object): Promise<Answer> {
+  /** A call of the API over TLS with the local authority, with the quickstart key unless told otherwise. */
+  async api(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    pathname: string,
+    body?: object,
+    { key = this.quickstart.apiKey, headers = {} }: { key?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<Answer> {
     const response = await request(`${this.quickstart.baseUrl}${pathname}`, {
       method,
       dispatcher: this.#agent,
-      headers: { authorization: `Bearer ${this.quickstart.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await response.body.text();
