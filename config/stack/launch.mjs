@@ -70,8 +70,9 @@ async function bringUp(env, lifecycle, log) {
 
 /** The seed replaces what does not fit the database; the next start hands in what it answered. */
 function keepAnswered(dataDir, secrets, demo) {
-  if (demo.apiKey === secrets.apiKey && demo.smpp.password === secrets.smppPassword) return;
-  keepSecrets(dataDir, { ...secrets, apiKey: demo.apiKey, smppPassword: demo.smpp.password });
+  const { apiKey, testApiKey, smpp } = demo;
+  const answered = { ...secrets, apiKey, testApiKey, smppPassword: smpp.password };
+  if (Object.entries(answered).some(([name, value]) => secrets[name] !== value)) keepSecrets(dataDir, answered);
 }
 
 /** The data directory, ours alone until the end. */

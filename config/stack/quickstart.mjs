@@ -16,6 +16,7 @@ export function publishQuickstart({ dataDir, places, caFile, demo, adminKey, env
     brandId: demo.brandId,
     brandSlug: demo.brandSlug,
     apiKey: demo.apiKey,
+    testApiKey: demo.testApiKey,
     webhookSecret: demo.webhookSecret,
     adminKey,
     inboundNumber: demo.inboundNumber,

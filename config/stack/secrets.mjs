@@ -16,6 +16,7 @@ const SMPP_PASSWORD_BYTES = 6;
  * @property {string} entropyKeys `1:<base64>`
  * @property {string} adminKey `csk_admin_…`
  * @property {string} apiKey `csk_live_…`, of the demo account
+ * @property {string} testApiKey `csk_test_…`, of the same account
  * @property {string} smppPassword of the system for an aggregator that connects in
  * @property {string} simulatorPassword of the gateway's bind to the simulator
  */
@@ -49,6 +50,7 @@ async function newSecrets() {
     entropyKeys: `1:${randomBytes(32).toString('base64')}`,
     adminKey: createApiKey('admin'),
     apiKey: createApiKey('live'),
+    testApiKey: createApiKey('test'),
     smppPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
     simulatorPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
   };

@@ -8,14 +8,15 @@ const SCRIPT = path.join(ROOT, 'dist/apps/control-plane/src/demo/seed.js');
 const TIMEOUT_MS = 60_000;
 
 /**
- * Migrates the database and makes sure of the demo account, its key, number, system and bind.
+ * Migrates the database and makes sure of the demo account, its keys, number, system, bind and route.
  *
- * @returns {Promise<{ accountId: string, brandId: string, brandSlug: string, apiKey: string, webhookSecret: string,
- *   inboundNumber: string, smpp: { systemId: string, password: string } }>}
+ * @returns {Promise<{ accountId: string, brandId: string, brandSlug: string, apiKey: string, testApiKey: string,
+ *   webhookSecret: string, inboundNumber: string, smpp: { systemId: string, password: string } }>}
  */
 export async function seed({ environment, secrets, places, signal }) {
   const { code, output, words } = await run(environment, signal, {
     apiKey: secrets.apiKey,
+    testApiKey: secrets.testApiKey,
     smppPassword: secrets.smppPassword,
     simulator: {
       host: '127.0.0.1',

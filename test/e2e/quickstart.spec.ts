@@ -69,6 +69,7 @@ for (const { queues, environment, missing } of QUEUES) {
         'inboundNumber',
         'realtimeUrl',
         'smpp',
+        'testApiKey',
         'webhookSecret',
       ]);
       expect(quickstart.baseUrl).toBe(`https://127.0.0.1:${ports.CONTROL_PLANE_PORT}`);

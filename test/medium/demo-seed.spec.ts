@@ -1,5 +1,5 @@
 import { AccountDirectory } from '@countersign/accounts';
-import { bindPassword, CarrierDirectory, systemPasswordMatches } from '@countersign/carriers';
+import { bindPassword, CarrierDirectory, RouteDirectory, systemPasswordMatches } from '@countersign/carriers';
 import { createApiKey, ServerKeys } from '@countersign/keys';
 import { Database, newId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 let home: TestDatabase;
 let database: Database;
 const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
-const nothing: SeedRequest = { apiKey: null, smppPassword: null, simulator: null };
+const nothing: SeedRequest = { apiKey: null, testApiKey: null, smppPassword: null, simulator: null };
 const simulator = { host: '127.0.0.1', port: 2776, systemId: 'countersign', password: 'secret08' };
 
 beforeAll(async () => {
@@ -36,17 +36,18 @@ const snapshot = (): Promise<{ row: string }[]> =>
   database.query(
     `SELECT row FROM (SELECT a::text AS row FROM accounts a UNION ALL SELECT b::text FROM brands b
      UNION ALL SELECT k::text FROM api_keys k UNION ALL SELECT n::text FROM inbound_numbers n
-     UNION ALL SELECT s::text FROM smpp_systems s UNION ALL SELECT b::text FROM binds b) AS rows ORDER BY row`,
+     UNION ALL SELECT s::text FROM smpp_systems s UNION ALL SELECT b::text FROM binds b UNION ALL SELECT r::text FROM routes r) AS rows ORDER BY row`,
   );
 
 describe('the demo account', () => {
   it('is made once, and a second run with the same secrets writes nothing', async () => {
     const first = await seed({ ...nothing, simulator });
     const before = await snapshot();
-    const second = await seed({ apiKey: first.apiKey, smppPassword: first.smpp.password, simulator });
+    const { apiKey, testApiKey, smpp } = first;
+    const second = await seed({ apiKey, testApiKey, smppPassword: smpp.password, simulator });
     expect(second).toEqual(first);
     expect(await snapshot()).toEqual(before);
-    expect(before).toHaveLength(6);
+    expect(before).toHaveLength(8);
   });
 
   it('has a key, a number, a trusted system and a trusted bind that work', async () => {
@@ -68,15 +69,34 @@ describe('the demo account', () => {
     if (bind !== undefined) expect(bindPassword(keys, bind)).toBe('secret08');
   });
 
+  it('may send codes to every country, by a route to the simulator for every number', async () => {
+    const demo = await seed({ ...nothing, simulator });
+    const directory = new AccountDirectory(database, keys);
+    const live = await directory.authenticate(demo.apiKey);
+    expect((await directory.account(live?.accountId ?? ''))?.otpCountries).toEqual(['*']);
+    const [bind] = await new CarrierDirectory(database).listBinds();
+    const [route] = await new RouteDirectory(database).routesFor('+14155552671');
+    expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
+  });
+
+  it('has a key for tests beside its own, both with a thousand times the usual limits', async () => {
+    const demo = await seed({ ...nothing, simulator });
+    const directory = new AccountDirectory(database, keys);
+    const [live, test] = await Promise.all([demo.apiKey, demo.testApiKey].map((key) => directory.authenticate(key)));
+    expect(test).toMatchObject({ kind: 'test', accountId: live?.accountId });
+    for (const principal of [live, test]) expect(principal?.limits.default).toBe(600_000);
+  });
+
   it('gets a new key in place of one that this database does not know', async () => {
-    const lost = createApiKey('live');
-    const { apiKey } = await seed({ ...nothing, apiKey: lost });
+    const [lost, lostTest] = [createApiKey('live'), createApiKey('test')];
+    const { apiKey, testApiKey } = await seed({ ...nothing, apiKey: lost, testApiKey: lostTest });
     expect(apiKey).not.toBe(lost);
+    expect(testApiKey).not.toBe(lostTest);
     expect((await seed({ ...nothing, apiKey })).apiKey).toBe(apiKey);
   });
 
   it('follows the simulator to another port, and the password that the launcher keeps', async () => {
-    const { smpp } = await seed({ apiKey: null, smppPassword: 'other', simulator: { ...simulator, port: 3333 } });
+    const { smpp } = await seed({ ...nothing, smppPassword: 'other', simulator: { ...simulator, port: 3333 } });
     expect(smpp.password).toBe('other');
     const binds = await new CarrierDirectory(database).listBinds();
     expect(binds.map(({ hosts }) => hosts)).toEqual([[{ host: '127.0.0.1', port: 3333 }]]);

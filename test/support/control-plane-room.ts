@@ -76,7 +76,7 @@ export class ControlPlaneRoom {
     const keys = ServerKeys.fromMaster(MASTER_KEY);
     const seed = new DemoSeed({ keys, newId: () => clock.newId(), entropyKeyVersion: 1 });
     const demo = await database.transaction((tx) =>
-      seed.run(tx, { apiKey: null, smppPassword: null, simulator: null }),
+      seed.run(tx, { apiKey: null, testApiKey: null, smppPassword: null, simulator: null }),
     );
     const line = await lineTo(postgres.url);
     const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log: () => undefined });

@@ -8,6 +8,7 @@ export interface SeededDemo {
   readonly brandId: string;
   readonly brandSlug: string;
   readonly apiKey: string;
+  readonly testApiKey: string;
   readonly webhookSecret: string;
   readonly inboundNumber: string;
   readonly systemId: string;

@@ -19,6 +19,7 @@ export interface Quickstart {
   readonly brandId: string;
   readonly brandSlug: string;
   readonly apiKey: string;
+  readonly testApiKey: string;
   readonly webhookSecret: string;
   readonly adminKey: string;
   readonly inboundNumber: string;

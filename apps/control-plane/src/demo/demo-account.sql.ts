@@ -7,5 +7,14 @@ export const FIND_INBOUND_NUMBER = `SELECT id FROM inbound_numbers WHERE number 
 /** $1 system_id. */
 export const DELETE_SYSTEM = `DELETE FROM smpp_systems WHERE system_id = $1`;
 
+/** Codes of an account that names no country may go anywhere. $1 account. */
+export const OPEN_COUNTRIES = `UPDATE accounts SET otp_countries = '{*}' WHERE id = $1 AND otp_countries = '{}'`;
+
+/** Limits of a key that has the usual ones. $1 key, $2 limits as JSON. */
+export const RAISE_LIMITS = `UPDATE api_keys SET limits = $2 WHERE id = $1 AND limits = '{}'`;
+
+/** The routes of a bind that is about to go. $1 name of the bind. */
+export const DELETE_BIND_ROUTES = `DELETE FROM routes USING binds WHERE binds.id = routes.bind_id AND binds.name = $1`;
+
 /** $1 name. */
 export const DELETE_BIND = `DELETE FROM binds WHERE name = $1`;

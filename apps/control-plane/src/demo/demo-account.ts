@@ -1,9 +1,17 @@
 import { randomInt } from 'node:crypto';
-import { AccountDirectory, AccountStore } from '@countersign/accounts';
-import { bindPassword, CarrierDirectory, CarrierStore, systemPasswordMatches } from '@countersign/carriers';
+import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts';
+import { bindPassword, CarrierDirectory, CarrierStore, systemPasswordMatches, type Bind } from '@countersign/carriers';
 import { SealError, type ServerKeys } from '@countersign/keys';
 import { renderId, type Executor, type Uuid } from '@countersign/postgres';
-import { DELETE_BIND, DELETE_SYSTEM, FIND_DEMO_BRAND, FIND_INBOUND_NUMBER } from './demo-account.sql.js';
+import {
+  DELETE_BIND,
+  DELETE_BIND_ROUTES,
+  DELETE_SYSTEM,
+  FIND_DEMO_BRAND,
+  FIND_INBOUND_NUMBER,
+  OPEN_COUNTRIES,
+  RAISE_LIMITS,
+} from './demo-account.sql.js';
 import type { SeedRequest, SimulatorLink } from './seed-request.js';
 
 const ACCOUNT_NAME = 'Acme Inc.';
@@ -11,6 +19,9 @@ const BRAND = { name: 'Acme', slug: 'ACME', instruction: 'Send this message to s
 /** Of the numbers that are kept for fiction: whoever texts it from a real phone reaches nobody. */
 export const DEMO_INBOUND_NUMBER = '+14155550199';
 const EVERY_COUNTRY = '*';
+const EVERY_NUMBER = '+';
+/** A thousand times the usual ones: whoever measures a development run measures the product, not its limits. */
+const DEMO_LIMITS: Required<KeyLimits> = { default: 600_000, create: 300_000, poll: 60_000, usage: 60_000 };
 const SYSTEM_ID = 'aggregator';
 const BIND_NAME = 'simulator';
 const PASSWORD_LENGTH = 8;
@@ -22,9 +33,18 @@ export interface SeededDemo {
   readonly brandId: string;
   readonly brandSlug: string;
   readonly apiKey: string;
+  /** Of the same account; what it makes goes to nobody. */
+  readonly testApiKey: string;
   readonly webhookSecret: string;
   readonly inboundNumber: string;
   readonly smpp: { readonly systemId: string; readonly password: string };
+}
+
+interface WantedKey {
+  readonly accountId: Uuid;
+  readonly kind: 'live' | 'test';
+  /** The key of an earlier run; null when there is none. */
+  readonly given: string | null;
 }
 
 export interface SeedParts {
@@ -50,15 +70,20 @@ export class DemoSeed {
   async run(tx: Executor, request: SeedRequest): Promise<SeededDemo> {
     const brand = await this.ensureBrand(tx);
     const directory = new AccountDirectory(tx, this.parts.keys);
-    const apiKey = await this.ensureApiKey(tx, directory, brand.accountId, request.apiKey);
+    await tx.query(OPEN_COUNTRIES, [brand.accountId]);
+    const ensureKey = (kind: 'live' | 'test', given: string | null): Promise<string> =>
+      this.ensureApiKey(tx, directory, { accountId: brand.accountId, kind, given });
+    const apiKey = await ensureKey('live', request.apiKey);
+    const testApiKey = await ensureKey('test', request.testApiKey);
     await this.ensureInboundNumber(tx);
     const password = await this.ensureSystem(tx, request.smppPassword ?? newPassword());
-    if (request.simulator !== null) await this.ensureBind(tx, request.simulator);
+    if (request.simulator !== null) await this.ensureRoute(tx, await this.ensureBind(tx, request.simulator));
     return {
       accountId: renderId('acct', brand.accountId),
       brandId: renderId('brd', brand.id),
       brandSlug: BRAND.slug,
       apiKey,
+      testApiKey,
       webhookSecret: await readSecret(directory, brand.accountId),
       inboundNumber: DEMO_INBOUND_NUMBER,
       smpp: { systemId: SYSTEM_ID, password },
@@ -76,12 +101,15 @@ export class DemoSeed {
   private async ensureApiKey(
     tx: Executor,
     directory: AccountDirectory,
-    accountId: Uuid,
-    given: string | null,
+    { accountId, kind, given }: WantedKey,
   ): Promise<string> {
     const known = given === null ? null : await directory.authenticate(given);
-    if (given !== null && known?.accountId === accountId && known.kind === 'live') return given;
-    return (await this.accounts.createApiKey(tx, { accountId, kind: 'live', name: 'demo' })).key;
+    const fits = given !== null && known?.accountId === accountId && known.kind === kind;
+    const { id, key } = fits
+      ? { id: known.keyId, key: given }
+      : await this.accounts.createApiKey(tx, { accountId, kind, name: 'demo' });
+    await tx.query(RAISE_LIMITS, [id, JSON.stringify(DEMO_LIMITS)]);
+    return key;
   }
 
   private async ensureInboundNumber(tx: Executor): Promise<void> {
@@ -98,13 +126,14 @@ export class DemoSeed {
     return password;
   }
 
-  private async ensureBind(tx: Executor, link: SimulatorLink): Promise<void> {
+  private async ensureBind(tx: Executor, link: SimulatorLink): Promise<Bind> {
     const { host, port, systemId, password } = link;
     const known = (await new CarrierDirectory(tx).listBinds()).find(({ name }) => name === BIND_NAME);
     if (known !== undefined) {
       const wanted = JSON.stringify([[{ host, port }], systemId, password]);
       const hosts = known.hosts.map((each) => ({ host: each.host, port: each.port }));
-      if (JSON.stringify([hosts, known.systemId, this.passwordOf(known)]) === wanted) return;
+      if (JSON.stringify([hosts, known.systemId, this.passwordOf(known)]) === wanted) return known;
+      await tx.query(DELETE_BIND_ROUTES, [BIND_NAME]);
       await tx.query(DELETE_BIND, [BIND_NAME]);
     }
     const bind = {
@@ -115,11 +144,18 @@ export class DemoSeed {
       password,
       trustedForMo: true,
     };
-    await this.carriers.createBind(tx, bind);
+    return this.carriers.createBind(tx, bind);
+  }
+
+  /** Codes go to the simulator, whatever their number. A route that somebody has changed or switched off stays so. */
+  private async ensureRoute(tx: Executor, bind: Bind): Promise<void> {
+    const routes = await this.carriers.listRoutes(tx);
+    if (routes.some(({ bindId }) => bindId === bind.id)) return;
+    await this.carriers.createRoute(tx, { prefix: EVERY_NUMBER, bindId: bind.id });
   }
 
   /** Null when it was sealed with another master key, and so has to be written anew. */
-  private passwordOf(bind: Parameters<typeof bindPassword>[1]): string | null {
+  private passwordOf(bind: Bind): string | null {
     try {
       return bindPassword(this.parts.keys, bind);
     } catch (error) {

@@ -8,13 +8,14 @@ const simulator = { host: '127.0.0.1', port: 2776, systemId: 'countersign', pass
 describe('the request of the seed', () => {
   it('may be nothing', () => {
     for (const nothing of ['', ' \n', '{}', { apiKey: null, simulator: null }]) {
-      expect(parse(nothing)).toEqual({ apiKey: null, smppPassword: null, simulator: null });
+      expect(parse(nothing)).toEqual({ apiKey: null, testApiKey: null, smppPassword: null, simulator: null });
     }
   });
 
   it('names what the launcher keeps, and the simulator', () => {
-    expect(parse({ apiKey: 'csk_live_x', smppPassword: 'abc12345', simulator })).toEqual({
+    expect(parse({ apiKey: 'csk_live_x', testApiKey: 'csk_test_x', smppPassword: 'abc12345', simulator })).toEqual({
       apiKey: 'csk_live_x',
+      testApiKey: 'csk_test_x',
       smppPassword: 'abc12345',
       simulator,
     });
@@ -25,6 +26,7 @@ describe('the request of the seed', () => {
     ['{', 'JSON'],
     [{ apiKey: 'csk_admin_x' }, 'apiKey'],
     [{ apiKey: 5 }, 'apiKey'],
+    [{ testApiKey: 'csk_live_x' }, 'testApiKey'],
     [{ smppPassword: 'longer than 8' }, 'smppPassword'],
     [{ smppPassword: '' }, 'smppPassword'],
     [{ simulator: 'x' }, 'simulator'],

@@ -12,6 +12,8 @@ export interface SimulatorLink {
 export interface SeedRequest {
   /** The demo key of an earlier run; null when there is none. */
   readonly apiKey: string | null;
+  /** Its sister for tests; null when there is none. */
+  readonly testApiKey: string | null;
   /** The password of the inbound SMPP system; null when there is none. */
   readonly smppPassword: string | null;
   /** Null: no bind is made. */
@@ -25,11 +27,14 @@ const MAX_PORT = 65_535;
 
 /** Reads the request of the launcher: one JSON object, or nothing at all. Throws with a sentence that names the fault. */
 export function parseSeedRequest(octets: Buffer): SeedRequest {
-  if (octets.toString('utf8').trim() === '') return { apiKey: null, smppPassword: null, simulator: null };
+  if (octets.toString('utf8').trim() === '') {
+    return { apiKey: null, testApiKey: null, smppPassword: null, simulator: null };
+  }
   const body = parseJsonObject(octets);
   if (!body.ok) throw new Error(`the request of the seed cannot be read: ${body.because}`);
   return {
     apiKey: optionalText(body.value, 'apiKey', /^csk_live_/),
+    testApiKey: optionalText(body.value, 'testApiKey', /^csk_test_/),
     smppPassword: optionalText(body.value, 'smppPassword', PASSWORD),
     simulator: simulatorOf(body.value),
   };
