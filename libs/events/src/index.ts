@@ -1,3 +1,4 @@
+export { AUDIT_ENTRIES, AuditStore, type AuditEntry, type NewAuditEntry } from './audit.store.js';
 export { type DueEvent, EVENT_TYPES, type EventType, type NewEvent } from './event.js';
 export { EventStore } from './event-store.js';
 export { QUEUE_PREFIX, QUEUES, type WakeUp } from './queues.js';

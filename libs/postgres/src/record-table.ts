@@ -1,0 +1,56 @@
+import type { Executor } from './database.js';
+import type { Uuid } from './id.js';
+
+export interface RecordTableOptions {
+  readonly table: string;
+  /** The select list: exactly what a row of the type holds. */
+  readonly columns: string;
+  /** The column by which a list may be narrowed to one owner; without it there is no such list. */
+  readonly owner?: string;
+}
+
+/** Which part of a list: newest first, behind `startingAfter`. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly startingAfter: Uuid | null;
+  readonly ownerId: Uuid | null;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * How rows of configuration are read by those who look after them: a page of them, one of them, one to be changed. Every
+ * such table has a uuid `id` that sorts by time. Writing is its store's business.
+ */
+export class RecordTable<Row extends { readonly id: Uuid }> {
+  /** $1 id to start behind or null, $2 rows at most, $3 owner or null. */
+  readonly #list: string;
+  /** $1 id. */
+  readonly #find: string;
+
+  constructor({ table, columns, owner }: RecordTableOptions) {
+    const narrowed = owner === undefined ? '$3::uuid IS NULL' : `($3::uuid IS NULL OR ${owner} = $3)`;
+    this.#list = `SELECT ${columns} FROM ${table} WHERE ($1::uuid IS NULL OR id < $1) AND ${narrowed}
+      ORDER BY id DESC LIMIT $2`;
+    this.#find = `SELECT ${columns} FROM ${table} WHERE id = $1`;
+  }
+
+  async list(db: Executor, { limit, startingAfter, ownerId }: PageRequest): Promise<Page<Row>> {
+    const rows = await db.query<Row>(this.#list, [startingAfter, limit + 1, ownerId]);
+    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  async find(db: Executor, id: Uuid): Promise<Row | null> {
+    const [row] = await db.query<Row>(this.#find, [id]);
+    return row ?? null;
+  }
+
+  /** The row as it is now, kept from other changes until the transaction ends. What refers to it may still be written. */
+  async lock(tx: Executor, id: Uuid): Promise<Row | null> {
+    const [row] = await tx.query<Row>(`${this.#find} FOR NO KEY UPDATE`, [id]);
+    return row ?? null;
+  }
+}
