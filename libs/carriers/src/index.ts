@@ -29,6 +29,18 @@ export {
   type MessagePart,
   type WholeMessage,
 } from './concatenation.store.js';
+export { DestinationRuleEntity } from './destination-rule.entity.js';
+export { DestinationStore } from './destination.store.js';
+export {
+  DESTINATION_ACTIONS,
+  type DestinationAction,
+  type DestinationChanges,
+  type DestinationPage,
+  type DestinationRule,
+  type GuardBlock,
+  type NewDestinationRule,
+  type RefusalTally,
+} from './destination.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';

@@ -62,7 +62,10 @@ const SESSIONS = [
     ADD COLUMN otp_sent_at timestamptz(3)`,
   `ALTER TABLE sessions ALTER COLUMN country DROP DEFAULT, ALTER COLUMN brand_name DROP DEFAULT`,
   `CREATE INDEX sessions_account ON sessions (account_id, id)`,
-  `CREATE INDEX sessions_phone ON sessions (phone)`,
+  `CREATE INDEX sessions_phone ON sessions (phone, id)`,
+  // For listings of one status; those that are approved are many, and the way to them stays as short as it is.
+  `CREATE INDEX sessions_unapproved ON sessions (account_id, status, id)
+    WHERE status IN ('expired', 'denied', 'cancelled')`,
   `CREATE INDEX sessions_test_pending ON sessions (created_at) WHERE test AND status = 'pending'`,
 ];
 
@@ -134,6 +137,7 @@ const OUTBOUND = [
     PRIMARY KEY (account_id, day)
   )`,
   `CREATE TABLE otp_refusals (
+    id uuid NOT NULL UNIQUE,
     account_id uuid NOT NULL,
     hour timestamptz(3) NOT NULL,
     rule text NOT NULL,
@@ -241,7 +245,7 @@ export class CodesLimitsUsage1700000000002 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     for (const table of TABLES) await runner.query(`DROP TABLE ${table}`);
-    for (const index of ['sessions_account', 'sessions_phone', 'sessions_test_pending']) {
+    for (const index of ['sessions_account', 'sessions_phone', 'sessions_unapproved', 'sessions_test_pending']) {
       await runner.query(`DROP INDEX ${index}`);
     }
     for (const [table, columns] of Object.entries(COLUMNS)) {

@@ -1,0 +1,69 @@
+const RULE = `id, account_id AS "accountId", prefix, action, reason, origin, until, strikes, created_at AS "createdAt"`;
+
+const TALLY = `id, account_id AS "accountId", hour, rule, prefix, refused, last_at AS "lastAt"`;
+
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
+/** $1 id, $2 account or null, $3 prefix, $4 action, $5 reason, $6 until or null. */
+export const INSERT_RULE = `
+  INSERT INTO destination_rules (id, account_id, prefix, action, reason, origin, until)
+  VALUES ($1, $2, $3, $4, $5, 'admin', $6) RETURNING ${RULE}`;
+
+/** $1 id. */
+export const FIND_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1`;
+
+/** $1 id. */
+export const LOCK_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1 FOR UPDATE`;
+
+/** $1 id, $2 prefix, $3 action, $4 reason, $5 until or null. */
+export const UPDATE_RULE = `
+  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5 WHERE id = $1 RETURNING ${RULE}`;
+
+/** $1 id. */
+export const DELETE_RULE = `DELETE FROM destination_rules WHERE id = $1 RETURNING ${RULE}`;
+
+/**
+ * Rules, newest first; not the guard's own that have run out, which are only its memory.
+ * $1 how many, $2 the id that they come after or null, $3 their account or null for all.
+ */
+export const LIST_RULES = `
+  SELECT ${RULE} FROM destination_rules
+  WHERE ($2::uuid IS NULL OR id < $2) AND ($3::uuid IS NULL OR account_id = $3)
+    AND (origin = 'admin' OR until > clock_timestamp())
+  ORDER BY id DESC LIMIT $1`;
+
+/** The rules in force that a number falls under, common ones too. $1 account, $2 every prefix of the number, $3 now. */
+export const MATCHING_RULES = `
+  SELECT ${RULE} FROM destination_rules
+  WHERE (account_id = $1 OR account_id IS NULL) AND prefix = ANY ($2::text[]) AND (until IS NULL OR until > $3)`;
+
+/**
+ * The guard blocks a prefix for an account: $5 seconds the first time, four times as long on each repeat, $6 seconds at
+ * most; $7 quiet seconds after a block wipe the slate. While a block is in force nothing is written: many may find out
+ * about the same attack at once. $1 id, $2 account, $3 prefix, $4 reason.
+ */
+export const GUARD_BLOCK = `
+  INSERT INTO destination_rules AS known (id, account_id, prefix, action, reason, origin, until)
+  VALUES ($1, $2, $3, 'block', $4, 'guard', ${NOW} + make_interval(secs => $5::float8))
+  ON CONFLICT (account_id, prefix, origin) DO UPDATE SET
+    (reason, strikes, until) = (
+      SELECT $4, repeats, ${NOW} + make_interval(secs => least($5::float8 * 4.0 ^ repeats, $6::float8))
+      FROM (SELECT CASE WHEN known.until < ${NOW} - make_interval(secs => $7::float8) THEN 0
+        ELSE least(known.strikes + 1, 100) END AS repeats) AS slate)
+  WHERE known.until <= ${NOW}
+  RETURNING ${RULE}`;
+
+/** One more refusal. $1 id if it is the first, $2 account, $3 rule, $4 prefix. */
+export const TALLY_REFUSAL = `
+  INSERT INTO otp_refusals AS tally (id, account_id, hour, rule, prefix, refused, last_at)
+  VALUES ($1, $2, date_trunc('hour', clock_timestamp(), 'UTC'), $3, $4, 1, ${NOW})
+  ON CONFLICT (account_id, hour, rule, prefix) DO UPDATE SET refused = tally.refused + 1, last_at = excluded.last_at`;
+
+/** Tallies, newest first. $1 how many, $2 the id that they come after or null, $3 their account or null for all. */
+export const LIST_TALLIES = `
+  SELECT ${TALLY} FROM otp_refusals
+  WHERE ($2::uuid IS NULL OR id < $2) AND ($3::uuid IS NULL OR account_id = $3)
+  ORDER BY id DESC LIMIT $1`;
+
+/** $1 how many days are kept. */
+export const PURGE_TALLIES = `DELETE FROM otp_refusals WHERE hour < clock_timestamp() - make_interval(days => $1)`;
