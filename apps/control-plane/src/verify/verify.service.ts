@@ -4,6 +4,7 @@ import { parseId, renderId } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { recentPhoneCheck } from './phone.constraint.js';
@@ -20,17 +21,18 @@ export class VerifyService {
 
   /**
    * A new pending session as JSON text. Checked in the contract's order: account, brand, inbound number. Until rich cards
-   * are sent every session falls back to SMS, also one that would prefer a card.
+   * are sent every session falls back to SMS, also one that would prefer a card; only test numbers act one out.
    */
   async create(caller: ApiKeyPrincipal, body: CreateVerification): Promise<Outcome<string>> {
+    const plan = planOf(caller, body);
+    if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
     if (body.accountId !== renderId('acct', caller.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
     const brand = await this.activeBrand(caller, body.brandId);
     if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
-    const check = recentPhoneCheck(body.phone);
-    const inboundNumber = check.ok ? await this.carriers.inboundNumberFor(check.country, brand.id) : null;
-    if (!check.ok || inboundNumber === null) {
+    const inboundNumber = await this.carriers.inboundNumberFor(plan.country, brand.id);
+    if (inboundNumber === null) {
       return refuse('INVALID_PHONE', {
         message: 'No inbound number serves the country of this phone.',
         field: 'phone',
@@ -40,9 +42,8 @@ export class VerifyService {
       accountId: caller.accountId,
       brandId: brand.id,
       phone: body.phone,
-      country: check.country,
+      ...plan,
       test: caller.kind === 'test',
-      channel: 'sms_fallback',
       clientChallenge: body.clientChallenge,
       brandSlug: brand.slug,
       brandName: brand.name,
@@ -86,4 +87,9 @@ export class VerifyService {
     const brand = id === null ? null : await this.accounts.brand(id);
     return brand !== null && brand.active && brand.accountId === caller.accountId ? brand : null;
   }
+}
+
+function planOf({ kind }: ApiKeyPrincipal, { phone, channel }: CreateVerification): SessionPlan | null {
+  const check = recentPhoneCheck(phone);
+  return planSession({ test: kind === 'test', phone, channel, country: check.ok ? check.country : null });
 }

@@ -1,0 +1,29 @@
+import type { Channel } from '@countersign/session';
+import { isTestNumber, TEST_COUNTRY, testNumberOf } from './test-number.js';
+
+/** What is decided of a session by its phone. */
+export interface SessionPlan {
+  /** ISO 3166-1 alpha-2, or `001`. */
+  readonly country: string;
+  readonly channel: Channel;
+}
+
+export interface PlanRequest {
+  readonly test: boolean;
+  readonly phone: string;
+  /** The channel that the caller prefers. */
+  readonly channel: Channel;
+  /** Null when no number plan has the phone. */
+  readonly country: string | null;
+}
+
+/**
+ * Country and channel of a session for this phone; null when it cannot be verified. Until rich cards are sent, only test
+ * numbers act one out; to a live key they are numbers like any other.
+ */
+export function planSession({ test, phone, channel, country }: PlanRequest): SessionPlan | null {
+  if (!test || !isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };
+  const number = testNumberOf(phone);
+  if (!number.accepted) return null;
+  return { country: TEST_COUNTRY, channel: channel === 'sms_fallback' ? channel : number.channel };
+}

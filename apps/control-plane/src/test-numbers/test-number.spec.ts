@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { isTestNumber, numbersThat, numbersWhoseCodeIs, testNumberOf } from './test-number.js';
+
+const rowOf = (phone: string): string => {
+  const { accepted, channel, act, code } = testNumberOf(phone);
+  return accepted ? `${channel}, ${act ?? 'silent'}, code ${code}` : 'refused';
+};
+
+describe('test numbers', () => {
+  it.each([
+    ['+15005550001', 'sms_fallback, sms, code delivered'],
+    ['+15005550002', 'rcs, approve_card, code delivered'],
+    ['+15005550003', 'rcs, deny_card, code delivered'],
+    ['+15005550004', 'sms_fallback, silent, code delivered'],
+    ['+15005550005', 'sms_fallback, wrong_sender, code delivered'],
+    ['+15005550006', 'sms_fallback, silent, code delivered'],
+    ['+15005550007', 'sms_fallback, silent, code undelivered'],
+    ['+15005550008', 'sms_fallback, silent, code blocked'],
+    ['+15005550009', 'refused'],
+    ['+15005550000', 'sms_fallback, silent, code delivered'],
+    ['+14155552671', 'sms_fallback, silent, code delivered'],
+  ])('%s: %s', (phone, row) => {
+    expect(rowOf(phone)).toBe(row);
+  });
+
+  it('are found by what they do', () => {
+    expect(numbersThat('sms')).toEqual(['+15005550001']);
+    expect(numbersThat('wrong_sender')).toEqual(['+15005550005']);
+    expect(numbersWhoseCodeIs('undelivered')).toEqual(['+15005550007']);
+    expect(isTestNumber('+15005550009')).toBe(true);
+    expect(isTestNumber('+15005550010')).toBe(false);
+  });
+});
