@@ -21,6 +21,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'smpp-password': '285131a72922466a233662342bbddabbe9bcd5ee936970da562e5625122fa092',
   concatenation: 'fc1a85c8c1f086251f3d0a8bdd74383d080f8f9dd875db94f47121879da02416',
   'otp-code': 'faba02fe4b50dabc903c5acbc08da085c0b2fa463b42476c98db2b3b90838c4c',
+  'otp-counter': 'f6d3a9c02b83ac8172ea810c0025ff1d1dd6ae5d34a89dc51740dab77923c680',
   idempotency: 'c47e8701f80e6c126d022eefd88f2c1e9a744563f504084eab25025e3716edb2',
 };
 

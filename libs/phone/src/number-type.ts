@@ -1,0 +1,35 @@
+import { parsePhoneNumberFromString, type NumberType as LibraryType } from 'libphonenumber-js/max';
+
+/** What a number plan uses a number for. `fixed_line_or_mobile`: the plan does not tell them apart, as in North America. */
+export type NumberType =
+  | 'fixed_line'
+  | 'fixed_line_or_mobile'
+  | 'mobile'
+  | 'pager'
+  | 'personal_number'
+  | 'premium_rate'
+  | 'shared_cost'
+  | 'toll_free'
+  | 'uan'
+  | 'voicemail'
+  | 'voip';
+
+const TYPES: Readonly<Record<Exclude<LibraryType, undefined>, NumberType>> = {
+  FIXED_LINE: 'fixed_line',
+  FIXED_LINE_OR_MOBILE: 'fixed_line_or_mobile',
+  MOBILE: 'mobile',
+  PAGER: 'pager',
+  PERSONAL_NUMBER: 'personal_number',
+  PREMIUM_RATE: 'premium_rate',
+  SHARED_COST: 'shared_cost',
+  TOLL_FREE: 'toll_free',
+  UAN: 'uan',
+  VOICEMAIL: 'voicemail',
+  VOIP: 'voip',
+};
+
+/** The type of a number in E.164; null for one that its plan has given no use (unassigned), and for what is no number. */
+export function numberTypeOf(e164: string): NumberType | null {
+  const type = parsePhoneNumberFromString(e164, { extract: false })?.getType();
+  return type === undefined ? null : TYPES[type];
+}
