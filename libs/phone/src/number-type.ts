@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString, type NumberType as LibraryType } from 'libphonenumber-js/max';
+import { parsePhoneNumberFromString, type PhoneNumberType } from 'libphonenumber-js/max';
 
 /** What a number plan uses a number for. `fixed_line_or_mobile`: the plan does not tell them apart, as in North America. */
 export type NumberType =
@@ -14,7 +14,7 @@ export type NumberType =
   | 'voicemail'
   | 'voip';
 
-const TYPES: Readonly<Record<Exclude<LibraryType, undefined>, NumberType>> = {
+const TYPES: Readonly<Record<PhoneNumberType, NumberType>> = {
   FIXED_LINE: 'fixed_line',
   FIXED_LINE_OR_MOBILE: 'fixed_line_or_mobile',
   MOBILE: 'mobile',
