@@ -45,8 +45,17 @@ export function retryDelayMs(times: number, chance: number): number {
   return Math.min(RETRY_STEP_MS * times, RETRY_CAP_MS) + Math.floor(chance * RETRY_JITTER_MS);
 }
 
+interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: object;
+}
+
 /** The parts of a Redis URL as ioredis names them. Names and passwords may be percent-encoded; a path is the number of the database. */
-function redisAddress(redisUrl: string): ConnectionOptions {
+export function redisAddress(redisUrl: string): RedisAddress {
   const url = new URL(redisUrl);
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -7,4 +7,14 @@ export {
   prepareBell,
   WORKER_RETRY_MS,
 } from './bell-connection.js';
+export {
+  type Count,
+  Limiter,
+  LIMITER_PATIENCE_MS,
+  type LimiterOptions,
+  type LimiterStore,
+  type Quota,
+  type Standing,
+} from './limiter.js';
+export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
 export { hearsNotifications } from './notification-check.js';
