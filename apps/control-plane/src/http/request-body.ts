@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { RefusedRequest } from './errors.js';
 import { parseJsonObject, type JsonObject } from './json-body.js';
@@ -5,12 +6,22 @@ import { parseJsonObject, type JsonObject } from './json-body.js';
 /** Room for the largest legal body: 16 metadata values of 512 characters, every one escaped. */
 export const MAX_BODY_OCTETS = 128 * 1024;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** SHA-256 of the body's octets, where the request may be a repetition; null where it says nothing of that. */
+    bodyDigest: Buffer | null;
+  }
+}
+
 /**
  * The body of a request from its octets: a JSON object, or undefined when there is none. Throws RefusedRequest for
  * another media type and for what is not a JSON object, in this order (contract, Order).
  */
 export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | undefined {
   if (octets.length === 0) return undefined;
+  if (request.headers['idempotency-key'] !== undefined) {
+    request.bodyDigest = createHash('sha256').update(octets).digest();
+  }
   if (!isJson(request)) throw new RefusedRequest({ code: 'UNSUPPORTED_MEDIA_TYPE' });
   const body = parseJsonObject(octets);
   if (!body.ok) throw new RefusedRequest({ code: 'MALFORMED_REQUEST', message: body.because });

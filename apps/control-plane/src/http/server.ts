@@ -97,6 +97,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   const { deadline, methods, onAnswer } = options;
   instance.decorateRequest('caller', null);
   instance.decorateRequest('clientAddress', '');
+  instance.decorateRequest('bodyDigest', null);
   instance.addHook('onRoute', ({ url, method, config }) => {
     if (config?.route === undefined) throw new Error(`${url} does not say who may call it`);
     methods.learn(url, [method].flat());

@@ -1,0 +1,28 @@
+import { Periodic } from '@countersign/postgres';
+import type { IdempotencyStore } from './idempotency.store.js';
+
+const PURGE_INTERVAL_MS = 60_000;
+/** Keys in one statement at most; while a purge is full the next one follows at once. */
+const MAX_PURGED = 1_000;
+
+export interface IdempotencyKeeperOptions {
+  readonly store: Pick<IdempotencyStore, 'purge'>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Forgets answers that nobody may ask for any more. Any number of processes may do it. */
+export class IdempotencyKeeper {
+  private readonly periodic: Periodic;
+
+  constructor({ store, onError }: IdempotencyKeeperOptions) {
+    this.periodic = new Periodic({
+      everyMs: PURGE_INTERVAL_MS,
+      work: async () => (await store.purge(MAX_PURGED)) >= MAX_PURGED,
+      onError,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.periodic.stop();
+  }
+}

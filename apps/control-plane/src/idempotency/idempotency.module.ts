@@ -1,0 +1,29 @@
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { IdempotencyStore } from './idempotency.store.js';
+
+export interface IdempotencyModuleOptions {
+  readonly settings: ControlPlaneSettings;
+  readonly stores: Stores;
+  readonly failures: FailureLog;
+}
+
+@Module({})
+export class IdempotencyModule {
+  static over({ settings, stores, failures }: IdempotencyModuleOptions): DynamicModule {
+    const store = new IdempotencyStore({ ...stores, maxBatch: settings.batchMaxCommands });
+    const onError = failures.about('noting the end of an idempotent request');
+    const service = new IdempotencyService({ ...stores, store, onError });
+    return {
+      module: IdempotencyModule,
+      providers: [
+        { provide: IdempotencyStore, useValue: store },
+        { provide: IdempotencyService, useValue: service },
+      ],
+      exports: [IdempotencyService],
+    };
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Claims keys for as long as a lease and gives those that it claimed, each with the id of what its request is to make.
+ * A key is free when nobody has it, when its claim was let go or its lease is over, or when it is a day old. Of a request
+ * that was begun before with the same body, and not too long ago, the id stays: what that one made is found again.
+ * The WHERE holds the row's lock, so the clock is read after it; a claim that is run twice finds itself.
+ *
+ * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, in the same order; $6 lease in seconds, $7 hours that
+ * an answer is kept, $8 lowest id that is taken up again.
+ */
+export const CLAIM_KEYS = `
+  INSERT INTO idempotency_keys AS known (digest, account_id, fingerprint, resource_id, claimed_by, claimed_until, created_at)
+  SELECT digest, account_id, fingerprint, resource_id, claimed_by, clock_timestamp() + make_interval(secs => $6),
+    clock_timestamp()
+  FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[])
+    AS wanted (digest, account_id, fingerprint, resource_id, claimed_by)
+  ORDER BY digest
+  ON CONFLICT (digest) DO UPDATE SET
+    resource_id = CASE
+      WHEN known.status IS NULL AND known.fingerprint = excluded.fingerprint AND known.resource_id >= $8
+      THEN known.resource_id ELSE excluded.resource_id END,
+    fingerprint = excluded.fingerprint, claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until,
+    created_at = excluded.created_at, status = NULL, body_sealed = NULL
+  WHERE known.created_at <= clock_timestamp() - make_interval(hours => $7)
+    OR (known.status IS NULL AND (known.claimed_until IS NULL OR known.claimed_until <= clock_timestamp()
+      OR known.claimed_by = excluded.claimed_by))
+  RETURNING digest, resource_id AS "resourceId"`;
+
+/** What is known of keys that could not be claimed. $1 digests. */
+export const READ_KEYS = `
+  SELECT digest, fingerprint, status, body_sealed AS "bodySealed" FROM idempotency_keys WHERE digest = ANY ($1::bytea[])`;
+
+/**
+ * Ends claims, each by its owner alone: an answer is kept with the key, a refusal frees it, and without either the key
+ * can be claimed again at once. Rows are locked in the order in which claims lock them.
+ * $1 digests, $2 claims, $3 statuses or null, $4 sealed bodies or null, $5 whether the key is freed; in the same order.
+ */
+export const END_CLAIMS = `
+  WITH ending AS MATERIALIZED (
+    SELECT * FROM unnest($1::bytea[], $2::uuid[], $3::smallint[], $4::bytea[], $5::boolean[])
+      AS given (digest, claimed_by, status, body_sealed, freed)),
+  locked AS MATERIALIZED (
+    SELECT ending.* FROM ending JOIN idempotency_keys AS known USING (digest, claimed_by)
+    ORDER BY digest FOR UPDATE OF known),
+  freed AS (DELETE FROM idempotency_keys AS known USING locked WHERE known.digest = locked.digest AND locked.freed)
+  UPDATE idempotency_keys AS known
+  SET claimed_by = NULL, claimed_until = NULL, status = locked.status, body_sealed = locked.body_sealed
+  FROM locked WHERE known.digest = locked.digest AND NOT locked.freed`;
+
+/** Forgets keys that are too old to be replayed, some at a time. $1 hours that an answer is kept, $2 how many at most. */
+export const PURGE_KEYS = `
+  DELETE FROM idempotency_keys WHERE digest IN (
+    SELECT digest FROM idempotency_keys WHERE created_at <= clock_timestamp() - make_interval(hours => $1)
+    ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING digest`;

@@ -1,0 +1,63 @@
+import type { Uuid } from '@countersign/postgres';
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RefusedRequest } from '../http/errors.js';
+import { parseIdempotencyKey } from './idempotency-key.js';
+
+/** What makes two requests the same one (contract, Idempotency: account, method and path, key, raw body). */
+export interface RepeatableRequest {
+  readonly accountId: Uuid;
+  /** A test key and a live key of one account never answer for each other. */
+  readonly test: boolean;
+  readonly method: string;
+  /** The pattern of the route with its parameters, so that one path in two spellings is one. */
+  readonly path: string;
+  readonly key: string;
+  /** SHA-256 of the body's octets; of nothing where the call has no body. */
+  readonly bodyDigest: Buffer;
+}
+
+/** A call that may be a repetition. */
+export interface IdempotentCall {
+  /** Null without an Idempotency-Key: the call stands for itself. */
+  readonly request: RepeatableRequest | null;
+  /** Says in the answer that it is an earlier one. */
+  markReplayed(): void;
+}
+
+const NO_BODY = Buffer.alloc(0);
+const NO_KEY = new RefusedRequest({
+  code: 'VALIDATION_ERROR',
+  message: 'Idempotency-Key must be 1 to 255 printable ASCII characters.',
+  field: 'Idempotency-Key',
+});
+
+/** For routes with a scope: the call as IdempotencyService takes it. */
+export const Idempotent = createParamDecorator((_: unknown, context: ExecutionContext): IdempotentCall => {
+  const http = context.switchToHttp();
+  const reply = http.getResponse<FastifyReply>();
+  return {
+    request: repeatable(http.getRequest<FastifyRequest>()),
+    markReplayed: () => void reply.header('idempotent-replayed', 'true'),
+  };
+});
+
+function repeatable(request: FastifyRequest): RepeatableRequest | null {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return null;
+  const key = typeof header === 'string' ? parseIdempotencyKey(header) : null;
+  if (key === null) throw NO_KEY;
+  const { caller, method, routeOptions, params } = request;
+  if (caller === null || caller.kind === 'admin') throw new Error('a route with a scope was reached without a key');
+  const { route } = routeOptions.config;
+  const hasBody = route !== undefined && route.access !== 'public' && route.body === 'json';
+  return {
+    accountId: caller.accountId,
+    test: caller.kind === 'test',
+    method,
+    path: `${routeOptions.url ?? ''} ${JSON.stringify(params)}`,
+    key,
+    // Where a call has no body, nothing and `{}` are the same call.
+    bodyDigest: hasBody ? (request.bodyDigest ?? NO_BODY) : NO_BODY,
+  };
+}
