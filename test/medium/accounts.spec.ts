@@ -35,7 +35,7 @@ describe('API keys', () => {
     const { id, key, prefix } = await newKey('test');
     const asked = await Promise.all(Array.from({ length: 50 }, () => directory.authenticate(key)));
     expect(new Set(asked.map((principal) => JSON.stringify(principal))).size).toBe(1);
-    expect(asked[0]).toEqual({ keyId: id, kind: 'test', accountId: room.account.id, scopes: SCOPES });
+    expect(asked[0]).toEqual({ keyId: id, kind: 'test', accountId: room.account.id, scopes: SCOPES, limits: {} });
     expect(count()).toBe(1);
     expect(key.startsWith(prefix)).toBe(true);
   });
@@ -63,7 +63,7 @@ describe('API keys', () => {
   });
 
   it('end when they are revoked, or when their account is no longer active', async () => {
-    const { id, key } = await newKey();
+    const { id, key, prefix } = await newKey();
     const other = await room.accounts.createAccount(room.database, { name: 'closing' });
     const closing = await room.accounts.createApiKey(room.database, {
       accountId: other.account.id,
@@ -71,8 +71,8 @@ describe('API keys', () => {
       name: 'k',
     });
     expect(await new AccountDirectory(room.database, room.keys).authenticate(key)).not.toBeNull();
-    expect(await room.accounts.revokeApiKey(room.database, id)).toBe(true);
-    expect(await room.accounts.revokeApiKey(room.database, id)).toBe(false);
+    expect(await room.accounts.revokeApiKey(room.database, id)).toMatchObject({ id, prefix });
+    expect(await room.accounts.revokeApiKey(room.database, id)).toBeNull();
     await room.database.query('UPDATE accounts SET active = false WHERE id = $1', [other.account.id]);
     const later = new AccountDirectory(room.database, room.keys);
     expect(await later.authenticate(key)).toBeNull();
@@ -118,7 +118,8 @@ describe('accounts and brands', () => {
     for (const slug of ['AB', 'ABCDEFGHIJKL']) {
       const instruction = '€'.repeat(20);
       const text = fallbackText(slug, '0'.repeat(TOKEN_LENGTH), instruction);
-      expect(checkBrand({ slug, instruction })).toEqual({ ok: true, septets: gsmSeptets(text) });
+      const check = checkBrand({ name: 'Acme', slug, instruction, domain: null });
+      expect(check).toEqual({ ok: true, septets: gsmSeptets(text) });
     }
   });
 });

@@ -1,9 +1,13 @@
-const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl", webhook_events AS "webhookEvents",
+export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl", webhook_events AS "webhookEvents",
   otp_countries AS "otpCountries", otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
 
-const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
+export const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
   rcs_agent_id AS "rcsAgentId", rcs_number_matching AS "rcsNumberMatching", sender_id AS "senderId", domain,
   entropy_key_version AS "entropyKeyVersion", active`;
+
+/** All of a key but its digest. */
+export const API_KEY = `id, account_id AS "accountId", kind, name, scopes, limits, prefix,
+  last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
 /** A key that is not revoked, of an account that is active. $1 keyed digest. */
 export const FIND_API_KEY = `
@@ -21,21 +25,47 @@ export const FIND_BRAND = `SELECT ${BRAND} FROM brands WHERE id = $1`;
 /** The sealed webhook secret of an account. $1 id. */
 export const FIND_WEBHOOK_SECRET = `SELECT webhook_secret_sealed AS sealed FROM accounts WHERE id = $1`;
 
-/** $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 sealed webhook secret. */
+/** $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 sealed secret. */
 export const INSERT_ACCOUNT = `
-  INSERT INTO accounts (id, name, default_webhook_url, webhook_events, webhook_secret_sealed)
-  VALUES ($1, $2, $3, $4, $5) RETURNING ${ACCOUNT}`;
+  INSERT INTO accounts (id, name, default_webhook_url, webhook_events, otp_countries, otp_daily_spend_cap_usd, active,
+    webhook_secret_sealed)
+  VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8) RETURNING ${ACCOUNT}`;
 
-/** $1 id, $2 account, $3 name, $4 slug, $5 instruction, $6 entropy key version. */
+/** Parameters as for the insert, without the secret. */
+export const UPDATE_ACCOUNT = `
+  UPDATE accounts SET name = $2, default_webhook_url = $3, webhook_events = $4, otp_countries = $5,
+    otp_daily_spend_cap_usd = $6::numeric, active = $7
+  WHERE id = $1 RETURNING ${ACCOUNT}`;
+
+/**
+ * $1 id, $2 name, $3 slug, $4 instruction, $5 logo URL, $6 RCS agent, $7 number matching, $8 sender, $9 domain,
+ * $10 active, $11 account, $12 entropy key version.
+ */
 export const INSERT_BRAND = `
-  INSERT INTO brands (id, account_id, name, slug, instruction, entropy_key_version)
-  VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${BRAND}`;
+  INSERT INTO brands (id, name, slug, instruction, logo_url, rcs_agent_id, rcs_number_matching, sender_id, domain, active,
+    account_id, entropy_key_version)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${BRAND}`;
 
-/** $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 prefix for listings, $7 keyed digest. */
+/** Parameters as for the insert, without account and entropy key, which never change. */
+export const UPDATE_BRAND = `
+  UPDATE brands SET name = $2, slug = $3, instruction = $4, logo_url = $5, rcs_agent_id = $6, rcs_number_matching = $7,
+    sender_id = $8, domain = $9, active = $10
+  WHERE id = $1 RETURNING ${BRAND}`;
+
+/** $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 limits as JSON text, $7 prefix for listings, $8 keyed digest. */
 export const INSERT_API_KEY = `
-  INSERT INTO api_keys (id, account_id, kind, name, scopes, prefix, digest)
-  VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+  INSERT INTO api_keys (id, account_id, kind, name, scopes, limits, prefix, digest)
+  VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) RETURNING ${API_KEY}`;
+
+/** What may change of a key. $1 id, $2 name, $3 scopes, $4 limits as JSON text. */
+export const UPDATE_API_KEY = `
+  UPDATE api_keys SET name = $2, scopes = $3, limits = $4::jsonb WHERE id = $1 RETURNING ${API_KEY}`;
+
+/** Gives a key that is not revoked another text. $1 id, $2 prefix for listings, $3 keyed digest. */
+export const ROTATE_API_KEY = `
+  UPDATE api_keys SET prefix = $2, digest = $3 WHERE id = $1 AND revoked_at IS NULL RETURNING ${API_KEY}`;
 
 /** Revokes a key, once. $1 id. */
 export const REVOKE_API_KEY = `
-  UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL RETURNING id`;
+  UPDATE api_keys SET revoked_at = date_trunc('milliseconds', clock_timestamp())
+  WHERE id = $1 AND revoked_at IS NULL RETURNING ${API_KEY}`;

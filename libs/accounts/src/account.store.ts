@@ -1,8 +1,18 @@
 import { createApiKey, createWebhookSecret, parseApiKey, type ServerKeys } from '@countersign/keys';
 import type { Executor, Uuid } from '@countersign/postgres';
-import { SCOPES, type Account, type Brand, type Scope } from './account.js';
-import { INSERT_ACCOUNT, INSERT_API_KEY, INSERT_BRAND, REVOKE_API_KEY } from './account.sql.js';
-import { checkBrand } from './check-brand.js';
+import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
+import {
+  INSERT_ACCOUNT,
+  INSERT_API_KEY,
+  INSERT_BRAND,
+  REVOKE_API_KEY,
+  ROTATE_API_KEY,
+  UPDATE_ACCOUNT,
+  UPDATE_API_KEY,
+  UPDATE_BRAND,
+} from './account.sql.js';
+import { checkBrand, type BrandText } from './check-brand.js';
+import { written } from './written.js';
 
 export interface AccountStoreOptions {
   readonly keys: ServerKeys;
@@ -10,82 +20,123 @@ export interface AccountStoreOptions {
   newId(): Uuid;
 }
 
-export interface NewAccount {
-  readonly name: string;
-  readonly defaultWebhookUrl?: string | null;
-  readonly webhookEvents?: readonly string[];
-}
+type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
 
-export interface NewBrand {
-  readonly accountId: Uuid;
-  readonly name: string;
-  readonly slug: string;
-  readonly instruction: string;
-  readonly entropyKeyVersion: number;
-}
+/** An account; everything but its name has a default. Codes go to no country until it is told. */
+export type NewAccount = Defaulted<Omit<Account, 'id'>, 'name'>;
 
-export interface NewApiKey {
-  readonly accountId: Uuid;
-  readonly kind: 'live' | 'test';
-  readonly name: string;
-  /** All by default. */
-  readonly scopes?: readonly Scope[];
-}
+/** A brand; what only cards and codes need has a default. */
+export type NewBrand = Defaulted<
+  Omit<Brand, 'id'>,
+  'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
+>;
+
+/** A key; it has all scopes and the usual limits unless told. */
+export type NewApiKey = Defaulted<
+  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
+  'accountId' | 'kind' | 'name'
+>;
+
+const ACCOUNT_DEFAULTS = {
+  defaultWebhookUrl: null,
+  webhookEvents: [],
+  otpCountries: [],
+  otpDailySpendCapUsd: null,
+  active: true,
+} as const;
+
+const BRAND_DEFAULTS = {
+  logoUrl: null,
+  rcsAgentId: null,
+  rcsNumberMatching: false,
+  senderId: null,
+  domain: null,
+  active: true,
+} as const;
 
 /** A brand that may not be saved; the field says where, the message why. */
 export class BrandRefused extends Error {
   override readonly name = 'BrandRefused';
 
   constructor(
-    readonly field: 'slug' | 'instruction',
+    readonly field: keyof BrandText,
     message: string,
   ) {
     super(`${field} ${message}`);
   }
 }
 
-/** Writes accounts, brands and keys, in the caller's transaction. Secrets are answered once and stored sealed or digested. */
+/**
+ * Writes accounts, brands and keys, in the caller's transaction. Secrets are answered once and stored sealed or digested.
+ * What is changed was locked before, and is given whole.
+ */
 export class AccountStore {
   constructor(private readonly options: AccountStoreOptions) {}
 
-  /** A new active account with a webhook secret of its own. */
+  /** A new account with a webhook secret of its own. */
   async createAccount(tx: Executor, account: NewAccount): Promise<{ account: Account; webhookSecret: string }> {
     const id = this.options.newId();
     const webhookSecret = createWebhookSecret();
     const sealed = this.options.keys.seal('webhook-secret', webhookSecret, id);
-    const { name, defaultWebhookUrl = null, webhookEvents = [] } = account;
-    const rows = await tx.query<Account>(INSERT_ACCOUNT, [id, name, defaultWebhookUrl, webhookEvents, sealed]);
-    return { account: written(rows), webhookSecret };
+    const values = [...accountValues({ ...ACCOUNT_DEFAULTS, ...account, id }), sealed];
+    return { account: written(await tx.query<Account>(INSERT_ACCOUNT, values)), webhookSecret };
   }
 
-  /** A new active brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */
+  async updateAccount(tx: Executor, account: Account): Promise<Account> {
+    return written(await tx.query<Account>(UPDATE_ACCOUNT, accountValues(account)));
+  }
+
+  /** A new brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */
   async createBrand(tx: Executor, brand: NewBrand): Promise<Brand> {
-    const check = checkBrand(brand);
-    if (!check.ok) throw new BrandRefused(check.field, check.message);
-    const { accountId, name, slug, instruction, entropyKeyVersion } = brand;
-    const values = [this.options.newId(), accountId, name, slug, instruction, entropyKeyVersion];
+    const whole = { ...BRAND_DEFAULTS, ...brand, id: this.options.newId() };
+    const values = [...brandValues(whole), brand.accountId, brand.entropyKeyVersion];
     return written(await tx.query<Brand>(INSERT_BRAND, values));
   }
 
-  /** A new key. Its text is in this answer and nowhere else. */
-  async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<{ id: Uuid; key: string; prefix: string }> {
-    const id = this.options.newId();
-    const key = createApiKey(apiKey.kind);
-    const prefix = parseApiKey(key)?.prefix ?? '';
-    const digest = this.options.keys.digest('api-key', key);
-    const { accountId, kind, name, scopes = SCOPES } = apiKey;
-    await tx.query(INSERT_API_KEY, [id, accountId, kind, name, scopes, prefix, digest]);
-    return { id, key, prefix };
+  /** Throws as `createBrand`. Its account and its entropy key stay as they are. */
+  async updateBrand(tx: Executor, brand: Brand): Promise<Brand> {
+    return written(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
   }
 
-  /** Revokes a key; false when it is unknown or was revoked before. */
-  async revokeApiKey(tx: Executor, id: Uuid): Promise<boolean> {
-    return (await tx.query(REVOKE_API_KEY, [id])).length === 1;
+  /** A new key. Its text is in this answer and nowhere else. */
+  async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
+    const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
+    const { key, prefix, digest } = this.newKey(kind);
+    const values = [this.options.newId(), accountId, kind, name, scopes, JSON.stringify(limits), prefix, digest];
+    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+  }
+
+  /** Writes name, scopes and limits. */
+  async updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
+    return written(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
+  }
+
+  /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
+  async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
+    const { key, prefix, digest } = this.newKey(kind);
+    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest])), key };
+  }
+
+  /** Revokes a key; null when it is unknown or was revoked before. */
+  async revokeApiKey(tx: Executor, id: Uuid): Promise<ApiKey | null> {
+    const [revoked] = await tx.query<ApiKey>(REVOKE_API_KEY, [id]);
+    return revoked ?? null;
+  }
+
+  private newKey(kind: ApiKey['kind']): { key: string; prefix: string; digest: Buffer } {
+    const key = createApiKey(kind);
+    return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: this.options.keys.digest('api-key', key) };
   }
 }
 
-function written<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('an insert answered no row');
-  return row;
+function accountValues(account: Account): unknown[] {
+  const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
+  return [id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active];
+}
+
+function brandValues(brand: Brand): unknown[] {
+  const check = checkBrand(brand);
+  if (!check.ok) throw new BrandRefused(check.field, check.message);
+  const { id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active } = brand;
+  return [id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active];
 }

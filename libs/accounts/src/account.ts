@@ -4,8 +4,12 @@ import type { Uuid } from '@countersign/postgres';
 export const SCOPES = ['verify', 'otp', 'usage', 'realtime', 'webhooks'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** The quotas of a key (contract, General). */
+export const LIMIT_NAMES = ['default', 'create', 'poll', 'usage'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
 /** Requests a minute that a key may make, where they are not the usual ones. */
-export type KeyLimits = Partial<Readonly<Record<'default' | 'create' | 'poll' | 'usage', number>>>;
+export type KeyLimits = Partial<Readonly<Record<LimitName, number>>>;
 
 /** A tenant: who asks for verifications and is told of them. */
 export interface Account {
@@ -49,4 +53,19 @@ export interface ApiKeyPrincipal {
   readonly accountId: Uuid;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;
+}
+
+/** A key as its keepers see it: all but the key. */
+export interface ApiKey {
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly kind: 'live' | 'test';
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly limits: KeyLimits;
+  /** Its first characters: enough to recognise it by. */
+  readonly prefix: string;
+  /** Some seconds behind; null until it is used. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
 }

@@ -1,37 +1,54 @@
 import { GSM_SEGMENT_SEPTETS, gsmSeptets } from '@countersign/text';
+import { SLUG } from './brand-formats.js';
 
-/** What of a brand is checked when it is saved (contract, Token and Admin). */
+/** What of a brand is checked when it is saved: all that ends up in an SMS (contract, Token and OTP). */
 export interface BrandText {
+  readonly name: string;
   readonly slug: string;
   readonly instruction: string;
+  /** The site that a phone may fill a code into, or null. */
+  readonly domain: string | null;
 }
+
+type BrandField = keyof BrandText;
 
 export type BrandCheck =
+  /** `septets` of the text that phones will send. */
   | { readonly ok: true; readonly septets: number }
-  | { readonly ok: false; readonly field: 'slug' | 'instruction'; readonly message: string };
+  | { readonly ok: false; readonly field: BrandField; readonly message: string };
 
-const SLUG = /^[A-Z0-9]{2,12}$/;
-/** The instruction is one line, and nothing in it moves a cursor or rings a bell. */
+/** Names and instructions are one line, and nothing in them moves a cursor or rings a bell. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const TOKEN_CHARACTERS = 16;
+const ANY_CODE = '000000';
 
 /**
- * Whether the text that phones will send for this brand fits one GSM-7 segment, token included: longer, or with one
- * character outside the alphabet, it would arrive in parts and cost the end user several SMS.
+ * Whether both texts of a brand fit one GSM-7 segment, the one that phones send, token included, and the one that brings
+ * a code: longer, or with one character outside the alphabet, they would arrive in parts and cost several SMS. The first
+ * fault in the order of the fields.
  */
-export function checkBrand({ slug, instruction }: BrandText): BrandCheck {
-  if (!SLUG.test(slug)) return refuse('slug', 'must be 2 to 12 characters of A-Z and 0-9');
-  if (instruction.trim() === '') return refuse('instruction', 'must not be empty');
-  if (CONTROL_CHARACTER.test(instruction)) return refuse('instruction', 'must be a single line');
-  const septets = gsmSeptets(`AUTH-${slug}-${'0'.repeat(TOKEN_CHARACTERS)}\n${instruction}`);
-  if (septets === null) return refuse('instruction', 'has a character outside the GSM-7 alphabet');
-  if (septets > GSM_SEGMENT_SEPTETS) {
-    const over = septets - GSM_SEGMENT_SEPTETS;
-    return refuse('instruction', `makes the message ${over} characters longer than one SMS`);
-  }
-  return { ok: true, septets };
+export function checkBrand({ name, slug, instruction, domain }: BrandText): BrandCheck {
+  const codeText = `${ANY_CODE} is your ${name} code. Do not share it.`;
+  const nameFault = lineFault(name) ?? segmentFault(codeText, 'SMS with the code');
+  if (nameFault !== null) return { ok: false, field: 'name', message: nameFault };
+  if (!SLUG.test(slug)) return { ok: false, field: 'slug', message: 'must be 2 to 12 characters of A-Z and 0-9' };
+  const sent = `AUTH-${slug}-${'0'.repeat(TOKEN_CHARACTERS)}\n${instruction}`;
+  const instructionFault = lineFault(instruction) ?? segmentFault(sent, 'message');
+  if (instructionFault !== null) return { ok: false, field: 'instruction', message: instructionFault };
+  const domainFault =
+    domain === null ? null : segmentFault(`${codeText}\n@${domain} #${ANY_CODE}`, 'SMS with the code');
+  if (domainFault !== null) return { ok: false, field: 'domain', message: domainFault };
+  return { ok: true, septets: gsmSeptets(sent) ?? 0 };
 }
 
-function refuse(field: 'slug' | 'instruction', message: string): BrandCheck {
-  return { ok: false, field, message };
+function lineFault(text: string): string | null {
+  if (text.trim() === '') return 'must not be empty';
+  return CONTROL_CHARACTER.test(text) ? 'must be a single line' : null;
+}
+
+function segmentFault(text: string, what: string): string | null {
+  const septets = gsmSeptets(text);
+  if (septets === null) return 'has a character outside the GSM-7 alphabet';
+  const over = septets - GSM_SEGMENT_SEPTETS;
+  return over > 0 ? `makes the ${what} ${over} characters longer than one SMS` : null;
 }

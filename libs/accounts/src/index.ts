@@ -1,3 +1,4 @@
+export { ACCOUNTS, API_KEYS, BRANDS, PRICES } from './account-tables.js';
 export { AccountDirectory } from './account.directory.js';
 export { AccountEntity } from './account.entity.js';
 export {
@@ -8,7 +9,21 @@ export {
   type NewApiKey,
   type NewBrand,
 } from './account.store.js';
-export { SCOPES, type Account, type ApiKeyPrincipal, type Brand, type KeyLimits, type Scope } from './account.js';
+export {
+  LIMIT_NAMES,
+  SCOPES,
+  type Account,
+  type ApiKey,
+  type ApiKeyPrincipal,
+  type Brand,
+  type KeyLimits,
+  type LimitName,
+  type Scope,
+} from './account.js';
 export { ApiKeyEntity } from './api-key.entity.js';
 export { BrandEntity } from './brand.entity.js';
+export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
+export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';
+export { PriceStore, type NewPrice } from './price.store.js';
+export { isUsd, renderUsd } from './usd.js';

@@ -1,0 +1,12 @@
+import { RecordTable } from '@countersign/postgres';
+import { ACCOUNT, API_KEY, BRAND } from './account.sql.js';
+import type { Account, ApiKey, Brand } from './account.js';
+import { PRICE } from './price.sql.js';
+import type { Price } from './price.js';
+
+// What the engineers who look after accounts read. Requests read through the AccountDirectory.
+
+export const ACCOUNTS = new RecordTable<Account>({ table: 'accounts', columns: ACCOUNT });
+export const BRANDS = new RecordTable<Brand>({ table: 'brands', columns: BRAND, owner: 'account_id' });
+export const API_KEYS = new RecordTable<ApiKey>({ table: 'api_keys', columns: API_KEY, owner: 'account_id' });
+export const PRICES = new RecordTable<Price>({ table: 'prices', columns: PRICE });
