@@ -66,7 +66,7 @@ const SESSIONS = [
   // For listings of one status; those that are approved are many, and the way to them stays as short as it is.
   `CREATE INDEX sessions_unapproved ON sessions (account_id, status, id)
     WHERE status IN ('expired', 'denied', 'cancelled')`,
-  `CREATE INDEX sessions_test_pending ON sessions (created_at) WHERE test AND status = 'pending'`,
+  `CREATE INDEX sessions_test_pending ON sessions (phone, created_at) WHERE test AND status = 'pending'`,
 ];
 
 /** Codes on their way out, and what keeps them few. */
@@ -91,6 +91,7 @@ const OUTBOUND = [
     attempts smallint NOT NULL DEFAULT 0,
     unknown_fates smallint NOT NULL DEFAULT 0,
     refused_routes uuid[] NOT NULL DEFAULT '{}',
+    busy_routes uuid[] NOT NULL DEFAULT '{}',
     route_id uuid,
     bind_id uuid,
     carrier text,
