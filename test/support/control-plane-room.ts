@@ -14,6 +14,7 @@ import { startControlPlane } from '../../apps/control-plane/src/control-plane.js
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
 
 export const MASTER_KEY = Buffer.alloc(32, 1);
@@ -44,6 +45,7 @@ export interface Answer {
 export class ControlPlaneRoom {
   readonly log: string[] = [];
   #stop: (() => Promise<void>) | undefined;
+  #documented: Promise<Documented> | undefined;
 
   private constructor(
     readonly database: Database,
@@ -137,7 +139,22 @@ export class ControlPlaneRoom {
     await this.dispose();
   }
 
-  async call(target: string, { method = 'GET', key, headers = {}, body }: Call = {}): Promise<Answer> {
+  /** Throws for an answer that is not as `/v1/openapi.json` says. */
+  async call(target: string, call: Call = {}): Promise<Answer> {
+    const answer = await this.ask(target, call);
+    const faults = (await this.documented()).faults({ method: call.method ?? 'GET', target, ...answer });
+    if (faults.length === 0) return answer;
+    const { method = 'GET' } = call;
+    throw new Error(`${method} ${target} answered ${answer.text}, which is not as documented:\n${faults.join('\n')}`);
+  }
+
+  /** The live description of the API, to hold answers against that came another way. */
+  documented(): Promise<Documented> {
+    this.#documented ??= this.ask('/v1/openapi.json', { key: null }).then(({ text }) => Documented.by(text));
+    return this.#documented;
+  }
+
+  private async ask(target: string, { method = 'GET', key, headers = {}, body }: Call): Promise<Answer> {
     const apiKey = key === undefined ? this.demo.apiKey : key;
     const response = await request(`${this.baseUrl}${target}`, {
       dispatcher: this.agent,

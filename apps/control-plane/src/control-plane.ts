@@ -16,6 +16,8 @@ import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue } from 'bullmq';
 import { AppModule } from './app.module.js';
+import { describeApi } from './docs/openapi/api-document.js';
+import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ExpirySweeper } from './expiry/expiry.sweeper.js';
 import { Gatekeeper } from './http/access.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -77,6 +79,7 @@ export async function startControlPlane(
     { bodyParser: false, logger: new NestPinoLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(answers);
+  app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
   deadline.start();

@@ -1,4 +1,5 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
 import { refuse, valueOf } from '../http/errors.js';
 import { Access } from '../http/route-access.js';
 import { errorPage, isErrorCode, startPage } from './pages.js';
@@ -13,6 +14,7 @@ export class DocsOptions {
 }
 
 /** The public pages: no key, no cookie, no script. */
+@ApiExcludeController()
 @Controller('docs')
 export class DocsController {
   constructor(private readonly options: DocsOptions) {}

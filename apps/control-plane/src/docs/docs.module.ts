@@ -1,13 +1,14 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DocsController, DocsOptions } from './docs.controller.js';
+import { ApiDescription, OpenapiController } from './openapi/openapi.controller.js';
 
 @Module({})
 export class DocsModule {
   static at(publicBaseUrl: string): DynamicModule {
     return {
       module: DocsModule,
-      controllers: [DocsController],
-      providers: [{ provide: DocsOptions, useValue: new DocsOptions(publicBaseUrl) }],
+      controllers: [OpenapiController, DocsController],
+      providers: [{ provide: DocsOptions, useValue: new DocsOptions(publicBaseUrl) }, ApiDescription],
     };
   }
 }

@@ -1,5 +1,14 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  type ApiResponseOptions,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from './errors.js';
 
 /** What the API description says of one call; its parameters and its body are read from the handler itself. */
@@ -64,8 +73,26 @@ export function Operation({ id, tag, summary, description, answer, errors }: Ope
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description === undefined ? {} : { description }) }),
     ApiResponse({ status, description: answer.description, ...(type === undefined ? {} : { type }) }),
-    ...[...byStatus].map(([refused, codes]) =>
-      ApiResponse({ status: refused, description: codes.map((code) => `\`${code}\``).join(', '), type: ErrorAnswer }),
-    ),
+    ApiExtraModels(ErrorAnswer),
+    ...[...byStatus].map(([refused, codes]) => ApiResponse(errorAnswer(refused, codes))),
   );
+}
+
+/** The error body with no other codes than these, and what each of them looks like. */
+export function errorAnswer(status: number, codes: readonly ErrorCode[]): ApiResponseOptions {
+  const ofCodes = { properties: { error: { properties: { code: { enum: [...codes] } } } } };
+  const examples = Object.fromEntries(
+    codes.map((code) => {
+      const { message, when } = ERRORS[code];
+      const docUrl = `https://localhost:8443/docs/errors/${code}`;
+      return [code, { summary: when, value: { error: { code, message, docUrl } } }];
+    }),
+  );
+  return {
+    status,
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    content: {
+      'application/json': { schema: { allOf: [{ $ref: getSchemaPath(ErrorAnswer) }, ofCodes] }, examples },
+    },
+  };
 }

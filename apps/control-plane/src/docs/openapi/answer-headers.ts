@@ -1,0 +1,71 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type Operation, parametersOf } from './operations.js';
+
+type Headers = NonNullable<NonNullable<OpenAPIObject['components']>['headers']>;
+
+const integer = (description: string, example: number, minimum = 0) =>
+  ({ description, required: true, schema: { type: 'integer', minimum }, example }) as const;
+
+const text = (description: string, example: string, pattern?: string) => {
+  const schema = { type: 'string', ...(pattern === undefined ? {} : { pattern }) } as const;
+  return { description, required: true, schema, example } as const;
+};
+
+const POLICY = '"[a-z]+";q=[0-9]+;w=[0-9]+';
+const STATE = '"[a-z]+";r=[0-9]+;t=[0-9]+';
+const listOf = (item: string): string => `^${item}(, ${item})*$`;
+
+/** Headers of answers, by their names. */
+export const ANSWER_HEADERS = {
+  'X-Request-Id': text('Names this request in our log.', 'req_7f3kq2m9x4t1', '^req_[0-9A-Za-z]+$'),
+  'Cache-Control': text('Answers are for the caller alone.', 'no-store'),
+  'RateLimit-Policy': text(
+    'The quotas that apply to this call: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers).',
+    '"default";q=600;w=60, "create";q=300;w=60',
+    listOf(POLICY),
+  ),
+  RateLimit: text(
+    'What is left of each: r requests for the next t seconds.',
+    '"default";r=598;t=42, "create";r=299;t=42',
+    listOf(STATE),
+  ),
+  'X-RateLimit-Limit': integer('The quota nearest to exhaustion: its requests in a window.', 300),
+  'X-RateLimit-Remaining': integer('What is left of it.', 299),
+  'X-RateLimit-Reset': integer('When it is whole again, in seconds since 1970.', 1_700_000_042),
+  'Retry-After': integer('Seconds until it is worth trying again.', 17, 1),
+  'WWW-Authenticate': text('How to authenticate.', 'Bearer'),
+  'Idempotent-Replayed': {
+    ...text('There when this is the answer of an earlier request with the same Idempotency-Key.', 'true', '^true$'),
+    required: false,
+  },
+} as const satisfies Headers;
+
+type HeaderName = keyof typeof ANSWER_HEADERS;
+
+const ALWAYS: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control'];
+const LIMITED: readonly HeaderName[] = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+/** Statuses that say when to come again, and the one that asks for a key. */
+const OF_STATUS: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** The headers of one answer of a call, as references. */
+export function headersOf(operation: Operation['operation'], status: number): Record<string, { $ref: string }> {
+  const isPublic = operation.security?.length === 0;
+  const idempotent = parametersOf(operation).some(({ name }) => name === 'Idempotency-Key');
+  const names: readonly HeaderName[] = [
+    ...ALWAYS,
+    ...(isPublic ? [] : LIMITED),
+    ...(OF_STATUS[status] ?? []),
+    ...(idempotent && status < 300 ? (['Idempotent-Replayed'] as const) : []),
+  ];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,69 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { SessionAnswer } from '../../verify/session.view.js';
+import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
+import { operationsOf, type Operation } from './operations.js';
+import { WEBHOOKS } from './webhooks.js';
+
+const DESCRIPTION = `Verifies that a user controls a phone number: by an SMS from the phone, by a card that approves, or by a code.
+
+Every call is JSON over TLS 1.3 and carries \`Authorization: Bearer <API key>\`. Times are \`YYYY-MM-DDTHH:mm:ss.sssZ\`; with an
+offset they are understood too. Fields that are not documented, and explicit \`null\`, are refused. Answers may gain fields, and
+\`error.code\` values: read what you know and leave the rest.
+
+An address that is not documented here answers \`NOT_FOUND\`, and another method of one that is \`METHOD_NOT_ALLOWED\`, in the
+shape of every error; without a valid key both are \`UNAUTHORIZED\`.`;
+
+const TAGS: readonly (readonly [name: string, description: string])[] = [
+  ['Verifications', 'Open a session, show it, end it; send a code and check it.'],
+  ['Usage', 'What was verified, and what it cost.'],
+  ['Admin', 'Accounts, brands, keys, prices and destinations, for on-call engineers with the admin key.'],
+  ['Documents', 'What describes this service.'],
+];
+
+/**
+ * The OpenAPI 3.1 document of the routes that the application has. What a decorator of one handler cannot know is added
+ * here: the headers of every answer, and the webhooks. `publicBaseUrl` is the server that it names.
+ */
+export function describeApi(app: INestApplication, publicBaseUrl: string): OpenAPIObject {
+  const document = SwaggerModule.createDocument(app, frameOf(publicBaseUrl), {
+    autoTagControllers: false,
+    extraModels: [SessionAnswer],
+  });
+  for (const operation of operationsOf(document)) complete(operation);
+  return {
+    ...document,
+    components: { ...document.components, headers: ANSWER_HEADERS },
+    webhooks: WEBHOOKS,
+  };
+}
+
+function frameOf(publicBaseUrl: string): Omit<OpenAPIObject, 'paths'> {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Countersign')
+    .setDescription(DESCRIPTION)
+    .setVersion('1')
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .setExternalDoc('Guides, and a page for every error', `${publicBaseUrl}/docs`)
+    .addServer(publicBaseUrl)
+    .addBearerAuth({
+      type: 'http',
+      scheme: 'bearer',
+      description: 'A secret API key: csk_live_, csk_test_ or csk_admin_ and 38 letters and digits.',
+    })
+    .addSecurityRequirements('bearer');
+  for (const [name, description] of TAGS) builder.addTag(name, description);
+  return builder.build();
+}
+
+function complete({ operation }: Operation): void {
+  // A parameter that only takes an empty body looks to the library like a body of any kind.
+  if (operation.requestBody !== undefined && !isDescribed(operation.requestBody)) delete operation.requestBody;
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (response === undefined || '$ref' in response) continue;
+    response.headers = { ...response.headers, ...headersOf(operation, Number(status)) };
+  }
+}
+
+const isDescribed = (body: object): boolean => JSON.stringify(body).includes('"$ref"');

@@ -1,0 +1,51 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags, type OpenAPIObject } from '@nestjs/swagger';
+import { errorAnswer } from '../../http/operation.js';
+import { Access } from '../../http/route-access.js';
+
+/** The description of the API. It is made of the running application, so it comes to be after it. */
+export class ApiDescription {
+  private document: OpenAPIObject | null = null;
+  private text = '';
+
+  publish(document: OpenAPIObject): void {
+    this.document = document;
+    this.text = JSON.stringify(document);
+  }
+
+  /** Throws before `publish`: no port is open then. */
+  get value(): OpenAPIObject {
+    if (this.document === null) throw new Error('the API has not been described yet');
+    return this.document;
+  }
+
+  get json(): string {
+    return this.text;
+  }
+}
+
+@Controller('v1')
+export class OpenapiController {
+  constructor(private readonly description: ApiDescription) {}
+
+  @Get('openapi.json')
+  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Header('Cache-Control', 'public, max-age=300')
+  @ApiTags('Documents')
+  @ApiOperation({
+    operationId: 'getOpenapi',
+    summary: 'This document',
+    description: 'Public: it takes no key and counts towards no quota.',
+    security: [],
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'OpenAPI 3.1.',
+    content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+  })
+  @ApiResponse(errorAnswer(403, ['HTTPS_REQUIRED']))
+  @Access({ access: 'public' })
+  openapi(): string {
+    return this.description.json;
+  }
+}
