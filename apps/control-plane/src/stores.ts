@@ -5,7 +5,7 @@ import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@countersign/postgres';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { SessionRenderer, SessionStore, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TargetRules } from './webhooks/target.js';
@@ -55,7 +55,7 @@ const BATCHES_IN_FLIGHT = availableParallelism() > 2 ? 2 : 1;
 export interface StoreListeners {
   /** Hears of connections that died while idle, and of background readings that failed. */
   readonly onError: (error: unknown) => void;
-  readonly onBatch: (name: 'create' | 'cancel', size: number) => void;
+  readonly onBatch: (name: SessionBatch, size: number) => void;
 }
 
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */

@@ -2,6 +2,19 @@ export { authEntropy, type EntropyKeys } from './rules/auth-entropy.js';
 export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
 export { findCompletedTokens, findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
 export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
+export {
+  CODE_LENGTH,
+  codeLimit,
+  generateCode,
+  MAX_ATTEMPTS,
+  MAX_CODES,
+  otpText,
+  RESEND_COOLDOWN_SECONDS,
+  type CheckRefused,
+  type CodeHistory,
+  type CodeLimit,
+  type CodesRefused,
+} from './rules/otp.js';
 export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
 export {
   statusAt,
@@ -19,8 +32,17 @@ export {
   type Session,
   type SessionStatus,
 } from './session.js';
-export { GuardedWriteError } from './session-ending.js';
+export type { CheckResult, CodeReadiness, ReadyForCode } from './session-codes.js';
+export { GuardedWriteError, type Ended } from './session-ending.js';
+export type { SessionPage, SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';
 export type { CreateSession } from './session.row.js';
-export { SessionStore, type CancelResult, type InboundEvidence, type SessionStoreOptions } from './session.store.js';
+export {
+  SessionStore,
+  type CancelResult,
+  type Decision,
+  type InboundEvidence,
+  type SessionBatch,
+  type SessionStoreOptions,
+} from './session.store.js';
 export { SessionRenderer } from './session.view.js';

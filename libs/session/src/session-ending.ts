@@ -1,7 +1,8 @@
 import type { EventStore, EventType, NewEvent } from '@countersign/events';
 import { idBounds, renderId, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './session.js';
-import { plainSessionOf } from './session.row.js';
+import { plainSessionOf, stateOf } from './session.row.js';
 import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
 import type { SessionRenderer } from './session.view.js';
 
@@ -24,6 +25,19 @@ export interface EndingKind {
   readonly approvedBy: ApprovedBy | null;
 }
 
+/** Why sessions are to end, for those that `transition` lets end so. */
+export interface EndingCause {
+  readonly trigger: SessionTrigger;
+  /** What approves them; null for any other end. */
+  readonly approvedBy: ApprovedBy | null;
+}
+
+/** What was ended, and the events that tell of it. */
+export interface Ended {
+  readonly ended: readonly Uuid[];
+  readonly eventIds: readonly Uuid[];
+}
+
 /** Writes what was decided: the guarded change of the rows and their events, in the caller's transaction. */
 export class SessionEndings {
   constructor(
@@ -44,6 +58,23 @@ export class SessionEndings {
     const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
     expectAll(ids, written);
     return events.map(({ id }) => id);
+  }
+
+  /**
+   * Ends those of the locked sessions that the rule moves, and leaves the others as they are. An expiry happened at
+   * `expiresAt`, not when it was noticed.
+   */
+  async endByRule(tx: Executor, { trigger, approvedBy }: EndingCause, rows: readonly TimedRow[]): Promise<Ended> {
+    const moves = rows.flatMap((row) => {
+      const move = transition(stateOf(row), trigger, row.now.getTime());
+      return move.kind === 'move' ? [{ move, row, at: trigger === 'expire' ? row.expiresAt : row.now }] : [];
+    });
+    const [first] = moves;
+    if (first === undefined) return { ended: [], eventIds: [] };
+    // One trigger moves sessions to one status only.
+    const { to, emits } = first.move;
+    const eventIds = await this.end(tx, { to, emits, approvedBy }, moves);
+    return { ended: moves.map(({ row }) => row.id), eventIds };
   }
 
   /** Notes the first wrong sender on live sessions of which the caller holds the locks, and tells of it. */

@@ -3,9 +3,10 @@ import type { Uuid } from '@countersign/postgres';
 import type { LockedSession } from './rules/judge-inbound.js';
 import { encodeMetadata, parseMetadata } from './rules/metadata.js';
 import { deriveToken, tokenDigest } from './rules/token.js';
+import type { CodeState } from './rules/otp.js';
 import { statusAt, type SessionState } from './rules/transition.js';
 import type { Channel, Metadata, PlainSession, Session } from './session.js';
-import type { TimedRow } from './session.sql.js';
+import type { CodeRow, TimedRow } from './session.sql.js';
 
 /** What a new session is made of: all of it checked, and brand and number copied, by the caller. */
 export interface CreateSession {
@@ -112,6 +113,10 @@ export function plainSessionOf(row: TimedRow): PlainSession {
 /** The session as it reads at the row's moment. */
 export function sessionOf(row: TimedRow): Session {
   return { ...plainSessionOf(row), metadata: parseMetadata(row.metadata) };
+}
+
+export function codeState(row: CodeRow): CodeState {
+  return { ...stateOf(row), allowSmsOtp: row.allowSmsOtp, sends: row.otpSends, attempts: row.otpAttempts };
 }
 
 export function lockedSession(row: TimedRow): LockedSession {

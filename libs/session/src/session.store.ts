@@ -12,9 +12,10 @@ import {
 import type { FoundToken } from './rules/find-tokens.js';
 import { judgeInbound, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigest } from './rules/token.js';
-import { transition } from './rules/transition.js';
-import { SessionEndings, type EndingKind } from './session-ending.js';
-import { createdSession, insertRow, lockedSession, sessionOf, stateOf } from './session.row.js';
+import { SessionCodes, type CheckResult, type CodeReadiness, type ReadyForCode } from './session-codes.js';
+import { SessionEndings, type Ended, type EndingKind } from './session-ending.js';
+import { SessionList, type SessionPage, type SessionQuery } from './session-list.js';
+import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
 import type { CreateCommand, CreateSession } from './session.row.js';
 import {
   FIND_SESSION,
@@ -41,6 +42,8 @@ const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
 const MAX_QUEUED_COMMANDS = 4096;
 
+const CANCELLATION = { trigger: 'cancel', approvedBy: null } as const;
+const EXPIRY = { trigger: 'expire', approvedBy: null } as const;
 const APPROVED_BY_MO: EndingKind = { to: 'approved', emits: 'verification.completed', approvedBy: 'mo' };
 
 /** What an inbound SMS shows, before it is known whether it matches. */
@@ -66,9 +69,12 @@ export interface SessionStoreOptions {
     readonly maxBatch: number;
     readonly maxInFlight: number;
     /** Told after each transaction of commands how many it had. */
-    readonly onBatch?: (name: 'create' | 'cancel', size: number) => void;
+    readonly onBatch?: (name: SessionBatch, size: number) => void;
   };
 }
+
+/** What is done in sets. */
+export type SessionBatch = 'create' | 'cancel' | 'check';
 
 interface CancelCommand {
   readonly accountId: Uuid;
@@ -76,6 +82,11 @@ interface CancelCommand {
 }
 
 export type CancelResult = 'done' | 'unknown';
+
+/** A tap on the card, for some sessions at once. */
+export type Decision = { readonly ids: readonly Uuid[] } & (
+  { readonly trigger: 'approve'; readonly approvedBy: 'rcs' } | { readonly trigger: 'deny'; readonly approvedBy: null }
+);
 
 /**
  * The one door to session rows. Every change of state is decided by `transition` under the row's lock, written under a
@@ -85,6 +96,8 @@ export class SessionStore {
   private readonly endings: SessionEndings;
   private readonly creates: Batcher<CreateCommand, Session>;
   private readonly cancels: Batcher<CancelCommand, CancelResult>;
+  private readonly codes: SessionCodes;
+  private readonly listing: SessionList;
   private sweptAllAtMs = 0;
 
   constructor(private readonly options: SessionStoreOptions) {
@@ -105,6 +118,11 @@ export class SessionStore {
       run: (commands) => this.cancelAll(commands),
       onBatch: (size) => onBatch?.('cancel', size),
     });
+    this.codes = new SessionCodes(options, this.endings, {
+      ...bounds,
+      onBatch: (size) => onBatch?.('check', size),
+    });
+    this.listing = new SessionList(options.database, options.clock);
   }
 
   /**
@@ -127,6 +145,14 @@ export class SessionStore {
     const { low, high } = idBounds(ids);
     const rows = await db.query<TimedRow>(FIND_SESSIONS, [ids, low, high]);
     return rows.map(sessionOf);
+  }
+
+  /**
+   * One page of an account's sessions as they read now, newest first. A pending session past its time is an expired one,
+   * for the filter too.
+   */
+  list(accountId: Uuid, query: SessionQuery): Promise<SessionPage> {
+    return this.listing.page(accountId, query);
   }
 
   /** Cancels a live session; one that has ended, by its clock too, stays as it is and is `done` all the same. */
@@ -169,6 +195,38 @@ export class SessionStore {
   }
 
   /**
+   * Locks a session that is to send a code and says whether it may, before anything is asked about its destination: the
+   * refusals in the contract's order. Its own limits are `codeLimit`'s, which come after the destination.
+   */
+  prepareCode(tx: Executor, accountId: Uuid, id: Uuid): Promise<CodeReadiness> {
+    return this.codes.prepare(tx, accountId, id);
+  }
+
+  /** Adds a code to the session that `prepareCode` locked in the same transaction, once `codeLimit` has let it. */
+  addCode(tx: Executor, ready: ReadyForCode, code: string): Promise<void> {
+    return this.codes.add(tx, ready, code);
+  }
+
+  /**
+   * Tries a well-formed code on a session and approves it if the code is one of those sent. The attempt is counted
+   * before the compare; checks of one moment share a transaction, those of one session come one after the other.
+   */
+  check(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
+    return this.codes.check(accountId, id, code);
+  }
+
+  /**
+   * Ends those of some sessions that are still live, by a tap on the card: approves or denies them with their events, in
+   * the caller's transaction. The caller rings the bell for `eventIds` after its commit.
+   */
+  async decide(tx: Executor, { ids, ...cause }: Decision): Promise<Ended> {
+    if (ids.length === 0) return { ended: [], eventIds: [] };
+    const { low, high } = idBounds(ids);
+    const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
+    return this.endings.endByRule(tx, cause, rows);
+  }
+
+  /**
    * Writes down the expiry of sessions whose time is up, with their events: bookkeeping, since every reader already sees
    * them expired. Several processes may do it at once.
    *
@@ -182,7 +240,8 @@ export class SessionStore {
     const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
     const [count, eventIds] = await database.transaction(async (tx) => {
       const rows = await tx.query<TimedRow>(LOCK_DUE, [limit, low, this.firstFutureId(nowMs)]);
-      return [rows.length, await this.endByRule(tx, 'expire', rows)] as const;
+      const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
+      return [rows.length, expired] as const;
     });
     if (everything && count < limit) this.sweptAllAtMs = nowMs;
     this.tell(eventIds);
@@ -191,7 +250,7 @@ export class SessionStore {
 
   /** Waits until every command taken in has been answered. */
   async drain(): Promise<void> {
-    await Promise.all([this.creates.drain(), this.cancels.drain()]);
+    await Promise.all([this.creates.drain(), this.cancels.drain(), this.codes.drain()]);
   }
 
   private async insert(commands: readonly CreateCommand[]): Promise<Session[]> {
@@ -219,25 +278,15 @@ export class SessionStore {
       const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
       const byId = new Map(rows.map((row) => [row.id, row]));
       const own = commands.filter(({ id, accountId }) => byId.get(id)?.accountId === accountId);
-      const ended = await this.endByRule(
-        tx,
-        'cancel',
-        pick(
-          byId,
-          own.map(({ id }) => id),
-        ),
+      const locked = pick(
+        byId,
+        own.map(({ id }) => id),
       );
-      return [new Set(own), ended] as const;
+      const { eventIds: cancelled } = await this.endings.endByRule(tx, CANCELLATION, locked);
+      return [new Set(own), cancelled] as const;
     });
     this.tell(eventIds);
     return commands.map((command) => (owners.has(command) ? 'done' : 'unknown'));
-  }
-
-  /** Ends those of the locked sessions that the rule moves. An expiry happened at `expiresAt`, not when it was noticed. */
-  private endByRule(tx: Executor, trigger: 'cancel' | 'expire', rows: readonly TimedRow[]): Promise<Uuid[]> {
-    const moving = rows.filter((row) => transition(stateOf(row), trigger, row.now.getTime()).kind === 'move');
-    const endings = moving.map((row) => ({ row, at: trigger === 'expire' ? row.expiresAt : row.now }));
-    return this.endings.end(tx, ENDING_OF[trigger], endings);
   }
 
   private async lockByDigest(tx: Executor, digests: ReadonlySet<string>): Promise<DigestRow[]> {
@@ -262,11 +311,6 @@ export class SessionStore {
 }
 
 const nothingToRecord = (): Promise<void> => Promise.resolve();
-
-const ENDING_OF: Readonly<Record<'cancel' | 'expire', EndingKind>> = {
-  cancel: { to: 'cancelled', emits: 'verification.cancelled', approvedBy: null },
-  expire: { to: 'expired', emits: 'verification.expired', approvedBy: null },
-};
 
 function pick<Row>(rows: ReadonlyMap<Uuid, Row>, ids: readonly Uuid[]): Row[] {
   return ids.flatMap((id) => {

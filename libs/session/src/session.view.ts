@@ -27,6 +27,21 @@ export class SessionRenderer {
     return `{${headOf(session)},"fallbackUri":${uri},${body}${this.entropyOf(session)}}`;
   }
 
+  /** As listings give it: the same without `authEntropy`. */
+  listed(session: Session): string {
+    const uri = JSON.stringify(this.fallbackUri(session));
+    return `{${headOf(session)},"fallbackUri":${uri},${this.bodyOf(session, encodeMetadata(session.metadata))}}`;
+  }
+
+  /** As an accepted code is answered (specification 4.4). */
+  checked(session: Session): string {
+    const entropy = this.authEntropy(session);
+    return (
+      `{"id":"${renderId('sess', session.id)}","status":"${session.status}",` +
+      `"phone":${JSON.stringify(session.phone)},"authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"}`
+    );
+  }
+
   /** As event rows hold it: without `authEntropy` and `fallbackUri`, which are not stored in clear. */
   bare(session: Session): string {
     return this.bareWith(session, encodeMetadata(session.metadata));

@@ -45,7 +45,7 @@ export class ControlPlaneMetrics {
     this.metrics.gauge({ name, help, read });
   }
 
-  countBatch(batch: 'create' | 'cancel' | 'delivery', size: number): void {
+  countBatch(batch: 'create' | 'cancel' | 'check' | 'delivery', size: number): void {
     this.#batches.observe({ batch }, size);
   }
 

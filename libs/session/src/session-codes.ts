@@ -1,0 +1,160 @@
+import type { ServerKeys } from '@countersign/keys';
+import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
+import {
+  codeDigest,
+  isAmong,
+  judgeCheck,
+  judgeSend,
+  MAX_ATTEMPTS,
+  MAX_CODES,
+  type CheckRefused,
+  type CodeHistory,
+  type CodesRefused,
+} from './rules/otp.js';
+import { GuardedWriteError, type SessionEndings } from './session-ending.js';
+import { codeState, sessionOf } from './session.row.js';
+import { ADD_CODE, COUNT_ATTEMPTS, LOCK_FOR_CODES, type AttemptRow, type CodeRow } from './session.sql.js';
+import type { Session } from './session.js';
+
+/** A session under its lock that may send a code, as far as itself is concerned. */
+export interface ReadyForCode extends CodeHistory {
+  readonly kind: 'ready';
+  readonly session: Session;
+}
+
+const NOT_FOUND = { kind: 'not_found' } as const;
+
+export type CodeReadiness = ReadyForCode | typeof NOT_FOUND | CodesRefused;
+
+export type CheckResult =
+  | { readonly kind: 'approved'; readonly session: Session }
+  | { readonly kind: 'wrong'; readonly attemptsRemaining: number }
+  | typeof NOT_FOUND
+  | CheckRefused;
+
+interface CheckCommand {
+  readonly accountId: Uuid;
+  readonly id: Uuid;
+  readonly code: string;
+}
+
+/** A check whose attempt is to be counted, with its locked row. */
+interface Trial {
+  readonly command: CheckCommand;
+  readonly row: CodeRow;
+}
+
+export interface SessionCodesOptions {
+  readonly database: Pick<Database, 'transaction'>;
+  readonly keys: ServerKeys;
+  onEvents(ids: readonly string[]): void;
+}
+
+type Bounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' | 'maxQueued'> & {
+  readonly onBatch: (size: number) => void;
+};
+
+const ACCEPTED_CODE = { trigger: 'approve', approvedBy: 'otp' } as const;
+
+/** The codes of sessions: what was sent as digests, attempts counted before they are compared (contract, OTP). */
+export class SessionCodes {
+  private readonly checks: Batcher<CheckCommand, CheckResult>;
+
+  constructor(
+    private readonly options: SessionCodesOptions,
+    private readonly endings: SessionEndings,
+    bounds: Bounds,
+  ) {
+    this.checks = new Batcher({
+      ...bounds,
+      name: 'session.check',
+      keysOf: ({ id }) => [id],
+      run: (commands) => this.checkAll(commands),
+    });
+  }
+
+  async prepare(tx: Executor, accountId: Uuid, id: Uuid): Promise<CodeReadiness> {
+    const [row] = await tx.query<CodeRow>(LOCK_FOR_CODES, [[id], id, id]);
+    if (row?.accountId !== accountId) return NOT_FOUND;
+    const refused = judgeSend(codeState(row), row.now.getTime());
+    if (refused !== null) return refused;
+    return { kind: 'ready', session: sessionOf(row), now: row.now, sends: row.otpSends, sentAt: row.otpSentAt };
+  }
+
+  async add(tx: Executor, { session, now, sends }: ReadyForCode, code: string): Promise<void> {
+    const digest = codeDigest(this.options.keys, session.id, code);
+    const written = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
+    if (written.length !== 1) throw new GuardedWriteError('a code was to be added to a session that changed meanwhile');
+  }
+
+  check(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
+    return this.checks.add({ accountId, id, code });
+  }
+
+  drain(): Promise<void> {
+    return this.checks.drain();
+  }
+
+  private async checkAll(commands: readonly CheckCommand[]): Promise<CheckResult[]> {
+    const [results, eventIds] = await this.options.database.transaction((tx) => this.checkIn(tx, commands));
+    if (eventIds.length > 0) this.options.onEvents(eventIds);
+    return results;
+  }
+
+  /** Commands of one batch are of different sessions. */
+  private async checkIn(
+    tx: Executor,
+    commands: readonly CheckCommand[],
+  ): Promise<readonly [CheckResult[], readonly Uuid[]]> {
+    const ids = commands.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const rows = await tx.query<CodeRow>(LOCK_FOR_CODES, [ids, low, high]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const judged = commands.map((command) => judge(command, byId.get(command.id)));
+    const trials = judged.flatMap(({ trial }) => (trial === null ? [] : [trial]));
+    const attempts = await this.count(tx, trials);
+    const accepted = trials.filter(({ command }) => this.accepts(command, attempts.get(command.id)));
+    const { ended, eventIds } = await this.endings.endByRule(
+      tx,
+      ACCEPTED_CODE,
+      accepted.map(({ row }) => row),
+    );
+    const approved = new Set(ended);
+    const results = judged.map(({ trial, refused }) =>
+      trial === null ? refused : outcomeOf(trial.row, approved, attempts.get(trial.row.id)),
+    );
+    return [results, eventIds];
+  }
+
+  private async count(tx: Executor, trials: readonly Trial[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
+    if (trials.length === 0) return new Map();
+    const ids = trials.map(({ row }) => row.id);
+    const { low, high } = idBounds(ids);
+    const counted = await tx.query<AttemptRow>(COUNT_ATTEMPTS, [ids, low, high, MAX_ATTEMPTS]);
+    if (counted.length !== trials.length) {
+      throw new GuardedWriteError(`${trials.length} attempts were to be counted, ${counted.length} were`);
+    }
+    return new Map(counted.map((row) => [row.id, row]));
+  }
+
+  private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
+    return attempt !== undefined && isAmong(codeDigest(this.options.keys, id, code), attempt.digests);
+  }
+}
+
+type Judged =
+  | { readonly trial: Trial; readonly refused: null }
+  | { readonly trial: null; readonly refused: typeof NOT_FOUND | CheckRefused };
+
+function judge(command: CheckCommand, row: CodeRow | undefined): Judged {
+  if (row?.accountId !== command.accountId) return { trial: null, refused: NOT_FOUND };
+  const refused = judgeCheck(codeState(row), row.now.getTime());
+  return refused === null ? { trial: { command, row }, refused } : { trial: null, refused };
+}
+
+function outcomeOf(row: CodeRow, approved: ReadonlySet<Uuid>, attempt: AttemptRow | undefined): CheckResult {
+  if (approved.has(row.id)) {
+    return { kind: 'approved', session: { ...sessionOf(row), status: 'approved', endedAt: row.now } };
+  }
+  return { kind: 'wrong', attemptsRemaining: MAX_ATTEMPTS - (attempt?.attempts ?? MAX_ATTEMPTS) };
+}

@@ -1,0 +1,35 @@
+import { COLUMNS } from './session.sql.js';
+import type { SessionStatus } from './session.js';
+
+/** The clock of a page: one reading for the filter and for what is shown, so that the two agree. */
+const READ_AT = `date_trunc('milliseconds', statement_timestamp())`;
+
+/**
+ * What a status means for a row: each alternative is looked for by itself, so that it has an index of its own. A pending
+ * row past its time is an expired session.
+ */
+const STANDINGS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
+  any: ['true'],
+  pending: [`status = 'pending' AND expires_at > ${READ_AT}`],
+  approved: [`status = 'approved'`],
+  expired: [`status = 'expired'`, `status = 'pending' AND expires_at <= ${READ_AT}`],
+  denied: [`status = 'denied'`],
+  cancelled: [`status = 'cancelled'`],
+};
+
+const BY_ACCOUNT = 'account_id = $1';
+/** Written so that no index on the account serves it: a phone has few sessions, and an account may have millions. */
+const BY_PHONE = 'phone = $5 AND account_id IS NOT DISTINCT FROM $1';
+
+/**
+ * The newest sessions of an account between two ids, newest first.
+ * $1 account, $2 lowest id, $3 first id beyond, $4 how many at most, $5 phone where `byPhone`.
+ */
+export function listSessions(status: SessionStatus | 'any', byPhone: boolean): string {
+  const whose = byPhone ? BY_PHONE : BY_ACCOUNT;
+  const parts = STANDINGS[status].map(
+    (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
+      WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,
+  );
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY id DESC LIMIT $4`;
+}

@@ -1,0 +1,67 @@
+import { firstIdAt, idTimeMs, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { sessionOf } from './session.row.js';
+import { listSessions } from './session-list.sql.js';
+import type { TimedRow } from './session.sql.js';
+import type { Session, SessionStatus } from './session.js';
+
+/** Which of an account's sessions are asked for. */
+export interface SessionQuery {
+  readonly status?: SessionStatus;
+  /** E.164. */
+  readonly phone?: string;
+  /** Sessions on the page at most. */
+  readonly limit: number;
+  /** The last session of the page before. Whether it is there is the caller's question. */
+  readonly startingAfter?: Uuid;
+}
+
+export interface SessionPage {
+  /** Newest first. */
+  readonly sessions: readonly Session[];
+  /** Whether there are older ones. */
+  readonly hasMore: boolean;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Ids are stamped by each process with its own reading of the database's clock; none is further off than this. */
+const ID_CLOCK_SLACK_MS = 60_000;
+/** Longer than any session may live (specification 8), the slack included: nothing older is pending. */
+const LONGEST_PENDING_MS = 300_000 + ID_CLOCK_SLACK_MS;
+/** How far back each look goes, counted from the page's newest end: a page of recent sessions reads a day or two. */
+const LOOKS_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
+
+/** Pages of sessions, newest first. */
+export class SessionList {
+  constructor(
+    private readonly database: Pick<Database, 'query'>,
+    private readonly clock: DatabaseClock,
+  ) {}
+
+  async page(accountId: Uuid, query: SessionQuery): Promise<SessionPage> {
+    const text = listSessions(query.status ?? 'any', query.phone !== undefined);
+    const phone = query.phone === undefined ? [] : [query.phone];
+    const found: Session[] = [];
+    for (const { low, high } of looks(query, this.clock.nowMs())) {
+      // One more than the page holds tells whether there are more.
+      const wanted = query.limit + 1 - found.length;
+      const rows = await this.database.query<TimedRow>(text, [accountId, low, high, wanted, ...phone]);
+      found.push(...rows.map(sessionOf));
+      if (found.length > query.limit) break;
+    }
+    return { sessions: found.slice(0, query.limit), hasMore: found.length > query.limit };
+  }
+}
+
+interface Look {
+  readonly low: Uuid;
+  /** The first id beyond. */
+  readonly high: Uuid;
+}
+
+/** Where to look, one after the other, until the page is full: nearest first, no id twice. */
+function looks({ status, startingAfter }: SessionQuery, nowMs: number): Look[] {
+  const newest = startingAfter ?? firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
+  const oldestMs = status === 'pending' ? nowMs - LONGEST_PENDING_MS : 0;
+  const ends = LOOKS_BACK_MS.map((backMs) => firstIdAt(Math.max(oldestMs, idTimeMs(newest) - backMs)));
+  return ends.map((low, at) => ({ low, high: ends[at - 1] ?? newest })).filter(({ low, high }) => low < high);
+}

@@ -1,0 +1,127 @@
+import { ensurePartitions, type Uuid } from '@countersign/postgres';
+import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days ago, of sessions made before today: near one another and far. */
+const AGES = [1, 2, 3, 6, 7, 8, 14, 17, 20];
+
+let room: SessionRoom;
+/** Every session of the account, newest first. */
+let all: Session[];
+/** One of an account that has nothing to do with it. */
+let foreign: Session;
+
+const byAgeFirst = (one: { readonly id: Uuid }, other: { readonly id: Uuid }): number => (one.id < other.id ? 1 : -1);
+
+/** A session as if it had been made that long ago: by another id, times moved. */
+async function aged(session: Session, ageMs: number): Promise<void> {
+  const time = (room.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
+  const id = `${time.slice(0, 8)}-${time.slice(8)}${session.id.slice(13)}`;
+  await room.database.query(
+    `INSERT INTO sessions SELECT (jsonb_populate_record(sessions, jsonb_build_object('id', $2::text,
+       'created_at', created_at - make_interval(secs => $3), 'expires_at', expires_at - make_interval(secs => $3),
+       'ended_at', ended_at - make_interval(secs => $3)))).*
+     FROM sessions WHERE id = $1`,
+    [session.id, id, ageMs / 1000],
+  );
+}
+
+beforeAll(async () => {
+  room = await openSessionRoom({ pastDays: 20 });
+  const { sessions, database, account } = room;
+  await ensurePartitions(database, room.clock.nowMs() - 7 * DAY_MS);
+  const open = (changes: Parameters<SessionRoom['draft']>[0] = {}): Promise<Session> =>
+    sessions.create(room.draft(changes));
+  const made = await Promise.all(
+    Array.from({ length: 30 }, (_, at) => open({ phone: at % 4 === 0 ? STRANGER : PHONE })),
+  );
+  for (const session of made.slice(0, 4)) await sessions.cancel(account.id, session.id);
+  await database.transaction(async (tx) => {
+    const ids = made.map(({ id }) => id);
+    await sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
+    await sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
+  });
+  const age = (from: number, to: number): Promise<object[]> =>
+    database.query('UPDATE sessions SET expires_at = created_at WHERE id = ANY ($1)', [
+      made.slice(from, to).map(({ id }) => id),
+    ]);
+  await age(12, 15);
+  while ((await sessions.expireDue(500)) > 0);
+  // These are past their time too, and nobody has written it down.
+  await age(15, 18);
+  for (const [at, session] of made.slice(0, 18).entries()) await aged(session, (AGES[at % 9] ?? 0) * DAY_MS);
+  const other = await room.accounts.createAccount(database, { name: 'Other', defaultWebhookUrl: null });
+  foreign = await open({ accountId: other.account.id });
+  const rows = await database.query<{ id: Uuid }>('SELECT id FROM sessions WHERE account_id = $1', [account.id]);
+  all = (
+    await sessions.findMany(
+      database,
+      rows.map(({ id }) => id),
+    )
+  ).sort(byAgeFirst);
+});
+afterAll(() => room.close());
+
+/** All pages, one after the other, and how long each was. */
+async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sessions: Session[]; lengths: number[] }> {
+  const sessions: Session[] = [];
+  const lengths: number[] = [];
+  for (;;) {
+    const last = sessions.at(-1);
+    const page = await room.sessions.list(room.account.id, {
+      ...query,
+      ...(last === undefined ? {} : { startingAfter: last.id }),
+    });
+    sessions.push(...page.sessions);
+    lengths.push(page.sessions.length);
+    if (!page.hasMore) return { sessions, lengths };
+  }
+}
+
+describe('listing', () => {
+  it("gives every session of the account once, newest first, over the days and nobody else's", async () => {
+    expect(all).toHaveLength(48);
+    for (const limit of [1, 7, 48, 100]) {
+      const { sessions, lengths } = await pages({ limit });
+      expect(sessions).toEqual(all);
+      expect(lengths.slice(0, -1).every((length) => length === limit)).toBe(true);
+      expect(lengths).toHaveLength(Math.ceil(48 / limit));
+    }
+    expect(all.map(({ id }) => id)).not.toContain(foreign.id);
+  });
+
+  it.each(SESSION_STATUSES)(
+    'of one status, %s, gives what reads so and nothing else',
+    async (status: SessionStatus) => {
+      const wanted = all.filter((session) => session.status === status);
+      expect(wanted.length).toBeGreaterThan(2);
+      for (const limit of [2, 100]) expect((await pages({ status, limit })).sessions).toEqual(wanted);
+    },
+  );
+
+  it('of one phone gives its sessions alone, of one status too', async () => {
+    const wanted = all.filter(({ phone }) => phone === STRANGER);
+    expect(wanted.length).toBeGreaterThan(10);
+    expect((await pages({ phone: STRANGER, limit: 5 })).sessions).toEqual(wanted);
+    for (const status of SESSION_STATUSES) {
+      const both = wanted.filter((session) => session.status === status);
+      expect((await pages({ phone: STRANGER, status, limit: 2 })).sessions).toEqual(both);
+    }
+    expect(await room.sessions.list(room.account.id, { phone: '+14155550123', limit: 10 })).toEqual({
+      sessions: [],
+      hasMore: false,
+    });
+  });
+
+  it('calls a pending session past its time expired, in the filter and in what it shows, since expiresAt', async () => {
+    const { sessions } = await pages({ status: 'expired', limit: 100 });
+    const rows = await room.database.query<{ id: Uuid }>(
+      `SELECT id FROM sessions WHERE status = 'pending' AND expires_at <= clock_timestamp()`,
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    expect(sessions.map(({ id }) => id)).toEqual(expect.arrayContaining(rows.map(({ id }) => id)));
+    for (const session of sessions) expect(session).toMatchObject({ status: 'expired', endedAt: session.expiresAt });
+  });
+});
