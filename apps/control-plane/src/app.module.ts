@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DocsModule } from './docs/docs.module.js';
 import { StoresModule } from './stores.js';
+import { TestNumbersModule } from './test-numbers/test-numbers.module.js';
 import { VerifyModule } from './verify/verify.module.js';
 import { type WebhooksOptions, WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -9,9 +10,14 @@ import { type WebhooksOptions, WebhooksModule } from './webhooks/webhooks.module
 export class AppModule {
   static over(options: WebhooksOptions): DynamicModule {
     const stores = StoresModule.of(options.stores);
+    const testNumbers = TestNumbersModule.over(options);
     return {
       module: AppModule,
-      imports: [VerifyModule.over(stores), WebhooksModule.over(options), DocsModule.at(options.settings.publicBaseUrl)],
+      imports: [
+        VerifyModule.over(stores, testNumbers),
+        WebhooksModule.over(options),
+        DocsModule.at(options.settings.publicBaseUrl),
+      ],
     };
   }
 }

@@ -28,6 +28,7 @@ import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
 import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
 import { openStores, type Stores } from './stores.js';
+import { TestNumbers } from './test-numbers/test-numbers.actor.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
 import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
 import { WebhookPump } from './webhooks/webhook-pump.js';
@@ -165,7 +166,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     })
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(WakeUpConsumer);
-      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop()]);
+      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
       await app.get(WebhookPump).stop();
     })
     .step('drain the batchers', STEP_MS, async () => {

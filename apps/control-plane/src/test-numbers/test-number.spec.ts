@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTestNumber, numbersThat, numbersWhoseCodeIs, testNumberOf } from './test-number.js';
+import { ACTING_NUMBERS, isTestNumber, numbersWhoseCodeIs, testNumberOf } from './test-number.js';
 
 const rowOf = (phone: string): string => {
   const { accepted, channel, act, code } = testNumberOf(phone);
@@ -24,8 +24,12 @@ describe('test numbers', () => {
   });
 
   it('are found by what they do', () => {
-    expect(numbersThat('sms')).toEqual(['+15005550001']);
-    expect(numbersThat('wrong_sender')).toEqual(['+15005550005']);
+    expect(ACTING_NUMBERS.map(({ phone, act }) => `${phone} ${act}`)).toEqual([
+      '+15005550001 sms',
+      '+15005550002 approve_card',
+      '+15005550003 deny_card',
+      '+15005550005 wrong_sender',
+    ]);
     expect(numbersWhoseCodeIs('undelivered')).toEqual(['+15005550007']);
     expect(isTestNumber('+15005550009')).toBe(true);
     expect(isTestNumber('+15005550010')).toBe(false);

@@ -44,10 +44,16 @@ export const isTestNumber = (phone: string): boolean => TABLE.has(phone);
 /** How the number behaves for a test key. */
 export const testNumberOf = (phone: string): TestNumber => TABLE.get(phone) ?? ORDINARY;
 
-/** The numbers whose phones do this. */
-export function numbersThat(act: TestAct): string[] {
-  return [...TABLE].flatMap(([phone, number]) => (number.act === act ? [phone] : []));
+/** A number whose phone does something by itself, where a session of it went this way. */
+export interface ActingNumber {
+  readonly phone: string;
+  readonly channel: Channel;
+  readonly act: TestAct;
 }
+
+export const ACTING_NUMBERS: readonly ActingNumber[] = [...TABLE].flatMap(([phone, { channel, act }]) =>
+  act === null ? [] : [{ phone, channel, act }],
+);
 
 /** The numbers to which a code fares like this. */
 export function numbersWhoseCodeIs(fate: TestCodeFate): string[] {

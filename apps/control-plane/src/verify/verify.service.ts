@@ -4,6 +4,7 @@ import { parseId, renderId } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
@@ -17,6 +18,7 @@ export class VerifyService {
     private readonly carriers: CarrierDirectory,
     private readonly sessions: SessionStore,
     private readonly renderer: SessionRenderer,
+    private readonly testNumbers: TestNumbers,
   ) {}
 
   /**
@@ -58,6 +60,7 @@ export class VerifyService {
       metadata: metadataPairs(body.metadata),
       entropyKeyVersion: brand.entropyKeyVersion,
     });
+    if (session.test) this.testNumbers.expect();
     return succeed(this.renderer.full(session));
   }
 

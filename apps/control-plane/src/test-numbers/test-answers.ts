@@ -1,0 +1,126 @@
+import type { MessageStore, NewInboundMessage } from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
+import { firstIdAt, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import {
+  deriveToken,
+  fallbackText,
+  findTokens,
+  type InboundVerdict,
+  type Session,
+  type SessionStore,
+} from '@countersign/session';
+import { ACTING_NUMBERS, type TestAct } from './test-number.js';
+import { LOCK_DUE_ANSWERS, type DueAnswer } from './test-numbers.sql.js';
+
+/** What a phone of a test number takes to do anything, and a carrier to say what became of a code. */
+export const ACTS_AFTER_SECONDS = 1;
+/** Sessions in one transaction at most. */
+const MAX_ANSWERS = 50;
+/** Of sessions that are still live none has an older id, one that a repeated request resumed included. */
+const OLDEST_ID_MS = 24 * 60 * 60 * 1000;
+/** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
+const ID_CLOCK_SLACK_MS = 60_000;
+
+const CARRIER = 'test';
+/** Of no bind and no system. */
+const NO_LINK: Uuid = '00000000-0000-0000-0000-000000000000';
+const WRONG_SENDER = '+15005550000';
+const TON_INTERNATIONAL = 1;
+const NPI_ISDN = 1;
+
+export interface TestAnswersOptions {
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly sessions: SessionStore;
+  readonly messages: MessageStore;
+}
+
+interface Sms {
+  readonly session: Session;
+  readonly sender: string;
+  readonly text: string;
+}
+
+/**
+ * The phones of test numbers. They act through the doors that real ones come in by: an SMS is found by its token, judged
+ * and stored with its fate, a tap decides under the session's lock.
+ */
+export class TestAnswers {
+  constructor(private readonly o: TestAnswersOptions) {}
+
+  /** Lets the phones act whose time has come, in the caller's transaction; `full` when more may wait. */
+  async act(tx: Executor): Promise<{ eventIds: Uuid[]; full: boolean }> {
+    const due = await this.due(tx);
+    if (due.length === 0) return { eventIds: [], full: false };
+    const events = [
+      await this.sms(tx, due),
+      (await this.o.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: idsOf(due, 'approve_card') }))
+        .eventIds,
+      (await this.o.sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: idsOf(due, 'deny_card') })).eventIds,
+    ];
+    return { eventIds: events.flat(), full: due.length === MAX_ANSWERS };
+  }
+
+  private due(tx: Executor): Promise<DueAnswer[]> {
+    const nowMs = this.o.clock.nowMs();
+    return tx.query<DueAnswer>(LOCK_DUE_ANSWERS, [
+      ACTING_NUMBERS.map(({ phone }) => phone),
+      ACTING_NUMBERS.map(({ channel }) => channel),
+      ACTING_NUMBERS.map(({ act }) => act),
+      ACTS_AFTER_SECONDS,
+      firstIdAt(nowMs - OLDEST_ID_MS),
+      firstIdAt(nowMs + ID_CLOCK_SLACK_MS),
+      MAX_ANSWERS,
+    ]);
+  }
+
+  private async sms(tx: Executor, due: readonly DueAnswer[]): Promise<Uuid[]> {
+    const { sessions, messages } = this.o;
+    const right = await sessions.findMany(tx, idsOf(due, 'sms'));
+    const wrong = await sessions.findMany(tx, idsOf(due, 'wrong_sender'));
+    const sent = [
+      ...right.map((session) => this.smsOf(session, session.phone)),
+      ...wrong.map((session) => this.smsOf(session, WRONG_SENDER)),
+    ];
+    if (sent.length === 0) return [];
+    const evidence = sent.map(({ sender, text }, ref) => {
+      return { ref, tokens: findTokens(text), senders: [sender], trusted: true };
+    });
+    const { eventIds } = await sessions.matchInbound(tx, evidence, (verdicts) =>
+      messages.insertInbound(
+        tx,
+        sent.flatMap((sms, at) => {
+          const verdict = verdicts[at];
+          return verdict === undefined ? [] : [this.messageOf(sms, verdict)];
+        }),
+      ),
+    );
+    return eventIds;
+  }
+
+  /** What `fallbackUri` puts into the compose sheet. */
+  private smsOf(session: Session, sender: string): Sms {
+    const { id, brandSlug, instruction } = session;
+    return { session, sender, text: fallbackText(brandSlug, deriveToken(this.o.keys, id), instruction) };
+  }
+
+  private messageOf({ session, sender, text }: Sms, verdict: InboundVerdict): NewInboundMessage {
+    const id = this.o.clock.newId();
+    return {
+      id,
+      carrier: CARRIER,
+      linkId: NO_LINK,
+      source: sender.slice(1),
+      sourceTon: TON_INTERNATIONAL,
+      sourceNpi: NPI_ISDN,
+      destination: session.inboundNumber.replace(/^\+/, ''),
+      dataCoding: 0,
+      textSealed: this.o.keys.seal('message-text', text, id),
+      part: null,
+      ...verdict,
+    };
+  }
+}
+
+const idsOf = (due: readonly DueAnswer[], act: TestAct): Uuid[] =>
+  due.flatMap((each) => (each.act === act ? [each.id] : []));

@@ -1,0 +1,25 @@
+import { MessageStore } from '@countersign/carriers';
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { TestAnswers } from './test-answers.js';
+import { TestNumbers } from './test-numbers.actor.js';
+
+export interface TestNumbersParts {
+  readonly stores: Stores;
+  readonly failures: FailureLog;
+}
+
+@Module({})
+export class TestNumbersModule {
+  static over({ stores, failures }: TestNumbersParts): DynamicModule {
+    const actor = new TestNumbers({
+      database: stores.database,
+      answers: new TestAnswers({ ...stores, messages: new MessageStore() }),
+      onEvents: (ids) => stores.bell.ring(ids),
+      onError: failures.about('the test numbers'),
+    });
+    const providers = [{ provide: TestNumbers, useValue: actor }];
+    return { module: TestNumbersModule, providers, exports: providers };
+  }
+}

@@ -1,0 +1,24 @@
+import type { Uuid } from '@countersign/postgres';
+import type { TestAct } from './test-number.js';
+
+/** A live session whose phone is to act now. */
+export interface DueAnswer {
+  readonly id: Uuid;
+  readonly act: TestAct;
+}
+
+/**
+ * Locks live sessions of test keys whose phones have had their time, oldest first, passing over those that another
+ * process is at. A wrong sender is told of once, and its session stays pending.
+ * $1 phones, $2 channels and $3 acts in the same order, $4 seconds that a phone takes, $5 lowest id looked at, $6 first id
+ * that cannot exist yet, $7 how many at most.
+ */
+export const LOCK_DUE_ANSWERS = `
+  SELECT sessions.id, acting.act
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS acting (phone, channel, act)
+  JOIN sessions ON sessions.phone = acting.phone AND sessions.channel = acting.channel
+  WHERE sessions.test AND sessions.status = 'pending' AND sessions.id >= $5 AND sessions.id < $6
+    AND sessions.created_at <= statement_timestamp() - make_interval(secs => $4)
+    AND sessions.expires_at > statement_timestamp()
+    AND (acting.act <> 'wrong_sender' OR sessions.sender_mismatch_at IS NULL)
+  ORDER BY sessions.created_at LIMIT $7 FOR UPDATE OF sessions SKIP LOCKED`;

@@ -1,0 +1,178 @@
+import { AccountStore } from '@countersign/accounts';
+import { parseId } from '@countersign/postgres';
+import { authEntropy } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom, ENTROPY_KEY, type Answer, type Call } from '../support/control-plane-room.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+const WITHIN_MS = 8_000;
+const EVENT_TYPES = [
+  'verification.denied',
+  'verification.expired',
+  'verification.sender_mismatch',
+  'verification.otp_delivery',
+];
+
+let room: ControlPlaneRoom;
+let receiver: Receiver;
+let key: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  receiver = await startReceiver();
+  const accountId = parseId('acct', room.demo.accountId) ?? '';
+  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  ({ key } = await accounts.createApiKey(room.database, { accountId, kind: 'test', name: 'test' }));
+  await room.database.query('UPDATE accounts SET webhook_events = $1', [EVENT_TYPES]);
+});
+afterAll(async () => {
+  await room.close();
+  await receiver.close();
+});
+
+const create = (phone: string, changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
+  room.create({ phone, webhookUrl: receiver.url, ...changes }, { key, ...call });
+const get = (id: string): Promise<Answer> => room.call(`/v1/verify/${id}`, { key });
+
+async function made(phone: string, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const answer = await create(phone, changes);
+  expect(answer.json).toMatchObject({ status: 'pending', phone });
+  return String(answer.json['id']);
+}
+
+async function ended(id: string): Promise<Answer['json']> {
+  await until(`${id} ends`, WITHIN_MS, async () => (await get(id)).json['status'] !== 'pending');
+  return (await get(id)).json;
+}
+
+/** Webhooks of a session, as `type` and `data`, once there are as many. */
+async function told(id: string, count: number): Promise<{ type: string; data: Record<string, unknown> }[]> {
+  const all = () =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> })
+      .filter(({ data }) => data['id'] === id || data['sessionId'] === id);
+  await until(`${count} webhooks of ${id}`, WITHIN_MS, () => all().length >= count);
+  return all();
+}
+
+async function messagesOf(id: string): Promise<object[]> {
+  return room.database.query('SELECT carrier, source, destination, fate FROM messages WHERE session_id = $1', [
+    parseId('sess', id),
+  ]);
+}
+
+describe('+15005550001', () => {
+  it('sends its SMS after a second, which approves the session', async () => {
+    const answer = await create('+15005550001');
+    expect(answer.json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
+    expect(answer.json['fallbackUri']).toContain(`sms:${room.demo.inboundNumber}?body=AUTH-ACME-`);
+    const id = String(answer.json['id']);
+    const session = await ended(id);
+    const { accountId, brandId } = room.demo;
+    expect(session).toMatchObject({
+      status: 'approved',
+      channel: 'sms_fallback',
+      authEntropy: authEntropy(new Map([[1, ENTROPY_KEY]]), 1, '+15005550001', accountId, brandId),
+    });
+    expect(session['latencyMs']).toBeGreaterThanOrEqual(1_000);
+    expect(await told(id, 1)).toEqual([
+      expect.objectContaining({ type: 'verification.completed', data: expect.objectContaining(session) as object }),
+    ]);
+  });
+
+  it('sends an SMS that is stored like any other', async () => {
+    const id = await made('+15005550001');
+    await ended(id);
+    expect(await messagesOf(id)).toEqual([
+      { carrier: 'test', source: '15005550001', destination: room.demo.inboundNumber.slice(1), fate: 'matched' },
+    ]);
+  });
+
+  it('approves every one of many sessions', async () => {
+    const ids = await Promise.all(Array.from({ length: 60 }, () => made('+15005550001')));
+    for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'approved' });
+  });
+});
+
+describe('+15005550002 and …0003', () => {
+  it.each([
+    ['+15005550002', 'approved', 'verification.completed'],
+    ['+15005550003', 'denied', 'verification.denied'],
+  ])('%s has a card, and it is %s after a second', async (phone, status, type) => {
+    const answer = await create(phone);
+    expect(answer.json).toMatchObject({ status: 'pending', channel: 'rcs', fallbackUri: null });
+    const id = String(answer.json['id']);
+    expect(await ended(id)).toMatchObject({ status, channel: 'rcs', fallbackUri: null });
+    expect((await told(id, 1)).map((event) => event.type)).toEqual([type]);
+  });
+
+  it('has none where the caller forces SMS, and then never answers', async () => {
+    const id = await made('+15005550002', { channel: 'sms_fallback' });
+    await ended(await made('+15005550002'));
+    expect((await get(id)).json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
+  });
+});
+
+describe('+15005550004', () => {
+  it('never answers: its session stays pending, and expires', async () => {
+    const id = await made('+15005550004', { clientChallenge: '04'.repeat(32) });
+    await ended(await made('+15005550001'));
+    expect((await get(id)).json).toMatchObject({ status: 'pending' });
+    await room.database.query(
+      `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
+       WHERE client_challenge = $1`,
+      ['04'.repeat(32)],
+    );
+    expect(await get(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect((await told(id, 1)).map(({ type }) => type)).toEqual(['verification.expired']);
+  });
+});
+
+describe('+15005550005', () => {
+  it('has its SMS sent from another phone after a second: told once, and still pending', async () => {
+    const id = await made('+15005550005');
+    const { accountId, brandId } = room.demo;
+    expect(await told(id, 1)).toEqual([
+      expect.objectContaining({
+        type: 'verification.sender_mismatch',
+        data: { sessionId: id, accountId, brandId },
+      }),
+    ]);
+    await ended(await made('+15005550001'));
+    expect((await get(id)).json).toMatchObject({ status: 'pending' });
+    expect(await messagesOf(id)).toEqual([expect.objectContaining({ carrier: 'test', fate: 'wrong_sender' })]);
+  });
+});
+
+describe('+15005550009', () => {
+  it('is INVALID_PHONE', async () => {
+    const before = await room.countSessions();
+    expect(await create('+15005550009')).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
+    expect(await room.countSessions()).toBe(before);
+  });
+});
+
+describe('any other number', () => {
+  it('stays pending, its session real in everything else', async () => {
+    const answer = await create('+447911123456');
+    expect(answer.json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
+    const id = String(answer.json['id']);
+    await ended(await made('+15005550001'));
+    expect((await get(id)).json).toEqual(answer.json);
+    expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE', key })).status).toBe(204);
+  });
+
+  it('is still to be a number that can exist', async () => {
+    expect(await create('+15555555555')).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
+  });
+});
+
+describe('a live key', () => {
+  it.each(['+15005550001', '+15005550002', '+15005550009'])('meets %s like any other number', async (phone) => {
+    const answer = await create(phone, {}, { key: room.demo.apiKey });
+    expect(answer.json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
+    await ended(await made('+15005550001'));
+    expect((await get(String(answer.json['id']))).json).toEqual(answer.json);
+  });
+});
