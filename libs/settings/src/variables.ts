@@ -44,6 +44,12 @@ export function Flag(name: string): PropertyDecorator {
   return fromVariable(shown(name, 'true or false', readFlag), IsBoolean());
 }
 
+/** Whether this is the real thing: any other word, and none, is development. */
+export function Production(name: string): PropertyDecorator {
+  const read = (text: string): Reading => ({ value: text === 'production' });
+  return fromVariable(shown(name, 'production, or anything else for development', read), IsBoolean());
+}
+
 export function OneOf(name: string, values: readonly string[]): PropertyDecorator {
   return fromVariable(shown(name, values.join(', '), readText), IsIn(values, { message: 'is none of these' }));
 }
