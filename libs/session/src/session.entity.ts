@@ -58,7 +58,7 @@ export class SessionEntity {
   @Column('smallint', { name: 'otp_sends', default: 0 })
   otpSends!: number;
 
-  /** Wrong codes that were tried. */
+  /** Codes that were tried: each is counted before it is compared. */
   @Column('smallint', { name: 'otp_attempts', default: 0 })
   otpAttempts!: number;
 

@@ -74,6 +74,20 @@ describe('SessionRenderer', () => {
     expect(renderer.full({ ...PENDING, channel: 'rcs' })).toContain('"channel":"rcs","fallbackUri":null,');
   });
 
+  it('lists a session as create and GET give it, but never with authEntropy', () => {
+    expect(renderer.listed(PENDING)).toBe(renderer.full(PENDING));
+    const { authEntropy: shown, ...rest } = JSON.parse(renderer.full(APPROVED)) as Record<string, unknown>;
+    expect(shown).toBe(renderer.authEntropy(APPROVED));
+    expect(JSON.parse(renderer.listed(APPROVED))).toEqual(rest);
+  });
+
+  it('answers an accepted code with the fields of the specification, the key share being authEntropy', () => {
+    const entropy = renderer.authEntropy(APPROVED);
+    expect(renderer.checked(APPROVED)).toBe(
+      `{"id":"${ID}","status":"approved","phone":"+14155552671","authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"}`,
+    );
+  });
+
   it('leaves authEntropy and fallbackUri out of what is stored, and nothing else', () => {
     const stored = renderer.bare(APPROVED);
     expect(stored).not.toContain(deriveToken(keys, PENDING.id));

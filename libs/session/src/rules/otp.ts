@@ -42,7 +42,7 @@ export interface CodeState extends SessionState {
   readonly allowSmsOtp: boolean;
   /** Codes sent so far. */
   readonly sends: number;
-  /** Wrong codes tried so far. */
+  /** Codes tried so far. A right one ends the session, so these were wrong. */
   readonly attempts: number;
 }
 
