@@ -1,12 +1,14 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
-import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
+import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
 import { CreateVerification } from './create-verification.dto.js';
-import { SessionAnswer } from './session.view.js';
+import { ListVerifications } from './list-verifications.dto.js';
+import { SessionAnswer, SessionListAnswer } from './session.view.js';
 import { VerifyService } from './verify.service.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
@@ -31,6 +33,21 @@ export class VerifyController {
   })
   async create(@CallerKey() caller: ApiKeyPrincipal, @Body(BodyPipe) body: CreateVerification): Promise<string> {
     return valueOf(await this.verify.create(caller, body));
+  }
+
+  @Get()
+  @Header('Content-Type', JSON_TEXT)
+  @Access({ access: 'key', scope: 'verify', body: 'none' })
+  @Operation({
+    id: 'listVerifications',
+    tag: 'Verifications',
+    summary: 'List sessions',
+    description: 'Sessions of the account, newest first and without `authEntropy`; expired ones too.',
+    answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer },
+    errors: ['INVALID_PHONE'],
+  })
+  async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListVerifications): Promise<string> {
+    return valueOf(await this.verify.list(caller, query));
   }
 
   @Get(':sessionId')

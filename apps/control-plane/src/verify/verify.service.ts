@@ -7,10 +7,11 @@ import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import type { CreateVerification } from './create-verification.dto.js';
+import type { ListVerifications } from './list-verifications.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { recentPhoneCheck } from './phone.constraint.js';
 
-/** Creates, shows and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals come back as values. */
+/** Creates, shows, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals come back as values. */
 @Injectable()
 export class VerifyService {
   constructor(
@@ -73,6 +74,24 @@ export class VerifyService {
       return refuse('SESSION_NOT_FOUND', { message: `This session expired at ${session.expiresAt.toISOString()}.` });
     }
     return succeed(this.renderer.full(session));
+  }
+
+  /** One page of the account's sessions as JSON text. A page begins after a session of this account, in whatever state. */
+  async list({ accountId }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
+    const { status, phone, limit, startingAfter } = query;
+    const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
+    if (after === null || (after !== undefined && (await this.sessions.find(accountId, after)) === null)) {
+      const message = 'startingAfter is not the id of a session of this account.';
+      return refuse('VALIDATION_ERROR', { message, field: 'startingAfter' });
+    }
+    const { sessions, hasMore } = await this.sessions.list(accountId, {
+      limit: Number(limit),
+      ...(status === undefined ? {} : { status }),
+      ...(phone === undefined ? {} : { phone: phone.replace(/^ /, '+') }),
+      ...(after === undefined ? {} : { startingAfter: after }),
+    });
+    const data = sessions.map((session) => this.renderer.listed(session)).join(',');
+    return succeed(`{"data":[${data}],"hasMore":${hasMore}}`);
   }
 
   /** Cancels a pending session; one that has ended, by its time too, stays as it is. */
