@@ -20,3 +20,14 @@ export function inRanges(address: string, ranges: readonly AddressRange[]): bool
     return network instanceof ipaddr.IPv6 && parsed.match(network, prefixLength);
   });
 }
+
+/** What one client may hold of IPv6 (RFC 6177): who has one address of it has them all. */
+const IPV6_CLIENT_BITS = 64;
+
+/** The network that an address stands for when clients are counted: itself in IPv4, its /64 in IPv6; null for no address. */
+export function networkOf(address: string): string | null {
+  if (!ipaddr.isValid(address)) return null;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toNormalizedString()}/${IPV6_CLIENT_BITS}`).toString();
+}

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { PartitionKeeper } from '@countersign/postgres';
+import { PartitionKeeper, type Uuid } from '@countersign/postgres';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {
   createRequestIds,
@@ -22,6 +22,7 @@ import { ExpirySweeper } from './expiry/expiry.sweeper.js';
 import { Gatekeeper } from './http/access.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { ErrorAnswers } from './http/error-answers.js';
+import { Limits } from './http/limits.js';
 import { RequestDeadline } from './http/request-deadline.js';
 import { createServer } from './http/server.js';
 import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
@@ -68,11 +69,13 @@ export async function startControlPlane(
   const metrics = new ControlPlaneMetrics(registry);
   const stores = await openStores(settings, {
     onError: failures.about('the database'),
+    onLimiterAway: failures.about('the limiter'),
     onBatch: (name, size) => metrics.countBatch(name, size),
   });
   const deadline = new RequestDeadline();
-  const answers = new ErrorAnswers(settings.publicBaseUrl, failures);
-  const adapter = serverOf({ settings, stores, deadline, answers, metrics, failures });
+  const limits = new Limits(stores.limiter);
+  const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);
+  const adapter = serverOf({ settings, stores, deadline, answers, limits, metrics, failures });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.over({ settings, stores, metrics, failures }),
     adapter,
@@ -102,20 +105,24 @@ interface ServerParts {
   readonly stores: Stores;
   readonly deadline: RequestDeadline;
   readonly answers: ErrorAnswers;
+  readonly limits: Limits;
   readonly metrics: ControlPlaneMetrics;
   readonly failures: FailureLog;
 }
 
-function serverOf({ settings, stores, deadline, answers, metrics, failures }: ServerParts): FastifyAdapter {
+function serverOf({ settings, stores, deadline, answers, limits, metrics, failures }: ServerParts): FastifyAdapter {
   const { tls, publicBaseUrl, adminKey } = settings;
+  const { accounts: directory, keys, keyUse } = stores;
+  const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
   const methods = new AllowedMethods();
   return createServer({
     tls,
     publicBaseUrl,
     methods,
     answers,
+    limits,
     deadline,
-    gatekeeper: new Gatekeeper({ directory: stores.accounts, keys: stores.keys, adminKey, tls, methods }),
+    gatekeeper: new Gatekeeper({ directory, keys, adminKey, tls, methods, limits, onKeyUsed }),
     newRequestId: createRequestIds(),
     onAnswer: (answer) => {
       metrics.countAnswer(answer);
@@ -142,9 +149,10 @@ interface OpsParts {
 }
 
 function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: OpsParts): OpsServer {
-  const { database, clock, events } = stores;
+  const { database, clock, events, limiter } = stores;
   metrics.watch('requests_open', 'Requests that wait for their answer.', () => deadline.size);
   metrics.watch('database_connections', 'Connections of this process.', () => database.poolUse.total);
+  metrics.watch('limiter_away', 'Whether this process counts quotas alone.', () => Number(limiter.away));
   metrics.watch('clock_drift_seconds', 'Wall clock minus database clock.', () => clock.driftMs / 1000);
   metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest event that nobody has taken.', () =>
     events.oldestUndispatchedSeconds(database),
@@ -177,7 +185,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       await closing(() => app.close());
     })
     .step('close the database', STEP_MS, async () => {
-      await stores.clock.stop();
+      await Promise.all([stores.clock.stop(), stores.keyUse.stop(), stores.limiter.close()]);
       await stores.database.close();
     })
     .step('close operations', STEP_MS, () => ops.close());

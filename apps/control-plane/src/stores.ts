@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { AccountDirectory } from '@countersign/accounts';
-import { prepareBell } from '@countersign/bus';
+import { AccountDirectory, KeyUse } from '@countersign/accounts';
+import { type Limiter, openLimiter, prepareBell } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
@@ -32,6 +32,8 @@ export interface Stores {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly accounts: AccountDirectory;
+  readonly keyUse: KeyUse;
+  readonly limiter: Limiter;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
@@ -55,13 +57,15 @@ const BATCHES_IN_FLIGHT = availableParallelism() > 2 ? 2 : 1;
 export interface StoreListeners {
   /** Hears of connections that died while idle, and of background readings that failed. */
   readonly onError: (error: unknown) => void;
+  /** Hears when quotas begin to be counted by this process alone. */
+  readonly onLimiterAway: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
 }
 
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onBatch }: StoreListeners,
+  { onError, onLimiterAway, onBatch }: StoreListeners,
 ): Promise<Stores> {
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
@@ -96,6 +100,8 @@ export async function openStores(
     clock,
     keys,
     accounts: new AccountDirectory(database, keys),
+    keyUse: new KeyUse({ database, onError }),
+    limiter: await openLimiter(settings, onLimiterAway),
     carriers: new CarrierDirectory(database),
     events,
     renderer,

@@ -24,6 +24,7 @@ export { ApiKeyEntity } from './api-key.entity.js';
 export { BrandEntity } from './brand.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
+export { KeyUse, type KeyUseOptions } from './key-use.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';
 export { PriceStore, type NewPrice } from './price.store.js';
 export { isUsd, renderUsd } from './usd.js';

@@ -1,11 +1,13 @@
 import type { AccountDirectory } from '@countersign/accounts';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/postgres';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
 import type { AllowedMethods } from './allowed-methods.js';
 import { parseRanges, type AddressRange } from '../address-ranges.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
+import type { Limits } from './limits.js';
 import type { Caller, RouteAccess } from './route-access.js';
 
 export interface GatekeeperOptions {
@@ -14,15 +16,19 @@ export interface GatekeeperOptions {
   readonly adminKey: string;
   readonly tls: TlsSettings;
   readonly methods: AllowedMethods;
+  readonly limits: Limits;
+  /** Hears of every request with a valid key of an account. */
+  readonly onKeyUsed: (keyId: Uuid) => void;
 }
 
 const ADMIN_KEY_PREFIX = 'csk_admin_';
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+const TOO_MANY_WRONG_KEYS = 'Too many calls without a valid API key came from this address.';
 const UNAUTHORIZED = new RefusedRequest({ code: 'UNAUTHORIZED' }, { 'www-authenticate': 'Bearer' });
 
 /**
- * Decides about a request by its address and headers alone, before its body is read: TLS, then the key, then whether
- * there is such a route, then the scope. So who has no key learns nothing, not even which routes exist.
+ * Decides about a request by its address and headers alone, before its body is read: TLS, then the key, then its limits,
+ * then whether there is such a route, then the scope. So who has no key learns nothing, not even which routes exist.
  */
 export class Gatekeeper {
   private readonly trustedProxies: readonly AddressRange[] | null;
@@ -34,31 +40,46 @@ export class Gatekeeper {
     this.adminDigest = keys.digest('api-key', adminKey);
   }
 
-  /** Null when the request may go on; `request.caller` is then set. Rejects with DatabaseUnavailable. */
+  /**
+   * Null when the request may go on; `request.caller` is then set, and `request.limitHeaders` wherever a quota has counted
+   * it. Rejects with DatabaseUnavailable.
+   */
   async judge(request: FastifyRequest): Promise<RefusedRequest | null> {
     const untrusted = this.judgeTransport(request);
     if (untrusted !== null) return untrusted;
     // Of a request that no route matched, and of one whose address cannot be read, there is no configuration.
     const route = request.is404 ? undefined : request.routeOptions.config.route;
-    if (route === undefined) return this.judgeUnrouted(request);
-    if (route.access === 'public') return null;
-    request.caller = await this.authenticate(request.headers.authorization);
-    return request.caller === null ? UNAUTHORIZED : judgeAccess(request.caller, route);
+    if (route?.access === 'public') return null;
+    const path = route === undefined ? pathOf(request.url) : null;
+    if (path !== null && !isVersioned(path)) return this.judgeUnrouted(request.method, path);
+    const caller = await this.authenticate(request.headers.authorization);
+    request.caller = caller;
+    if (caller === null) return this.refuseKey(request);
+    if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
+    const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
+    request.limitHeaders = headers;
+    if (refusal !== null) return new RefusedRequest(refusal);
+    return route === undefined ? this.judgeUnrouted(request.method, path ?? '') : judgeAccess(caller, route);
   }
 
-  private async judgeUnrouted(request: FastifyRequest): Promise<RefusedRequest> {
-    const path = pathOf(request.url);
-    const needsKey = path === '/v1' || path.startsWith('/v1/');
-    if (needsKey && (await this.authenticate(request.headers.authorization)) === null) return UNAUTHORIZED;
+  private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {
+    const { headers, refusal } = await this.options.limits.countWrongKey(request.clientAddress);
+    request.limitHeaders = headers;
+    return refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
+  }
+
+  private judgeUnrouted(method: string, path: string): RefusedRequest {
     const methods = this.options.methods.of(path);
     // A method that the path does answer to was not what stood in the way: the address cannot be read, as in `%E0%A4%A`.
-    if (methods.length === 0 || methods.includes(request.method)) return refused('NOT_FOUND');
+    if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
     return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });
   }
 
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
     const peer = request.raw.socket.remoteAddress ?? '';
     request.clientAddress = peer;
+    // A request whose address cannot be read comes without what the others were decorated with.
+    request.limitHeaders = null;
     if (this.trustedProxies !== null) {
       const headers = {
         forwardedProto: textOf(request.headers['x-forwarded-proto']),
@@ -94,6 +115,15 @@ const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
+
+const isVersioned = (path: string): boolean => path === '/v1' || path.startsWith('/v1/');
+
+/** What the path names as the session, on routes that have one. */
+function sessionIdOf(params: unknown): string | undefined {
+  const sessionId =
+    typeof params === 'object' && params !== null && 'sessionId' in params ? params.sessionId : undefined;
+  return typeof sessionId === 'string' ? sessionId : undefined;
+}
 
 /** The path as the router reads it: without query, scheme and host, escapes decoded; as it is when they cannot be. */
 function pathOf(url: string): string {

@@ -2,6 +2,8 @@ import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, errorBody, RefusedRequest, type ErrorCode, type Refusal } from './errors.js';
+import type { LimitHeaders } from './limit-headers.js';
+import type { Limits } from './limits.js';
 
 /** When to come back after a 503: the database is usually back within a second, or a spike over. */
 const RETRY_AFTER_SECONDS = 1;
@@ -17,6 +19,7 @@ export class ErrorAnswers implements ExceptionFilter {
   constructor(
     private readonly publicBaseUrl: string,
     private readonly log: ErrorLog,
+    private readonly limits: Pick<Limits, 'ofAddress'>,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -33,14 +36,25 @@ export class ErrorAnswers implements ExceptionFilter {
     return refused;
   }
 
-  /** Does nothing when the request has been answered, for instance because its time was over. */
-  send(reply: FastifyReply, { refusal, headers }: RefusedRequest): void {
+  /**
+   * Does nothing when the request has been answered, for instance because its time was over. Every error says how the
+   * limits stand; where no quota had a part in it, those of the address, which are looked up first.
+   */
+  send(reply: FastifyReply, refused: RefusedRequest): void {
+    if (reply.sent) return;
+    const { limitHeaders, clientAddress } = reply.request;
+    if (limitHeaders !== null) this.sendNow(reply, refused, limitHeaders);
+    else void this.limits.ofAddress(clientAddress).then((found) => this.sendNow(reply, refused, found));
+  }
+
+  private sendNow(reply: FastifyReply, { refusal, headers }: RefusedRequest, limits: LimitHeaders): void {
     if (reply.sent) return;
     const { status } = ERRORS[refusal.code];
     const retryAfter = refusal.retryAfterSeconds ?? (status === 503 ? RETRY_AFTER_SECONDS : undefined);
     if (retryAfter !== undefined) void reply.header('retry-after', String(retryAfter));
     void reply
       .code(status)
+      .headers(limits)
       .headers(headers)
       .header('content-type', 'application/json; charset=utf-8')
       .header('cache-control', 'no-store')

@@ -12,16 +12,16 @@ describe('broken HTTP', () => {
   });
 
   it('is answered like any other refusal, and the connection closes', () => {
-    const [head = '', body = ''] = rawAnswer(
-      { code: 'MALFORMED_REQUEST', message: 'Nö.' },
-      'https://cs.test',
-      'req_1',
-    ).split('\r\n\r\n');
+    const [head = '', body = ''] = rawAnswer({ code: 'MALFORMED_REQUEST', message: 'Nö.' }, 'https://cs.test', {
+      'x-request-id': 'req_1',
+      ratelimit: '"ip";r=60;t=60',
+    }).split('\r\n\r\n');
     expect(head.split('\r\n')).toEqual([
       'HTTP/1.1 400 Bad Request',
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
-      'X-Request-Id: req_1',
+      'x-request-id: req_1',
+      'ratelimit: "ip";r=60;t=60',
       'Cache-Control: no-store',
       'Connection: close',
     ]);

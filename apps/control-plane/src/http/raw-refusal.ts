@@ -17,14 +17,14 @@ export function refusalOfBrokenHttp(nodeCode: string | undefined): Refusal {
  * The whole answer to a request that never became one, as text for its socket: the parser has given up on the
  * connection, so it closes.
  */
-export function rawAnswer(refusal: Refusal, publicBaseUrl: string, requestId: string): string {
+export function rawAnswer(refusal: Refusal, publicBaseUrl: string, headers: Readonly<Record<string, string>>): string {
   const body = errorBody(refusal, publicBaseUrl);
   const { status } = ERRORS[refusal.code];
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'Cache-Control: no-store',
     'Connection: close',
     '',

@@ -1,5 +1,6 @@
 import type { ApiKeyPrincipal, Scope } from '@countersign/accounts';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { LimitHeaders } from './limit-headers.js';
 
 /** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
 type BodyKind = 'json' | 'none';
@@ -27,6 +28,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the body is read; null on public routes. */
     caller: Caller | null;
+    /** What the answer says about the limits; null until a quota has counted the request. */
+    limitHeaders: LimitHeaders | null;
     /** The address of the client, behind the TLS proxy too. */
     clientAddress: string;
   }

@@ -1,4 +1,5 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
 import type { FastifyInstance } from 'fastify';
@@ -6,6 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Gatekeeper } from './access.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { ErrorAnswers } from './error-answers.js';
+import { Limits } from './limits.js';
 import { RequestDeadline } from './request-deadline.js';
 import type { RouteAccess } from './route-access.js';
 import { createServer, type AnsweredRequest } from './server.js';
@@ -24,13 +26,19 @@ interface Fixture {
   readonly failures: unknown[];
   readonly answered: AnsweredRequest[];
   readonly asked: string[];
+  /** The ids of keys that were used. */
+  readonly used: string[];
 }
 
 async function start(): Promise<Fixture> {
   const failures: unknown[] = [];
   const answered: AnsweredRequest[] = [];
   const asked: string[] = [];
+  const used: string[] = [];
   const methods = new AllowedMethods();
+  const store = memoryLimiterStore();
+  const limits = new Limits(new Limiter({ store, fallback: store, onError: (error) => failures.push(error) }));
+  const answers = new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) }, limits);
   const gatekeeper = new Gatekeeper({
     directory: {
       authenticate: (key) => {
@@ -44,6 +52,8 @@ async function start(): Promise<Fixture> {
     adminKey: ADMIN,
     tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
     methods,
+    limits,
+    onKeyUsed: (keyId) => used.push(keyId),
   });
   let requests = 0;
   const adapter = createServer({
@@ -51,13 +61,13 @@ async function start(): Promise<Fixture> {
     publicBaseUrl: 'https://cs.test',
     gatekeeper,
     methods,
-    answers: new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) }),
+    answers,
+    limits,
     deadline: new RequestDeadline(),
     newRequestId: () => `req_${++requests}`,
     onAnswer: (answer) => answered.push(answer),
   });
   const server: FastifyInstance = adapter.getInstance();
-  const answers = new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) });
   server.setErrorHandler((error, request, reply) => answers.send(reply, answers.understand(error, request)));
   server.get('/docs', { config: { route: { access: 'public' } } }, () => 'docs');
   server.post('/v1/things', keyed(), (request) => ({ size: request.body instanceof Map ? request.body.size : null }));
@@ -65,7 +75,7 @@ async function start(): Promise<Fixture> {
   server.get('/v1/things/:id', keyed(), () => Promise.reject(new DatabaseUnavailable('gone')));
   server.get('/v1/broken', keyed(), () => Promise.reject(new Error('the details of our fault')));
   await server.ready();
-  return { server, failures, answered, asked };
+  return { server, failures, answered, asked, used };
 }
 
 const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TlsSettings } from '@countersign/settings';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -7,6 +8,7 @@ import type { Gatekeeper } from './access.js';
 import type { AllowedMethods } from './allowed-methods.js';
 import type { ErrorAnswers } from './error-answers.js';
 import { RefusedRequest } from './errors.js';
+import type { Limits } from './limits.js';
 import { rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
@@ -28,6 +30,7 @@ export interface ServerOptions {
   readonly gatekeeper: Gatekeeper;
   readonly methods: AllowedMethods;
   readonly answers: ErrorAnswers;
+  readonly limits: Limits;
   readonly deadline: RequestDeadline;
   readonly newRequestId: () => string;
   /** Told of every answer. `route` is the pattern of the route, or `none`. */
@@ -48,8 +51,8 @@ export interface AnsweredRequest {
  * tenth.
  */
 export function createServer(options: ServerOptions): FastifyAdapter {
-  const { tls, publicBaseUrl, newRequestId } = options;
-  const limits = {
+  const { tls, newRequestId } = options;
+  const bounds = {
     maxHeaderSize: MAX_HEAD_OCTETS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
@@ -57,7 +60,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     requireHostHeader: false,
   };
   const adapter = new FastifyAdapter({
-    ...(tls.mode === 'direct' ? { https: { ...limits, ...tlsOptions(tls) } } : { http: limits }),
+    ...(tls.mode === 'direct' ? { https: { ...bounds, ...tlsOptions(tls) } } : { http: bounds }),
     skipMiddie: true,
     logger: false,
     genReqId: newRequestId,
@@ -72,7 +75,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     clientErrorHandler: (error, socket) => {
       // Its answer went out before its body came in; there is nothing more to say to it.
       if (answeredUnread.has(socket)) socket.destroy();
-      else refuseRaw(socket, rawAnswer(refusalOfBrokenHttp(error.code), publicBaseUrl, newRequestId()));
+      else void refuseBroken(options, socket, error.code);
     },
   });
   const instance: FastifyInstance = adapter.getInstance();
@@ -96,6 +99,7 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
 function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   const { deadline, methods, onAnswer } = options;
   instance.decorateRequest('caller', null);
+  instance.decorateRequest('limitHeaders', null);
   instance.decorateRequest('clientAddress', '');
   instance.decorateRequest('bodyDigest', null);
   instance.addHook('onRoute', ({ url, method, config }) => {
@@ -113,6 +117,21 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
     onAnswer({ id: request.id, method: request.method, route, status: reply.statusCode, elapsedMs: reply.elapsedTime });
     done();
   });
+}
+
+/** Connections whose broken HTTP is being answered: what still comes in on them is broken too. */
+const beingRefused = new WeakSet<Duplex>();
+
+async function refuseBroken(
+  { limits, publicBaseUrl, newRequestId }: ServerOptions,
+  socket: Duplex,
+  nodeCode: string | undefined,
+): Promise<void> {
+  if (beingRefused.has(socket)) return;
+  beingRefused.add(socket);
+  const address = socket instanceof Socket ? (socket.remoteAddress ?? '') : '';
+  const headers = { 'x-request-id': newRequestId(), ...(await limits.ofAddress(address)) };
+  refuseRaw(socket, rawAnswer(refusalOfBrokenHttp(nodeCode), publicBaseUrl, headers));
 }
 
 /** Connections with a request that was refused before its body was read. */
@@ -139,11 +158,13 @@ async function admit(
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   deadline.watch(request, () => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' })));
   const refused = await gatekeeper.judge(request).catch((error: unknown) => answers.understand(error, request));
-  if (refused !== null && !reply.sent) {
+  if (reply.sent) return;
+  if (refused !== null) {
     refuseUnread(reply, request);
     answers.send(reply, refused);
+    return;
   }
-  if (reply.sent) return;
+  if (request.limitHeaders !== null) void reply.headers(request.limitHeaders);
   deadline.pause(request);
   proceed();
 }

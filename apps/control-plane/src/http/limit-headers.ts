@@ -1,0 +1,55 @@
+import type { Quota, Standing } from '@countersign/bus';
+
+/** A quota by the name under which the headers show it. */
+export interface Policy extends Quota {
+  readonly name: string;
+}
+
+/** The policies that count a request, with their text for RateLimit-Policy: it is the same for every request of a key. */
+export interface PolicySet {
+  readonly policies: readonly Policy[];
+  readonly text: string;
+}
+
+/** What an answer says about the limits, by header in lower case. */
+export type LimitHeaders = Readonly<Record<string, string>>;
+
+export function policySet(policies: readonly Policy[]): PolicySet {
+  return {
+    policies,
+    text: policies.map((each) => `"${each.name}";q=${each.limit};w=${each.windowSeconds}`).join(', '),
+  };
+}
+
+/** Whole seconds, rounded up, until a window is over; at least 1. */
+export function resetSeconds({ resetMs }: Standing): number {
+  return Math.max(Math.ceil(resetMs / 1000), 1);
+}
+
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers, and the older ones for the policy nearest to exhaustion (contract,
+ * General). One standing for each policy, in the same order. Built by hand for every request: a serialiser of structured
+ * fields costs more than the rest of the limits together, and the test reads it back with one.
+ */
+export function limitHeaders(
+  { policies, text }: PolicySet,
+  standings: readonly Standing[],
+  nowMs: number,
+): LimitHeaders {
+  let rateLimit = '';
+  let nearest: { policy: Policy; standing: Standing } | undefined;
+  for (const [index, policy] of policies.entries()) {
+    const standing = standings[index];
+    if (standing === undefined) throw new Error('a policy was not counted');
+    rateLimit += `${index === 0 ? '' : ', '}"${policy.name}";r=${standing.remaining};t=${resetSeconds(standing)}`;
+    if (nearest === undefined || standing.remaining < nearest.standing.remaining) nearest = { policy, standing };
+  }
+  if (nearest === undefined) throw new Error('a request without a policy');
+  return {
+    'ratelimit-policy': text,
+    ratelimit: rateLimit,
+    'x-ratelimit-limit': String(nearest.policy.limit),
+    'x-ratelimit-remaining': String(nearest.standing.remaining),
+    'x-ratelimit-reset': String(Math.ceil((nowMs + nearest.standing.resetMs) / 1000)),
+  };
+}
