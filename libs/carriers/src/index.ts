@@ -29,6 +29,14 @@ export {
   type MessagePart,
   type WholeMessage,
 } from './concatenation.store.js';
+export {
+  DeliveryLedger,
+  type AttemptRecord,
+  type DeliveryClaim,
+  type DeliveryLedgerOptions,
+  type DueLook,
+  type TestStep,
+} from './delivery.ledger.js';
 export { DestinationRuleEntity } from './destination-rule.entity.js';
 export { DestinationStore } from './destination.store.js';
 export {
@@ -45,11 +53,25 @@ export { InboundNumberEntity } from './inbound-number.entity.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
-export { destinationPrefix, OUTBOUND_STATES, type NewOutboundMessage, type OutboundState } from './outbound.js';
+export { OutboundMessageEntity } from './outbound-message.entity.js';
+export {
+  destinationPrefix,
+  OUTBOUND_STATES,
+  type AttemptOutcome,
+  type ClaimedMessage,
+  type DeliveryPlan,
+  type DueMessage,
+  type NewOutboundMessage,
+  type OutboundState,
+  type PlannedAttempt,
+  type ReceiptFate,
+  type ReceiptNote,
+} from './outbound.js';
 export { OutboundStore } from './outbound.store.js';
 export { receivingCountry, servingNumber } from './number-plan.js';
 export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+export { SubmissionEntity } from './submission.entity.js';
 export { SmppSystemEntity } from './smpp-system.entity.js';

@@ -1,3 +1,6 @@
+/** Database time without the microseconds that a JS date would lose. */
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
 /**
  * Queues a message, due at once. $1 id, $2 session, $3 account, $4 test, $5 destination, $6 its block, $7 country,
  * $8 sender, $9 sealed text, $10 when it was asked for, $11 when its session ends.
@@ -6,3 +9,154 @@ export const INSERT_OUTBOUND = `
   INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
     text_sealed, created_at, expires_at, next_attempt_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)`;
+
+/**
+ * Takes back messages whose gateway died, or lost the database, while it was sending them: nobody knows what became of
+ * them. $1 how many at most, $2 lowest id looked at.
+ */
+export const TAKE_BACK_LAPSED = `
+  UPDATE outbound_messages SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL,
+    unknown_fates = unknown_fates + 1
+  FROM (SELECT id AS lapsed_id FROM outbound_messages
+    WHERE state = 'sending' AND claimed_until <= statement_timestamp() AND id >= $2
+    ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED) AS lapsed
+  WHERE id = lapsed_id AND id >= $2
+  RETURNING id`;
+
+/**
+ * Messages whose time has come, longest due first, locked; those that another gateway is claiming are passed over, and
+ * those of test keys always. $1 how many at most, $2 lowest id looked at.
+ */
+export const LOCK_DUE = `
+  SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
+    expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
+    busy_routes AS "busyRoutes", network_error AS "networkError", ${NOW} AS now
+  FROM outbound_messages
+  WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2
+  ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** Which of these sessions can still use a code, and where each is told of. $1 ids, $2 and $3 their bounds. */
+export const READ_SESSIONS = `
+  SELECT id, status = 'pending' AND expires_at > clock_timestamp() AS live, webhook_url AS "webhookUrl"
+  FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+
+/**
+ * Claims locked messages for one attempt each, counted before it is made: whoever holds the count may record what came
+ * of it. $1 ids, $2 seconds that each may take, $3 routes, $4 binds, $5 carriers, $6 senders, in the same order, $7 who
+ * claims, $8 and $9 bounds of the ids.
+ */
+export const CLAIM_MESSAGES = `
+  UPDATE outbound_messages
+  SET state = 'sending', next_attempt_at = NULL, claimed_by = $7, attempts = attempts + 1,
+    claimed_until = ${NOW} + make_interval(secs => claim.seconds), route_id = claim.route, bind_id = claim.bind,
+    carrier = claim.carrier, source = claim.source
+  FROM unnest($1::uuid[], $2::float8[], $3::uuid[], $4::uuid[], $5::text[], $6::text[])
+    AS claim (claimed_id, seconds, route, bind, carrier, source)
+  WHERE id = claimed_id AND id = ANY ($1::uuid[]) AND id BETWEEN $8 AND $9 AND state = 'queued'
+  RETURNING id, attempts`;
+
+/**
+ * Lets locked messages wait. $1 ids, $2 milliseconds and $3 whether routes that were busy are to be asked again, in the
+ * same order, $4 and $5 bounds of the ids.
+ */
+export const POSTPONE_MESSAGES = `
+  UPDATE outbound_messages
+  SET next_attempt_at = ${NOW} + make_interval(secs => wait.ms / 1000.0),
+    busy_routes = CASE WHEN wait.afresh THEN '{}' ELSE busy_routes END
+  FROM unnest($1::uuid[], $2::float8[], $3::boolean[]) AS wait (waiting_id, ms, afresh)
+  WHERE id = waiting_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND state = 'queued'`;
+
+/**
+ * Queues messages again, due at once, whose attempt came to nothing or to nothing known; only for who made the attempt.
+ * $1 ids, $2 counts of the attempts, $3 reasons, $4 whether the route refused for good, $5 whether the fate is unknown,
+ * in the same order, $6 and $7 bounds of the ids.
+ */
+export const REQUEUE_MESSAGES = `
+  UPDATE outbound_messages
+  SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL, network_error = done.error,
+    refused_routes = CASE WHEN done.refused THEN refused_routes || route_id ELSE refused_routes END,
+    busy_routes = CASE WHEN done.refused THEN busy_routes ELSE busy_routes || route_id END,
+    unknown_fates = unknown_fates + CASE WHEN done.unknown THEN 1 ELSE 0 END
+  FROM unnest($1::uuid[], $2::smallint[], $3::text[], $4::boolean[], $5::boolean[])
+    AS done (done_id, attempt, error, refused, unknown)
+  WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $6 AND $7 AND state = 'sending' AND attempts = done.attempt
+  RETURNING id`;
+
+/** What a code costs now where it goes: the country's own price before the common one, none is nothing. */
+const PRICE = `CASE WHEN test THEN 0 ELSE coalesce((SELECT usd FROM prices
+    WHERE prices.channel = 'sms_otp' AND prices.country IN (outbound_messages.country, '*')
+      AND prices.from_at <= clock_timestamp()
+    ORDER BY prices.country = '*', prices.from_at DESC LIMIT 1), 0) END`;
+
+/**
+ * The carrier has them: the text is erased, the cost is fixed. $1 ids, $2 counts of the attempts, null for who never
+ * claimed, $3 the carrier's ids or null, in the same order, $4 and $5 bounds of the ids, $6 the state they leave.
+ */
+export const NOTE_SUBMITTED = `
+  UPDATE outbound_messages
+  SET state = 'submitted', text_sealed = NULL, next_attempt_at = NULL, claimed_by = NULL, claimed_until = NULL,
+    smsc_message_id = done.smsc_id, submitted_at = ${NOW}, network_error = NULL, cost_usd = ${PRICE}
+  FROM unnest($1::uuid[], $2::smallint[], $3::text[]) AS done (done_id, attempt, smsc_id)
+  WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND state = $6
+    AND attempts = coalesce(done.attempt, attempts)
+  RETURNING id, session_id AS "sessionId", account_id AS "accountId", submitted_at AS at`;
+
+/**
+ * Ends messages for good, once, and erases what is left of their texts. $1 ids, $2 states they come to and $3 reasons
+ * or null, in the same order, $4 and $5 bounds of the ids, $6 the state they leave.
+ */
+export const END_MESSAGES = `
+  UPDATE outbound_messages
+  SET state = ended.state, text_sealed = NULL, next_attempt_at = NULL, network_error = ended.error, ended_at = ${NOW}
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS ended (ended_id, state, error)
+  WHERE id = ended_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND outbound_messages.state = $6
+  RETURNING id, session_id AS "sessionId", account_id AS "accountId", ended_at AS at`;
+
+/** Longer than any carrier's receipt runs ahead of its response: a receipt this old was of another message. */
+const RECEIPT_WAITS = `interval '10 minutes'`;
+
+/**
+ * Says whose message an id of a carrier is, and answers the receipt that came before. Carriers begin their ids anew: what
+ * was known of an older message is dropped. $1 carriers, $2 their ids and $3 messages, in the same order, no pair twice.
+ */
+export const NAME_SUBMISSIONS = `
+  INSERT INTO submissions AS known (carrier, smsc_message_id, message_id, updated_at)
+  SELECT carrier, smsc_id, message_id, ${NOW}
+  FROM unnest($1::text[], $2::text[], $3::uuid[]) AS named (carrier, smsc_id, message_id) ORDER BY carrier, smsc_id
+  ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET message_id = excluded.message_id, updated_at = excluded.updated_at,
+    receipt_state = CASE WHEN known.message_id = excluded.message_id
+      OR known.message_id IS NULL AND known.updated_at > excluded.updated_at - ${RECEIPT_WAITS} THEN known.receipt_state END,
+    network_error = CASE WHEN known.message_id = excluded.message_id
+      OR known.message_id IS NULL AND known.updated_at > excluded.updated_at - ${RECEIPT_WAITS} THEN known.network_error END
+  RETURNING message_id AS "messageId", receipt_state AS "receiptState", network_error AS "networkError"`;
+
+/**
+ * Notes what final receipts say, the first of each message, and answers whose they are as far as it is known.
+ * $1 carriers, $2 their ids, $3 states and $4 reasons or null, in the same order, no pair twice.
+ */
+export const NOTE_RECEIPTS = `
+  INSERT INTO submissions AS known (carrier, smsc_message_id, receipt_state, network_error, updated_at)
+  SELECT carrier, smsc_id, state, error, ${NOW}
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS told (carrier, smsc_id, state, error)
+  ORDER BY carrier, smsc_id
+  ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET updated_at = excluded.updated_at,
+    receipt_state = coalesce(known.receipt_state, excluded.receipt_state),
+    network_error = CASE WHEN known.receipt_state IS NULL THEN excluded.network_error ELSE known.network_error END
+  RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", receipt_state AS "receiptState",
+    network_error AS "networkError"`;
+
+/** Forgets receipts that were nobody's. $1 seconds that one may wait for its message, $2 how many at most. */
+export const PURGE_ORPHANS = `
+  DELETE FROM submissions WHERE message_id IS NULL AND (carrier, smsc_message_id) IN (
+    SELECT carrier, smsc_message_id FROM submissions
+    WHERE message_id IS NULL AND updated_at < statement_timestamp() - make_interval(secs => $1)
+    ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING carrier`;
+
+/** Forgets ids whose receipts have had their time. $1 seconds that they have, $2 how many at most. */
+export const PURGE_SUBMISSIONS = `
+  DELETE FROM submissions WHERE (carrier, smsc_message_id) IN (
+    SELECT carrier, smsc_message_id FROM submissions
+    WHERE updated_at < statement_timestamp() - make_interval(secs => $1)
+    ORDER BY updated_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING carrier`;

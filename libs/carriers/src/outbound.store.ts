@@ -2,9 +2,9 @@ import type { Executor } from '@countersign/postgres';
 import { INSERT_OUTBOUND } from './outbound.sql.js';
 import { destinationPrefix, type NewOutboundMessage } from './outbound.js';
 
-/** The one door to codes on their way out, and to what carriers say of them. Writes in the caller's transaction. */
+/** Queues codes, in the caller's transaction; what becomes of them is the DeliveryLedger's. */
 export class OutboundStore {
-  /** Queues a message. Ring the bell of its queue with the id once it is committed. Throws DataError 23505 for an id that is there. */
+  /** Due at once: ring the bell of its queue with the id after the commit. Throws DataError 23505 for an id that is there. */
   async insert(tx: Executor, message: NewOutboundMessage): Promise<void> {
     await tx.query(INSERT_OUTBOUND, [
       message.id,

@@ -16,12 +16,17 @@ export class RouteDirectory {
     this.routes = new RowCache({ load: () => db.query<Route>(LIST_OPEN_ROUTES) });
   }
 
+  /** All routes that are open. */
+  async open(): Promise<readonly Route[]> {
+    return (await this.routes.get(ALL)) ?? [];
+  }
+
   /**
    * The routes a number may go, best first (see `routesInOrder`): enabled, by an enabled bind that may send. Empty when
    * there is none, as the database says now: a route that was just made works at once.
    */
   async routesFor(e164: string): Promise<Route[]> {
-    const seen = (await this.routes.get(ALL)) ?? [];
+    const seen = await this.open();
     const known = routesInOrder(seen, e164, this.chance);
     if (known.length > 0) return known;
     return routesInOrder((await this.routes.getNewer(ALL, seen)) ?? [], e164, this.chance);

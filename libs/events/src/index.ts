@@ -1,4 +1,5 @@
 export { AUDIT_ENTRIES, AuditStore, type AuditEntry, type NewAuditEntry } from './audit.store.js';
 export { type DueEvent, EVENT_TYPES, type EventType, type NewEvent } from './event.js';
 export { EventStore } from './event-store.js';
+export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { QUEUE_PREFIX, QUEUES, type WakeUp } from './queues.js';

@@ -121,6 +121,7 @@ const OUTBOUND = [
     PRIMARY KEY (carrier, smsc_message_id)
   )`,
   `CREATE INDEX submissions_age ON submissions (updated_at)`,
+  `CREATE INDEX submissions_orphaned ON submissions (updated_at) WHERE message_id IS NULL`,
   // Sends in a window that begins with its first; scope is what is counted, subject for whom.
   `CREATE TABLE otp_counters (
     scope text NOT NULL,
