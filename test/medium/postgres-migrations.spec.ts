@@ -2,10 +2,21 @@ import { Database, migrate, revertMigration } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 
-const FIRST = 'FirstTables1700000000001';
+const MIGRATIONS = ['FirstTables1700000000001', 'CodesLimitsUsage1700000000002'];
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`;
+/** Every column with its default, every constraint and every index. */
+const SHAPE = `
+  SELECT relname, attname AS name, format_type(atttypid, atttypmod) AS type, attnotnull AS "notNull",
+    pg_get_expr(adbin, adrelid) AS definition
+  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+  LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+  UNION ALL SELECT relname, conname, contype::text, convalidated, pg_get_constraintdef(pg_constraint.oid)
+  FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT tablename, indexname, '', true, indexdef FROM pg_indexes WHERE schemaname = 'public'
+  ORDER BY relname, name, type`;
 
 describe('migrating', () => {
   let home: TestDatabase;
@@ -33,8 +44,10 @@ describe('migrating', () => {
   const tables = async (): Promise<string[]> =>
     inDatabase(async (database) => (await database.query<{ name: string }>(TABLES)).map((row) => row.name));
 
+  const shape = (): Promise<object[]> => inDatabase((database) => database.query(SHAPE));
+
   it('makes the tables once, and says what it did', async () => {
-    expect(await migrate(home.url)).toEqual([FIRST]);
+    expect(await migrate(home.url)).toEqual(MIGRATIONS);
     expect(await migrate(home.url)).toEqual([]);
     expect(await tables()).toEqual(
       expect.arrayContaining(['accounts', 'brands', 'sessions', 'messages', 'events', 'deliveries', 'row_leases']),
@@ -43,7 +56,7 @@ describe('migrating', () => {
 
   it('is done by exactly one of many processes that boot at once', async () => {
     const done = await Promise.all(Array.from({ length: 8 }, () => migrate(home.url)));
-    expect(done.flat()).toEqual([FIRST]);
+    expect(done.flat()).toEqual(MIGRATIONS);
   });
 
   it('waits for no one when a process that was migrating has died', async () => {
@@ -58,10 +71,45 @@ describe('migrating', () => {
     expect(await migrate(home.url)).toEqual([]);
   });
 
-  it('can be undone and done again', async () => {
+  it('can be undone, the last one first, and done again to the same shape', async () => {
     await migrate(home.url);
-    await revertMigration(home.url);
+    const complete = await shape();
+    for (const undone of MIGRATIONS.keys()) {
+      await revertMigration(home.url);
+      const left = MIGRATIONS.slice(0, MIGRATIONS.length - 1 - undone);
+      expect(await inDatabase((database) => database.query('SELECT name FROM migrations ORDER BY id'))).toEqual(
+        left.map((name) => ({ name })),
+      );
+    }
     expect(await tables()).toEqual(['migration_lock', 'migrations']);
-    expect(await migrate(home.url)).toEqual([FIRST]);
+    expect(await migrate(home.url)).toEqual(MIGRATIONS);
+    expect(await shape()).toEqual(complete);
+  });
+
+  it('goes on from the tables of an earlier release, with what they hold', async () => {
+    await migrate(home.url);
+    const complete = await shape();
+    await revertMigration(home.url);
+    const id = '00000000-0000-0000-0000-000000000001';
+    const earlier = await shape();
+    await inDatabase(async (database) => {
+      await database.query(`INSERT INTO accounts (id, name, webhook_secret_sealed) VALUES ($1, 'Acme', '')`, [id]);
+      await database.query(`CREATE TABLE sessions_old PARTITION OF sessions DEFAULT`);
+      await database.query(
+        `INSERT INTO sessions (id, account_id, brand_id, phone, status, channel, token_digest, client_challenge, brand_slug,
+           instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
+         VALUES ($1, $1, $1, '+14155552671', 'pending', 'sms_fallback', '', '', 'ACME', '', '+14155550100', true, '{}', 1,
+           clock_timestamp(), clock_timestamp())`,
+        [id],
+      );
+    });
+    expect(await migrate(home.url)).toEqual(MIGRATIONS.slice(1));
+    const [session] = await inDatabase((database) =>
+      database.query('SELECT country, test, brand_name, otp_sends FROM sessions WHERE id = $1', [id]),
+    );
+    expect(session).toEqual({ country: '001', test: false, brand_name: '', otp_sends: 0 });
+    await inDatabase((database) => database.query('DROP TABLE sessions_old'));
+    expect(await shape()).toEqual(complete);
+    expect(earlier).not.toEqual(complete);
   });
 });

@@ -14,7 +14,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2025, 10, 21, 12);
-const TABLES = ['deliveries', 'events', 'messages', 'sessions'];
+const TABLES = ['deliveries', 'events', 'messages', 'outbound_messages', 'sessions'];
 
 const PARTITIONS = `
   SELECT parent.relname AS "table", child.relname AS name
@@ -120,7 +120,7 @@ describe('partitions', () => {
     });
     const dropped = await dropOldPartitions(database, NOW + 31 * DAY_MS, 30);
     expect(dropped).toEqual(expect.arrayContaining(['events_p20251120', 'sessions_p20251121']));
-    expect(dropped).toHaveLength(8);
+    expect(dropped).toHaveLength(TABLES.length * 2);
   });
 
   it('are left alone while another process is at it', async () => {
@@ -236,10 +236,11 @@ describe('a day that was never analyzed', () => {
     await ensurePartitions(database, NOW);
     await database.query(`ALTER TABLE sessions_p20251121 SET (autovacuum_enabled = false)`);
     await database.query(
-      `INSERT INTO sessions (id, account_id, brand_id, phone, status, channel, token_digest, client_challenge, brand_slug,
-         instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
-       SELECT id, id, id, '+14155550100', 'pending', 'sms_fallback', sha256(id::text::bytea), repeat('a', 64), 'ACME', '',
-         '+14155550199', true, '{}', 1, now(), now() FROM unnest($1::uuid[]) AS id`,
+      `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
+         brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
+         expires_at)
+       SELECT id, id, id, '+14155550100', 'US', 'pending', 'sms_fallback', sha256(id::text::bytea), repeat('a', 64),
+         'ACME', 'Acme', '', '+14155550199', true, '{}', 1, now(), now() FROM unnest($1::uuid[]) AS id`,
       [many],
     );
   });

@@ -52,11 +52,13 @@ describe('the hot statements', () => {
     // The statistics that autovacuum has not made yet, and a day's worth of rows that it has not seen.
     await database.query(`ALTER TABLE ${today?.name ?? ''} SET (autovacuum_enabled = off)`);
     await database.query(
-      `INSERT INTO sessions (id, account_id, brand_id, phone, status, channel, token_digest, client_challenge, brand_slug,
-         instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at, expires_at)
-       SELECT (lpad(to_hex($2::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid, $1, $1, '+14155552671', 'pending',
-         'sms_fallback', sha256(n::text::bytea), repeat('ab', 32), 'ACME', 'Send this.', '+14155550100', true, '{}', 1,
-         clock_timestamp(), clock_timestamp() + interval '90 seconds' FROM generate_series(1, 30000) AS n`,
+      `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
+         brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
+         expires_at)
+       SELECT (lpad(to_hex($2::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid, $1, $1, '+14155552671', 'US',
+         'pending', 'sms_fallback', sha256(n::text::bytea), repeat('ab', 32), 'ACME', 'Acme', 'Send this.',
+         '+14155550100', true, '{}', 1, clock_timestamp(), clock_timestamp() + interval '90 seconds'
+       FROM generate_series(1, 30000) AS n`,
       [account.id, clock.nowMs()],
     );
     const digests = Array.from({ length: 64 }, (_, at) =>
