@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
+import { EventStore } from '@countersign/events';
 import { firstIdAt, type Executor } from '@countersign/postgres';
-import type { InboundEvidence } from '@countersign/session';
+import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listSessions } from '../../libs/session/src/session-list.sql.js';
 import { LOCK_BY_DIGEST } from '../../libs/session/src/session.sql.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 let room: SessionRoom;
 
@@ -43,14 +47,78 @@ describe('the hot statements', () => {
     expect(locked.filter((name) => name.startsWith('events')).length).toBeLessThanOrEqual(1);
   });
 
-  it('look up a digest by its index on a day that has no statistics yet', async () => {
+  it('read the partition of the ids alone', async () => {
+    const session = await room.sessions.create(room.draft());
+    const locked = await room.database.transaction(async (tx) => {
+      await room.sessions.findMany(tx, [session.id]);
+      return lockedPartitions(tx);
+    });
+    expect(locked).toHaveLength(1);
+  });
+
+  it('send a code and check it within the partition of its session', async () => {
+    const session = await room.sessions.create(room.draft());
+    const { accountId, id } = session;
+    const sending = await room.database.transaction(async (tx) => {
+      const ready = await room.sessions.prepareCode(tx, accountId, id);
+      if (ready.kind === 'ready') await room.sessions.addCode(tx, ready, '042137');
+      return lockedPartitions(tx);
+    });
+    expect(sending).toHaveLength(1);
+    const { sessions, locked } = watchedSessions();
+    expect((await sessions.check(accountId, id, '042137')).kind).toBe('approved');
+    // Its row, and the event of today.
+    expect(locked.map((name) => name.split('_')[0])).toEqual(['events', 'sessions']);
+  });
+
+  it('list a page of recent sessions from the days it may lie in', async () => {
+    for (let made = 0; made < 3; made += 1) await room.sessions.create(room.draft());
+    const { sessions, locked } = watchedSessions();
+    const page = await sessions.list(room.account.id, { limit: 2 });
+    expect(page).toMatchObject({ sessions: [{}, {}], hasMore: true });
+    // The last 24 hours, and tomorrow in the last minute of a day.
+    expect(locked.length).toBeLessThanOrEqual(3);
+    const { sessions: others, locked: widely } = watchedSessions();
+    await others.list(room.account.id, { limit: 2, status: 'pending' });
+    expect(widely.length).toBeLessThanOrEqual(2);
+  });
+});
+
+/** The same sessions, and on which partitions each of its statements and transactions held a lock. */
+function watchedSessions(): { sessions: SessionStore; locked: string[] } {
+  const { database, clock, keys, renderer } = room;
+  const locked: string[] = [];
+  const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
+    database.transaction(async (tx) => {
+      const result = await work(tx);
+      locked.push(...(await lockedPartitions(tx)));
+      return result;
+    });
+  const watched = {
+    transaction,
+    query: <Row extends object>(text: string, values?: readonly unknown[]) =>
+      transaction((tx) => tx.query<Row>(text, values)),
+  };
+  const events = new EventStore();
+  return {
+    sessions: new SessionStore({ database: watched, clock, keys, renderer, events, onEvents: () => undefined }),
+    locked,
+  };
+}
+
+describe('on a day that has no statistics yet', () => {
+  let today = '';
+
+  beforeAll(async () => {
     const { database, account, clock } = room;
-    const [today] = await database.query<{ name: string }>(
+    const { id } = await room.sessions.create(room.draft());
+    const [partition] = await database.query<{ name: string }>(
       `SELECT tableoid::regclass::text AS name FROM sessions WHERE id = $1`,
-      [(await room.sessions.create(room.draft())).id],
+      [id],
     );
+    today = partition?.name ?? '';
     // The statistics that autovacuum has not made yet, and a day's worth of rows that it has not seen.
-    await database.query(`ALTER TABLE ${today?.name ?? ''} SET (autovacuum_enabled = off)`);
+    await database.query(`ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
     await database.query(
       `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
          brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
@@ -61,27 +129,39 @@ describe('the hot statements', () => {
        FROM generate_series(1, 30000) AS n`,
       [account.id, clock.nowMs()],
     );
+  });
+
+  /** What the plan says of that day. */
+  const planOfToday = async (text: string, values: readonly unknown[]): Promise<string[]> => {
+    const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+    return plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
+  };
+
+  it('a digest is looked up by its index', async () => {
     const digests = Array.from({ length: 64 }, (_, at) =>
       createHash('sha256')
         .update(String(at * 400 + 1))
         .digest(),
     );
-    const plan = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${LOCK_BY_DIGEST}`, [
-      digests,
-      firstIdAt(clock.nowMs() - 24 * 60 * 60 * 1000),
-      firstIdAt(clock.nowMs() + 60_000),
-    ]);
-    const lines = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today?.name ?? ''));
+    const nowMs = room.clock.nowMs();
+    const lines = await planOfToday(LOCK_BY_DIGEST, [digests, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000)]);
     expect(lines.filter((line) => line.includes('pkey') || line.includes('Seq Scan'))).toEqual([]);
     expect(lines.some((line) => line.includes('token_digest'))).toBe(true);
   });
 
-  it('read the partition of the ids alone', async () => {
-    const session = await room.sessions.create(room.draft());
-    const locked = await room.database.transaction(async (tx) => {
-      await room.sessions.findMany(tx, [session.id]);
-      return lockedPartitions(tx);
-    });
-    expect(locked).toHaveLength(1);
+  it.each([
+    ['any', false, 'account_id_id_idx'],
+    ['approved', false, 'account_id_id_idx'],
+    ['denied', false, 'account_id_status_id_idx'],
+    ['cancelled', false, 'account_id_status_id_idx'],
+    ['any', true, 'phone_id_idx'],
+    ['approved', true, 'phone_id_idx'],
+  ] as const)('sessions of status %s, by phone %s, are listed by %s', async (status, byPhone, index) => {
+    const { account, clock } = room;
+    const nowMs = clock.nowMs();
+    const values = [account.id, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000), 101];
+    const lines = await planOfToday(listSessions(status, byPhone), byPhone ? [...values, PHONE] : values);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => !line.includes(`${today}_${index}`))).toEqual([]);
   });
 });
