@@ -1,7 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DocsModule } from './docs/docs.module.js';
+import { OtpModule } from './otp/otp.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { StoresModule } from './stores.js';
 import { TestNumbersModule } from './test-numbers/test-numbers.module.js';
+import { UsageModule } from './usage/usage.module.js';
 import { VerifyModule } from './verify/verify.module.js';
 import { type WebhooksOptions, WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -11,10 +14,13 @@ export class AppModule {
   static over(options: WebhooksOptions): DynamicModule {
     const stores = StoresModule.of(options.stores);
     const testNumbers = TestNumbersModule.over(options);
+    const idempotency = IdempotencyModule.over(options);
     return {
       module: AppModule,
       imports: [
-        VerifyModule.over(stores, testNumbers),
+        VerifyModule.over(stores, testNumbers, idempotency),
+        UsageModule.over(options),
+        OtpModule.over(options, stores, testNumbers),
         WebhooksModule.over(options),
         DocsModule.at(options.settings.publicBaseUrl),
       ],

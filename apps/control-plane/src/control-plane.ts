@@ -25,11 +25,14 @@ import { ErrorAnswers } from './http/error-answers.js';
 import { Limits } from './http/limits.js';
 import { RequestDeadline } from './http/request-deadline.js';
 import { createServer } from './http/server.js';
+import { IdempotencyKeeper } from './idempotency/idempotency.keeper.js';
+import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
 import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
 import { openStores, type Stores } from './stores.js';
 import { TestNumbers } from './test-numbers/test-numbers.actor.js';
+import { UsageFolder } from './usage/usage.folder.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
 import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
 import { WebhookPump } from './webhooks/webhook-pump.js';
@@ -175,10 +178,11 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(WakeUpConsumer);
       await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
+      await Promise.all([app.get(IdempotencyKeeper).stop(), app.get(UsageFolder).stop()]);
       await app.get(WebhookPump).stop();
     })
     .step('drain the batchers', STEP_MS, async () => {
-      await Promise.all([stores.sessions.drain(), app.get(DeliveryStore).drain()]);
+      await Promise.all([stores.sessions.drain(), app.get(DeliveryStore).drain(), app.get(IdempotencyStore).drain()]);
     })
     .step('close the queue', STEP_MS, async () => {
       await closing(() => queue.close());

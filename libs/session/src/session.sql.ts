@@ -31,7 +31,7 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
  * Inserts new sessions, all pending, and gives the time at which each was made. An id that is there already was written
- * by an earlier run of the same command and is left alone; `READ_CREATED` tells its time.
+ * by an earlier run of the same command and is left alone, and is not among the answers.
  * $1 JSON array of rows, keys as in the column list; digest as hex, metadata as JSON text in a string.
  */
 export const INSERT_SESSIONS = `
@@ -48,10 +48,6 @@ export const INSERT_SESSIONS = `
     ttl_seconds integer)) AS stamped
   ON CONFLICT (id) DO NOTHING
   RETURNING id, created_at AS "createdAt"`;
-
-/** When sessions were made. $1 ids, $2 and $3 their bounds. */
-export const READ_CREATED = `
-  SELECT id, created_at AS "createdAt" FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** One session of one account. $1 id, $2 account. */
 export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions WHERE id = $1 AND account_id = $2`;

@@ -24,7 +24,6 @@ import {
   LOCK_BY_DIGEST,
   LOCK_DUE,
   LOCK_SESSIONS,
-  READ_CREATED,
   type DigestRow,
   type TimedRow,
 } from './session.sql.js';
@@ -258,16 +257,15 @@ export class SessionStore {
     const rows = commands.map((command) => insertRow(keys, command));
     const inserted = await database.query<{ id: Uuid; createdAt: Date }>(INSERT_SESSIONS, [JSON.stringify(rows)]);
     const times = new Map(inserted.map(({ id, createdAt }) => [id, createdAt]));
+    // Made by an earlier attempt: answered as it was made, whatever became of it, or of its brand, since then.
     const there = commands.filter(({ id }) => !times.has(id)).map(({ id }) => id);
-    if (there.length > 0) {
-      const { low, high } = idBounds(there);
-      const known = await database.query<{ id: Uuid; createdAt: Date }>(READ_CREATED, [there, low, high]);
-      for (const { id, createdAt } of known) times.set(id, createdAt);
-    }
+    const earlier = new Map((await this.findMany(database, there)).map((session) => [session.id, session]));
     return commands.map((command) => {
       const createdAt = times.get(command.id);
-      if (createdAt === undefined) throw new Error('a session was neither inserted nor found');
-      return createdSession(command, createdAt);
+      if (createdAt !== undefined) return createdSession(command, createdAt);
+      const session = earlier.get(command.id);
+      if (session === undefined) throw new Error('a session was neither inserted nor found');
+      return { ...session, status: 'pending', endedAt: null };
     });
   }
 

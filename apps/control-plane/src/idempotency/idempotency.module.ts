@@ -2,6 +2,7 @@ import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
+import { IdempotencyKeeper } from './idempotency.keeper.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyStore } from './idempotency.store.js';
 
@@ -17,11 +18,13 @@ export class IdempotencyModule {
     const store = new IdempotencyStore({ ...stores, maxBatch: settings.batchMaxCommands });
     const onError = failures.about('noting the end of an idempotent request');
     const service = new IdempotencyService({ ...stores, store, onError });
+    const keeper = new IdempotencyKeeper({ store, onError: failures.about('forgetting idempotent requests') });
     return {
       module: IdempotencyModule,
       providers: [
         { provide: IdempotencyStore, useValue: store },
         { provide: IdempotencyService, useValue: service },
+        { provide: IdempotencyKeeper, useValue: keeper },
       ],
       exports: [IdempotencyService],
     };

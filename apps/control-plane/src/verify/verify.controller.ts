@@ -6,6 +6,8 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { Idempotent, type IdempotentCall } from '../idempotency/idempotent-call.decorator.js';
 import { CreateVerification } from './create-verification.dto.js';
 import { ListVerifications } from './list-verifications.dto.js';
 import { SessionAnswer, SessionListAnswer } from './session.view.js';
@@ -16,7 +18,10 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 /** Sessions come from the renderer as JSON text and go out as they are: metadata keeps the order of its keys. */
 @Controller('v1/verify')
 export class VerifyController {
-  constructor(private readonly verify: VerifyService) {}
+  constructor(
+    private readonly verify: VerifyService,
+    private readonly idempotency: IdempotencyService,
+  ) {}
 
   @Post()
   @HttpCode(200)
@@ -29,10 +34,20 @@ export class VerifyController {
     description:
       'Opens a session for a phone number. Where no card was delivered the answer carries `fallbackUri`, the link behind a “tap to verify” button.',
     answer: { status: 200, description: 'The session, pending.', type: SessionAnswer },
-    errors: ['INVALID_PHONE', 'INVALID_BRAND', 'INVALID_WEBHOOK_URL'],
+    errors: [
+      'INVALID_PHONE',
+      'INVALID_BRAND',
+      'INVALID_WEBHOOK_URL',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_REUSED',
+    ],
   })
-  async create(@CallerKey() caller: ApiKeyPrincipal, @Body(BodyPipe) body: CreateVerification): Promise<string> {
-    return valueOf(await this.verify.create(caller, body));
+  async create(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @Idempotent() call: IdempotentCall,
+    @Body(BodyPipe) body: CreateVerification,
+  ): Promise<string> {
+    return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, id)));
   }
 
   @Get()

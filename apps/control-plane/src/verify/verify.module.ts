@@ -7,7 +7,7 @@ import { IsWebhookTarget } from './webhook-target.constraint.js';
 
 @Module({})
 export class VerifyModule {
-  static over(stores: DynamicModule, testNumbers: DynamicModule): DynamicModule {
+  static over(stores: DynamicModule, testNumbers: DynamicModule, idempotency: DynamicModule): DynamicModule {
     const constraints = {
       provide: BodyConstraints,
       useFactory: (rules: TargetRules) => new BodyConstraints([new IsWebhookTarget(rules)]),
@@ -15,7 +15,7 @@ export class VerifyModule {
     };
     return {
       module: VerifyModule,
-      imports: [stores, testNumbers],
+      imports: [stores, testNumbers, idempotency],
       controllers: [VerifyController],
       providers: [VerifyService, constraints],
     };

@@ -1,6 +1,6 @@
 import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts';
 import { CarrierDirectory } from '@countersign/carriers';
-import { parseId, renderId } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
@@ -24,9 +24,10 @@ export class VerifyService {
 
   /**
    * A new pending session as JSON text. Checked in the contract's order: account, brand, inbound number. Until rich cards
-   * are sent every session falls back to SMS, also one that would prefer a card; only test numbers act one out.
+   * are sent every session falls back to SMS, also one that would prefer a card; only test numbers act one out. With the
+   * id of an earlier attempt it is the same session.
    */
-  async create(caller: ApiKeyPrincipal, body: CreateVerification): Promise<Outcome<string>> {
+  async create(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<string>> {
     const plan = planOf(caller, body);
     if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
     if (body.accountId !== renderId('acct', caller.accountId)) {
@@ -41,27 +42,30 @@ export class VerifyService {
         field: 'phone',
       });
     }
-    const session = await this.sessions.create({
-      accountId: caller.accountId,
-      brandId: brand.id,
-      phone: body.phone,
-      ...plan,
-      test: caller.kind === 'test',
-      clientChallenge: body.clientChallenge,
-      brandSlug: brand.slug,
-      brandName: brand.name,
-      otpSender: brand.senderId,
-      otpDomain: brand.domain,
-      instruction: brand.instruction,
-      inboundNumber,
-      // As a URL parser writes it: what is stored is what is called.
-      webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
-      ttlSeconds: body.ttl,
-      allowSmsOtp: body.allowSmsOtp,
-      metadata: metadataPairs(body.metadata),
-      entropyKeyVersion: brand.entropyKeyVersion,
-    });
-    if (session.test) this.testNumbers.expect();
+    const session = await this.sessions.create(
+      {
+        accountId: caller.accountId,
+        brandId: brand.id,
+        phone: body.phone,
+        ...plan,
+        test: caller.kind === 'test',
+        clientChallenge: body.clientChallenge,
+        brandSlug: brand.slug,
+        brandName: brand.name,
+        otpSender: brand.senderId,
+        otpDomain: brand.domain,
+        instruction: brand.instruction,
+        inboundNumber,
+        // As a URL parser writes it: what is stored is what is called.
+        webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
+        ttlSeconds: body.ttl,
+        allowSmsOtp: body.allowSmsOtp,
+        metadata: metadataPairs(body.metadata),
+        entropyKeyVersion: brand.entropyKeyVersion,
+      },
+      id,
+    );
+    if (session.test) this.testNumbers.expectAnswer();
     return succeed(this.renderer.full(session));
   }
 

@@ -1,0 +1,44 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, ValidateBy, ValidateIf } from 'class-validator';
+import { failsWith } from '../http/compiled-validator.js';
+import { parseInstant } from '../http/instant.js';
+import { GROUPINGS, type Grouping } from './usage.store.js';
+
+const IsInstant = (field: string): PropertyDecorator =>
+  ValidateBy(
+    {
+      name: 'isInstant',
+      validator: { validate: (value) => typeof value === 'string' && parseInstant(value) !== null },
+    },
+    failsWith(`${field} must be a date and time with an offset, such as 2026-11-01T00:00:00Z.`),
+  );
+
+/** The query of GET /v1/usage (specification 4.6). */
+export class UsageQuery {
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description: 'Start of the window; the first of this month, 00:00 UTC, unless given.',
+    example: '2026-11-01T00:00:00Z',
+  })
+  @IsInstant('from')
+  @ValidateIf((_query, value) => value !== undefined)
+  from?: string;
+
+  @ApiPropertyOptional({
+    format: 'date-time',
+    description:
+      'End of the window, which is not part of it; the current moment unless given. At most 366 days after `from`.',
+    example: '2026-12-01T00:00:00Z',
+  })
+  @IsInstant('to')
+  @ValidateIf((_query, value) => value !== undefined)
+  to?: string;
+
+  @ApiPropertyOptional({
+    enum: GROUPINGS,
+    description: 'Adds `breakdown`: the same figures by day (UTC), country or brand.',
+  })
+  @IsIn([...GROUPINGS], failsWith('groupBy must be day, country or brand.'))
+  @ValidateIf((_query, value) => value !== undefined)
+  groupBy?: Grouping;
+}

@@ -1,0 +1,39 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { parseInstant } from '../http/instant.js';
+import { DAY_MS, MAX_SPAN_DAYS, planUsage, startOfMonth, type Span } from './usage-window.js';
+import type { UsageQuery } from './usage.query.js';
+import type { UsageStore } from './usage.store.js';
+import { usageAnswer, type UsageAnswer } from './usage.view.js';
+
+/** Reports what an account used (specification 4.6). */
+export class UsageService {
+  constructor(
+    private readonly store: UsageStore,
+    private readonly retentionDays: number,
+  ) {}
+
+  async report(caller: ApiKeyPrincipal, query: UsageQuery): Promise<Outcome<UsageAnswer>> {
+    const clock = await this.store.clock();
+    const window = windowOf(query, clock.nowMs);
+    if (!window.ok) return window;
+    const plan = planUsage(window.value, clock, this.retentionDays);
+    const grouping = query.groupBy ?? null;
+    const count = await this.store.read(caller.accountId, plan, grouping);
+    return succeed(usageAnswer(plan.period, count, grouping));
+  }
+}
+
+/** The window that a query asks for. In the first millisecond of a month the one without parameters is empty. */
+function windowOf({ from, to }: UsageQuery, nowMs: number): Outcome<Span> {
+  const fromMs = parseInstant(from ?? '')?.getTime() ?? startOfMonth(nowMs);
+  const toMs = parseInstant(to ?? '')?.getTime() ?? nowMs;
+  const field = from === undefined ? 'to' : 'from';
+  if (fromMs >= toMs && (from !== undefined || to !== undefined)) {
+    return refuse('VALIDATION_ERROR', { message: 'from must be before to.', field });
+  }
+  if (toMs - fromMs > MAX_SPAN_DAYS * DAY_MS) {
+    return refuse('VALIDATION_ERROR', { message: `from and to may be ${MAX_SPAN_DAYS} days apart at most.`, field });
+  }
+  return succeed({ fromMs, toMs });
+}

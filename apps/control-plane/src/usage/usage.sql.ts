@@ -1,0 +1,118 @@
+/** Every moment from which some price is another, oldest first. */
+const CHANGES = `
+  changes AS MATERIALIZED (
+    SELECT coalesce(array_agg(DISTINCT from_at ORDER BY from_at), '{}')::timestamptz[] AS at FROM prices)`;
+
+/**
+ * Which of those moments was the last before a session was made, 0 for none: sessions are counted by it, and priced by
+ * the count, since a look at the prices for each of them costs more than everything else.
+ */
+const EPOCH = `width_bucket(sessions.created_at, (SELECT at FROM changes)) AS epoch`;
+
+/** The price of a channel in the epoch of a row: the country's own, else the one for all, else none. */
+const priceOf = (row: string): string => `
+  LEFT JOIN LATERAL (
+    SELECT usd FROM prices
+    WHERE prices.channel = ${row}.channel AND prices.country IN (${row}.country, '*')
+      AND prices.from_at <= (SELECT at FROM changes)[${row}.epoch]
+    ORDER BY prices.country = '*', prices.from_at DESC LIMIT 1) AS price ON true`;
+
+/** Pending past its time is expired, as everywhere. */
+const STATUS_NOW = `
+  CASE WHEN sessions.status = 'pending' AND sessions.expires_at <= statement_timestamp() THEN 'expired'
+    ELSE sessions.status END`;
+
+/** The numbers of the parameters of one span: from and to, then the ids as in IdSpan. */
+const parametersFrom = (first: number) => {
+  const [from, to, low, sessionHigh, messageHigh] = [0, 1, 2, 3, 4].map((offset) => `$${first + offset}`);
+  return { from, to, low, sessionHigh, messageHigh };
+};
+
+function liveSessions(first: number): string {
+  const { from, to, low, sessionHigh } = parametersFrom(first);
+  return `
+    SELECT brand_id, channel, ${STATUS_NOW} AS status, country, created_at::date AS day, ${EPOCH}, test
+    FROM sessions
+    WHERE account_id = $1 AND id >= ${low}::uuid AND id < ${sessionHigh}::uuid
+      AND created_at >= ${from}::timestamptz AND created_at < ${to}::timestamptz`;
+}
+
+/** Codes that were submitted, by the session that they belong to. */
+function liveCodes(first: number): string {
+  const { from, to, low, sessionHigh, messageHigh } = parametersFrom(first);
+  return `
+    SELECT sessions.brand_id, 'sms_otp', 'submitted', sessions.country, sessions.created_at::date AS day, 1,
+      coalesce(codes.cost_usd, 0)
+    FROM outbound_messages AS codes JOIN sessions ON sessions.id = codes.session_id
+    WHERE codes.account_id = $1 AND codes.id >= ${low}::uuid AND codes.id < ${messageHigh}::uuid
+      AND codes.submitted_at IS NOT NULL AND NOT codes.test
+      AND sessions.id >= ${low}::uuid AND sessions.id < ${sessionHigh}::uuid
+      AND sessions.created_at >= ${from}::timestamptz AND sessions.created_at < ${to}::timestamptz`;
+}
+
+const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8`;
+
+/**
+ * Counts and cost of one account: hours that are counted for good, and the spans before and after them as they are now.
+ * One row for all of it, and one for each group if there is a grouping, sorted.
+ * $1 account, $2 `day`, `country`, `brand` or null, $3 first folded hour, $4 end of the folded hours, $5–$9 the span
+ * before them, $10–$14 the span after them: from, to, lowest id, end of the ids of sessions, end of the ids of codes.
+ */
+export const READ_USAGE = `
+  WITH ${CHANGES},
+  live AS (
+    SELECT brand_id, channel, status, country, day, epoch, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable
+    FROM (${liveSessions(5)} UNION ALL ${liveSessions(10)}) AS each
+    GROUP BY brand_id, channel, status, country, day, epoch),
+  counted (brand_id, channel, status, country, day, count, cost_usd) AS (
+    SELECT brand_id, channel, status, country, hour::date, count, cost_usd
+    FROM usage_hours WHERE account_id = $1 AND hour >= $3 AND hour < $4
+    UNION ALL
+    SELECT brand_id, channel, status, country, day, count, billable * coalesce(usd, 0) FROM live ${priceOf('live')}
+    UNION ALL ${liveCodes(5)} UNION ALL ${liveCodes(10)}),
+  keyed AS (
+    SELECT CASE $2::text WHEN 'day' THEN to_char(day, 'YYYY-MM-DD') WHEN 'country' THEN country
+      WHEN 'brand' THEN brand_id::text END AS key, channel, status, count, cost_usd
+    FROM counted)
+  SELECT grouping(key) = 1 AS "isTotal", key,
+    ${total(`channel <> 'sms_otp'`)} AS total,
+    ${total(`channel <> 'sms_otp' AND status = 'approved'`)} AS approved,
+    ${total(`channel <> 'sms_otp' AND status = 'expired'`)} AS expired,
+    ${total(`channel <> 'sms_otp' AND status = 'denied'`)} AS denied,
+    ${total(`channel = 'rcs'`)} AS rcs,
+    ${total(`channel = 'sms_fallback'`)} AS "smsFallback",
+    coalesce(sum(cost_usd), 0)::text AS "costUsd"
+  FROM keyed GROUP BY GROUPING SETS ((), (key)) ORDER BY key`;
+
+/** What the records reach to. The reading is rounded up, so that what was made before it lies before it. */
+export const READ_CLOCK = `
+  SELECT (extract(epoch FROM date_trunc('milliseconds', clock_timestamp())) * 1000)::float8 + 1 AS "nowMs",
+    (extract(epoch FROM (SELECT max(hour) FROM usage_folds)) * 1000)::float8 AS "lastHourMs"`;
+
+/** The session with the lowest id. */
+export const FIRST_SESSION = `SELECT id FROM sessions ORDER BY id LIMIT 1`;
+
+/**
+ * Counts an hour for good, once: who finds it counted adds nothing, who comes while another is at it waits and then
+ * finds it counted. $1 hour, $2 its end, $3 lowest id, $4 end of the ids of sessions, $5 end of the ids of codes.
+ */
+export const FOLD_HOUR = `
+  WITH ${CHANGES},
+  folded AS (INSERT INTO usage_folds (hour) VALUES ($1) ON CONFLICT (hour) DO NOTHING RETURNING hour),
+  ended AS (
+    SELECT account_id, brand_id, channel, CASE status WHEN 'pending' THEN 'expired' ELSE status END AS status, country,
+      ${EPOCH}, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable
+    FROM sessions
+    WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2
+    GROUP BY 1, 2, 3, 4, 5, 6),
+  counted (account_id, brand_id, channel, status, country, count, cost_usd) AS (
+    SELECT account_id, brand_id, channel, status, country, count, billable * coalesce(usd, 0)
+    FROM ended ${priceOf('ended')}
+    UNION ALL
+    SELECT sessions.account_id, sessions.brand_id, 'sms_otp', 'submitted', sessions.country, 1, coalesce(codes.cost_usd, 0)
+    FROM outbound_messages AS codes JOIN sessions ON sessions.id = codes.session_id
+    WHERE codes.id >= $3::uuid AND codes.id < $5::uuid AND codes.submitted_at IS NOT NULL AND NOT codes.test
+      AND sessions.id >= $3::uuid AND sessions.id < $4::uuid AND sessions.created_at >= $1 AND sessions.created_at < $2)
+  INSERT INTO usage_hours (account_id, hour, brand_id, channel, status, country, count, cost_usd)
+  SELECT account_id, hour, brand_id, channel, status, country, sum(count), sum(cost_usd)
+  FROM folded CROSS JOIN counted GROUP BY account_id, hour, brand_id, channel, status, country`;

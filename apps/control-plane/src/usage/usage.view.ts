@@ -1,0 +1,106 @@
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Span } from './usage-window.js';
+import type { Grouping, UsageCount, UsageCounts } from './usage.store.js';
+
+class UsagePeriod {
+  @ApiProperty({ format: 'date-time', example: '2026-11-01T00:00:00.000Z' })
+  from!: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-12-01T00:00:00.000Z', description: 'Not part of the period.' })
+  to!: string;
+}
+
+class VerificationCounts {
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Every session, pending and cancelled ones too.' })
+  total!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  approved!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  expired!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  denied!: number;
+}
+
+class ChannelCounts {
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  rcs!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  sms_fallback!: number;
+}
+
+class UsageFigures {
+  @ApiProperty({ type: VerificationCounts })
+  verifications!: VerificationCounts;
+
+  @ApiProperty({ type: ChannelCounts })
+  channels!: ChannelCounts;
+
+  @ApiProperty({
+    pattern: '^[0-9]+\\.[0-9]{2,6}$',
+    example: '12.3456',
+    description:
+      'Exact, in US dollars: sessions at the price of their channel, and codes that were submitted, each as priced when it happened. What test keys made costs nothing.',
+  })
+  estimatedCostUsd!: string;
+}
+
+/** One line of a breakdown; of `day`, `country` and `brandId` it has the one that was asked for. */
+class UsageGroup extends UsageFigures {
+  @ApiPropertyOptional({ format: 'date', example: '2026-11-21', description: 'UTC. With `groupBy=day`.' })
+  day?: string;
+
+  @ApiPropertyOptional({
+    example: 'US',
+    description: 'ISO 3166-1 alpha-2, `001` for numbers of no country. With `groupBy=country`.',
+  })
+  country?: string;
+
+  @ApiPropertyOptional({ example: 'brd_01KAKF2TQ8Z1N4V6X7Y8Z9ABCD', description: 'With `groupBy=brand`.' })
+  brandId?: string;
+}
+
+/** The usage report (specification 2.2). */
+export class UsageAnswer extends UsageFigures {
+  @ApiProperty({
+    type: UsagePeriod,
+    description: 'The window, to the millisecond; edges that are older than retention are moved out to the full hour.',
+  })
+  period!: UsagePeriod;
+
+  @ApiPropertyOptional({ type: [UsageGroup], description: 'With `groupBy` alone; what has no sessions is left out.' })
+  breakdown?: UsageGroup[];
+}
+
+export function usageAnswer(period: Span, { all, groups }: UsageCount, grouping: Grouping | null): UsageAnswer {
+  const { fromMs, toMs } = period;
+  return {
+    period: { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
+    ...figures(all),
+    ...(grouping === null
+      ? {}
+      : { breakdown: groups.map((group) => ({ ...label(grouping, group.key), ...figures(group) })) }),
+  };
+}
+
+function label(grouping: Grouping, key: string): Pick<UsageGroup, 'day' | 'country' | 'brandId'> {
+  return grouping === 'brand' ? { brandId: renderId('brd', key) } : { [grouping]: key };
+}
+
+function figures({ total, approved, expired, denied, rcs, smsFallback, costUsd }: UsageCounts): UsageFigures {
+  return {
+    verifications: { total, approved, expired, denied },
+    channels: { rcs, sms_fallback: smsFallback },
+    estimatedCostUsd: dollars(costUsd),
+  };
+}
+
+/** A numeric as PostgreSQL writes it, without zeros at its end but with at least two decimals. */
+export function dollars(numeric: string): string {
+  const [whole = '0', decimals = ''] = numeric.split('.');
+  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
+}
