@@ -1,6 +1,6 @@
 import type { MessageStore, NewInboundMessage } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
-import { firstIdAt, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import { type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import {
   deriveToken,
   fallbackText,
@@ -9,17 +9,12 @@ import {
   type Session,
   type SessionStore,
 } from '@countersign/session';
+import { ACTS_AFTER_SECONDS, idWindow, type TestStep } from './test-step.js';
 import { ACTING_NUMBERS, type TestAct } from './test-number.js';
 import { LOCK_DUE_ANSWERS, type DueAnswer } from './test-numbers.sql.js';
 
-/** What a phone of a test number takes to do anything, and a carrier to say what became of a code. */
-export const ACTS_AFTER_SECONDS = 1;
 /** Sessions in one transaction at most. */
 const MAX_ANSWERS = 50;
-/** Of sessions that are still live none has an older id, one that a repeated request resumed included. */
-const OLDEST_ID_MS = 24 * 60 * 60 * 1000;
-/** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
-const ID_CLOCK_SLACK_MS = 60_000;
 
 const CARRIER = 'test';
 /** Of no bind and no system. */
@@ -48,28 +43,28 @@ interface Sms {
 export class TestAnswers {
   constructor(private readonly o: TestAnswersOptions) {}
 
-  /** Lets the phones act whose time has come, in the caller's transaction; `full` when more may wait. */
-  async act(tx: Executor): Promise<{ eventIds: Uuid[]; full: boolean }> {
+  /** Lets the phones act whose time has come. */
+  readonly act: TestStep = async (tx) => {
     const due = await this.due(tx);
-    if (due.length === 0) return { eventIds: [], full: false };
+    if (due.length === 0) return { eventIds: [], count: 0, full: false };
     const events = [
       await this.sms(tx, due),
       (await this.o.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: idsOf(due, 'approve_card') }))
         .eventIds,
       (await this.o.sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: idsOf(due, 'deny_card') })).eventIds,
     ];
-    return { eventIds: events.flat(), full: due.length === MAX_ANSWERS };
-  }
+    return { eventIds: events.flat(), count: due.length, full: due.length === MAX_ANSWERS };
+  };
 
   private due(tx: Executor): Promise<DueAnswer[]> {
-    const nowMs = this.o.clock.nowMs();
+    const { low, high } = idWindow(this.o.clock.nowMs());
     return tx.query<DueAnswer>(LOCK_DUE_ANSWERS, [
       ACTING_NUMBERS.map(({ phone }) => phone),
       ACTING_NUMBERS.map(({ channel }) => channel),
       ACTING_NUMBERS.map(({ act }) => act),
       ACTS_AFTER_SECONDS,
-      firstIdAt(nowMs - OLDEST_ID_MS),
-      firstIdAt(nowMs + ID_CLOCK_SLACK_MS),
+      low,
+      high,
       MAX_ANSWERS,
     ]);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACTING_NUMBERS, isTestNumber, numbersWhoseCodeIs, testNumberOf } from './test-number.js';
+import { ACTING_NUMBERS, isTestNumber, testNumberOf } from './test-number.js';
 
 const rowOf = (phone: string): string => {
   const { accepted, channel, act, code } = testNumberOf(phone);
@@ -30,7 +30,6 @@ describe('test numbers', () => {
       '+15005550003 deny_card',
       '+15005550005 wrong_sender',
     ]);
-    expect(numbersWhoseCodeIs('undelivered')).toEqual(['+15005550007']);
     expect(isTestNumber('+15005550009')).toBe(true);
     expect(isTestNumber('+15005550010')).toBe(false);
   });

@@ -54,8 +54,3 @@ export interface ActingNumber {
 export const ACTING_NUMBERS: readonly ActingNumber[] = [...TABLE].flatMap(([phone, { channel, act }]) =>
   act === null ? [] : [{ phone, channel, act }],
 );
-
-/** The numbers to which a code fares like this. */
-export function numbersWhoseCodeIs(fate: TestCodeFate): string[] {
-  return [...TABLE].flatMap(([phone, number]) => (number.code === fate ? [phone] : []));
-}

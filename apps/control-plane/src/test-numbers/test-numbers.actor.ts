@@ -1,5 +1,5 @@
-import { Periodic, type Database, type Executor, type Uuid } from '@countersign/postgres';
-import { ACTS_AFTER_SECONDS, type TestAnswers } from './test-answers.js';
+import { Periodic, type Database, type Uuid } from '@countersign/postgres';
+import { ACTS_AFTER_SECONDS, type StepResult, type TestStep } from './test-step.js';
 
 /** For what a process that ended had begun: what this one begins, it looks after in time. */
 const LOOK_INTERVAL_MS = 1_000;
@@ -8,14 +8,12 @@ const SLOT_MS = 100;
 
 export interface TestNumbersOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly answers: Pick<TestAnswers, 'act'>;
+  readonly answers: { readonly act: TestStep };
+  readonly codes: { readonly submit: TestStep; readonly settle: TestStep };
   /** Told of events once they are committed. Must not throw. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
   readonly onError: (error: unknown) => void;
 }
-
-/** One step of the play: what it wrote, and whether more is waiting. */
-type Step = (tx: Executor) => Promise<{ readonly eventIds: readonly Uuid[]; readonly full: boolean }>;
 
 /**
  * Plays phones and carriers for what test keys make (contract, Test keys), so that nothing of it leaves the building.
@@ -31,8 +29,38 @@ export class TestNumbers {
     this.periodic = new Periodic({ everyMs: LOOK_INTERVAL_MS, work: () => this.look(), onError });
   }
 
-  /** Something was just committed that a phone or a carrier will act upon in its time. */
+  /** A session was just made whose phone may act in its time. */
   expect(): void {
+    this.lookLater();
+  }
+
+  /** Codes were just queued: they are taken at once. */
+  takeCodes(): void {
+    this.periodic.nudge();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    this.timers.clear();
+    await this.periodic.stop();
+  }
+
+  private async look(): Promise<boolean> {
+    const { answers, codes } = this.o;
+    const acted = await this.run(answers.act);
+    const settled = await this.run(codes.settle);
+    const submitted = await this.run(codes.submit);
+    if (submitted.count > 0) this.lookLater();
+    return acted.full || settled.full || submitted.full;
+  }
+
+  private async run(step: TestStep): Promise<StepResult> {
+    const result = await this.o.database.transaction(step);
+    if (result.eventIds.length > 0) this.o.onEvents(result.eventIds);
+    return result;
+  }
+
+  private lookLater(): void {
     const slot = Math.ceil((performance.now() + ACTS_AFTER_SECONDS * 1000) / SLOT_MS);
     if (this.timers.has(slot)) return;
     const timer = setTimeout(
@@ -43,21 +71,5 @@ export class TestNumbers {
       slot * SLOT_MS - performance.now(),
     );
     this.timers.set(slot, timer.unref());
-  }
-
-  async stop(): Promise<void> {
-    for (const timer of this.timers.values()) clearTimeout(timer);
-    this.timers.clear();
-    await this.periodic.stop();
-  }
-
-  private async look(): Promise<boolean> {
-    return this.run((tx) => this.o.answers.act(tx));
-  }
-
-  private async run(step: Step): Promise<boolean> {
-    const { eventIds, full } = await this.o.database.transaction(step);
-    if (eventIds.length > 0) this.o.onEvents(eventIds);
-    return full;
   }
 }

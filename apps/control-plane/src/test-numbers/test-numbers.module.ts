@@ -1,8 +1,9 @@
-import { MessageStore } from '@countersign/carriers';
+import { DeliveryLedger, MessageStore } from '@countersign/carriers';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { TestAnswers } from './test-answers.js';
+import { TestCodes } from './test-codes.js';
 import { TestNumbers } from './test-numbers.actor.js';
 
 export interface TestNumbersParts {
@@ -13,9 +14,12 @@ export interface TestNumbersParts {
 @Module({})
 export class TestNumbersModule {
   static over({ stores, failures }: TestNumbersParts): DynamicModule {
+    const newId = () => stores.clock.newId();
+    const ledger = new DeliveryLedger({ events: stores.events, newId });
     const actor = new TestNumbers({
       database: stores.database,
       answers: new TestAnswers({ ...stores, messages: new MessageStore() }),
+      codes: new TestCodes({ ...stores, ledger }),
       onEvents: (ids) => stores.bell.ring(ids),
       onError: failures.about('the test numbers'),
     });

@@ -22,3 +22,28 @@ export const LOCK_DUE_ANSWERS = `
     AND sessions.expires_at > statement_timestamp()
     AND (acting.act <> 'wrong_sender' OR sessions.sender_mismatch_at IS NULL)
   ORDER BY sessions.created_at LIMIT $7 FOR UPDATE OF sessions SKIP LOCKED`;
+
+/** A code of a test key, as far as its next step asks. */
+export interface DueCode {
+  readonly id: Uuid;
+  readonly destination: string;
+}
+
+/**
+ * Locks codes of test keys that are queued, passing over those that another process is at. $1 lowest id looked at,
+ * $2 first id that cannot exist yet, $3 how many at most.
+ */
+export const LOCK_QUEUED_CODES = `
+  SELECT id, destination FROM outbound_messages
+  WHERE test AND state = 'queued' AND id >= $1 AND id < $2
+  LIMIT $3 FOR UPDATE SKIP LOCKED`;
+
+/**
+ * Locks codes of test keys whose receipts are due, oldest first, passing over those that another process is at.
+ * $1 lowest id looked at, $2 first id that cannot exist yet, $3 how many at most, $4 seconds that a receipt takes.
+ */
+export const LOCK_SUBMITTED_CODES = `
+  SELECT id, destination FROM outbound_messages
+  WHERE test AND state = 'submitted' AND submitted_at <= statement_timestamp() - make_interval(secs => $4)
+    AND id >= $1 AND id < $2
+  ORDER BY submitted_at LIMIT $3 FOR UPDATE SKIP LOCKED`;
