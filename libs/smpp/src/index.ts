@@ -24,6 +24,7 @@ export { decodePdu, LIMITS_OF_34, LIMITS_OF_50 } from './decode.js';
 export type { DecodeLimits } from './decode.js';
 export { encodePdu, InvalidPduError, MAX_PDU_OCTETS } from './encode.js';
 export { Framer } from './framer.js';
+export { parseReceipt, type DeliveryReceipt } from './receipt.js';
 export { redactPdu } from './redact.js';
 export { concatenationOf, messageKind, messageOctets } from './message-text.js';
 export type { Concatenation, MessageOctets, UserDataHeader } from './message-text.js';
