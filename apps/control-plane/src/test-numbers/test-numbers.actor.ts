@@ -34,8 +34,8 @@ export class TestNumbers {
     this.lookLater();
   }
 
-  /** Codes were just queued: they are taken at once. */
-  takeCodes(): void {
+  /** A code was just queued: it is taken at once. */
+  takeCode(): void {
     this.periodic.nudge();
   }
 

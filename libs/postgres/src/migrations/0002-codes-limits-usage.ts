@@ -107,7 +107,8 @@ const OUTBOUND = [
   ) PARTITION BY RANGE (id)`,
   `CREATE INDEX outbound_messages_due ON outbound_messages (next_attempt_at) WHERE state = 'queued'`,
   `CREATE INDEX outbound_messages_claimed ON outbound_messages (claimed_until) WHERE state = 'sending'`,
-  `CREATE INDEX outbound_messages_test ON outbound_messages (submitted_at) WHERE test AND state = 'submitted'`,
+  `CREATE INDEX outbound_messages_test ON outbound_messages (state, submitted_at)
+    WHERE test AND state IN ('queued', 'submitted')`,
   `CREATE INDEX outbound_messages_prefix ON outbound_messages (account_id, destination_prefix, id)`,
   `CREATE INDEX outbound_messages_session ON outbound_messages (session_id)`,
   // A response and its receipt may come in either order: whoever comes second finds the other here.
