@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { createApiKey } from '@countersign/keys';
+import { benchCheck } from './check.js';
 import { benchCreate } from './create.js';
 import { benchInbound } from './inbound.js';
 import { benchPoll } from './poll.js';
@@ -44,6 +45,7 @@ try {
   const sections = [];
   if (runs('create')) sections.push(await benchCreate(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
+  if (runs('check')) sections.push(await benchCheck(processes, demo, ROUNDS));
   if (runs('poll')) sections.push(await benchPoll(processes, demo, ROUNDS, CREATE_SECONDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);

@@ -1,0 +1,93 @@
+import { parseId } from '@countersign/postgres';
+import type { HttpsTask } from './load/https.js';
+import { runLoad } from './processes.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import { type Demo, type Message, approvedCount, pendingSessions } from './seed.js';
+import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+
+const CONNECTIONS = 64;
+/** Checks a run: each accepts the code of a session of its own. */
+const CHECKS = 6_000;
+const UNBATCHED_CHECKS = 1_500;
+const BASELINE_CHECKS = 20_000;
+const WARM_UP_CHECKS = 500;
+const CODES_IN_FLIGHT = 64;
+const CODE = '481516';
+/** An accepted code is answered with about this many octets. */
+const ANSWER_OCTETS = 230;
+
+/** Gives each session a code, as send-sms does, without the SMS. */
+async function addCodes(demo: Demo, sessions: readonly Message[]): Promise<void> {
+  const accountId = parseId('acct', demo.accountId) ?? '';
+  const addCode = ({ sessionId }: Message): Promise<void> =>
+    demo.database.transaction(async (tx) => {
+      const ready = await demo.sessions.prepareCode(tx, accountId, parseId('sess', sessionId) ?? '');
+      if (ready.kind !== 'ready') throw new Error(`a new session takes no code: ${ready.kind}`);
+      await demo.sessions.addCode(tx, ready, CODE);
+    });
+  for (let at = 0; at < sessions.length; at += CODES_IN_FLIGHT) {
+    await Promise.all(sessions.slice(at, at + CODES_IN_FLIGHT).map(addCode));
+  }
+}
+
+const load = (demo: Demo, port: number, sessions: readonly Message[]): Promise<Measure> =>
+  runLoad<Measure>('https.js', {
+    origin: `https://127.0.0.1:${port}`,
+    method: 'POST',
+    authorization: `Bearer ${demo.apiKey}`,
+    requests: sessions.map(({ sessionId }) => ({
+      path: `/v1/verify/${sessionId}/check`,
+      body: JSON.stringify({ code: CODE }),
+    })),
+    connections: CONNECTIONS,
+    seconds: null,
+  } satisfies HttpsTask);
+
+/** Checks one right code a session, and proves that every one of them approved its session in the database. */
+async function accepted(demo: Demo, port: number, count: number): Promise<Measure> {
+  const sessions = await pendingSessions(demo, count);
+  await addCodes(demo, sessions);
+  const before = await approvedCount(demo);
+  const measure = await load(demo, port, sessions);
+  const approved = (await approvedCount(demo)) - before;
+  if (approved !== count) throw new Error(`${count} codes were checked and ${approved} sessions approved`);
+  return measure;
+}
+
+/** HTTPS `POST /v1/verify/{id}/check` of right codes, committed, on 64 keep-alive connections. */
+export async function benchCheck(
+  environment: Environment,
+  demo: Demo,
+  rounds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const product = await startControlPlane('countersign', environment);
+  const unbatched = await startControlPlane('countersign, batches of one', environment, 1);
+  const bare = await startBaseline('bare fastify', 'bare-fastify.js', {
+    ...environment,
+    BODY_OCTETS: String(ANSWER_OCTETS),
+  });
+  const sample = await pendingSessions(demo, 1_000);
+  const filler = Array.from({ length: BASELINE_CHECKS }, (_, at) => sample[at % sample.length]).filter(
+    (session) => session !== undefined,
+  );
+  try {
+    for (const { port } of [product, unbatched]) await accepted(demo, port, WARM_UP_CHECKS);
+    await load(demo, bare.port, filler);
+    const rows = await alternate('check', rounds, [
+      { subject: bare, run: () => load(demo, bare.port, filler) },
+      { subject: product, run: () => accepted(demo, product.port, CHECKS) },
+      { subject: unbatched, run: () => accepted(demo, unbatched.port, UNBATCHED_CHECKS) },
+    ]);
+    const [bareRow, productRow, unbatchedRow] = rows;
+    if (bareRow === undefined || productRow === undefined || unbatchedRow === undefined)
+      throw new Error('a row is missing');
+    const ratios = [
+      { section: 'check', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: 'measured' },
+      { section: 'check', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },
+    ];
+    return { rows, ratios };
+  } finally {
+    await Promise.all([product.stop(), unbatched.stop(), bare.stop()]);
+  }
+}
