@@ -135,8 +135,8 @@ describe('a route', () => {
   });
 
   it.each([
-    ['/v1/verify', 'GET', 'POST'],
-    ['/v1/verify', 'PATCH', 'POST'],
+    ['/v1/verify', 'PATCH', 'GET, HEAD, POST'],
+    ['/v1/verify', 'DELETE', 'GET, HEAD, POST'],
     [SESSION, 'POST', 'DELETE, GET, HEAD'],
     [SESSION, 'PUT', 'DELETE, GET, HEAD'],
     [SESSION, 'OPTIONS', 'DELETE, GET, HEAD'],

@@ -1,0 +1,115 @@
+import type { ApiKeyPrincipal, KeyLimits } from '@countersign/accounts';
+import { Limiter, type LimiterStore, memoryLimiterStore } from '@countersign/bus';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Limits } from './limits.js';
+import type { RouteAccess } from './route-access.js';
+
+const SESSION = 'sess_00000000000000000000000000';
+const OTHER = 'sess_00000000000000000000000001';
+
+const caller = (limits: KeyLimits = {}, keyId = 'k1'): ApiKeyPrincipal => ({
+  keyId,
+  kind: 'live',
+  accountId: 'a',
+  scopes: ['verify'],
+  limits,
+});
+const keyed = (more: object = {}): RouteAccess => ({ access: 'key', scope: 'verify', body: 'none', ...more });
+const CREATE = keyed({ policy: 'create' });
+const POLL = keyed({ policy: 'poll' });
+const SEND = keyed({ withoutLimiter: 'refuse' });
+
+const awayStore: LimiterStore = {
+  add: () => Promise.reject(new Error('away')),
+  close: () => Promise.resolve(),
+};
+const limitsOver = (store: LimiterStore): Limits =>
+  new Limits(new Limiter({ store, fallback: memoryLimiterStore(), onError: () => undefined }));
+
+let limits: Limits;
+beforeEach(() => {
+  limits = limitsOver(memoryLimiterStore());
+});
+
+describe('the policies of a request', () => {
+  it.each([
+    ['a create', CREATE, '"default";q=600;w=60, "create";q=300;w=60'],
+    ['a poll', POLL, '"default";q=600;w=60, "poll";q=60;w=60'],
+    ['usage', keyed({ policy: 'usage' }), '"default";q=600;w=60, "usage";q=60;w=60'],
+    ['any other call', keyed(), '"default";q=600;w=60'],
+    ['a route that is not there', undefined, '"default";q=600;w=60'],
+  ])('of %s are its own', async (_what, route, text) => {
+    expect((await limits.countCall(caller(), route, SESSION)).headers['ratelimit-policy']).toBe(text);
+  });
+
+  it('follow the limits of the key, each by itself', async () => {
+    const { headers } = await limits.countCall(caller({ create: 7 }), CREATE, undefined);
+    expect(headers['ratelimit-policy']).toBe('"default";q=600;w=60, "create";q=7;w=60');
+  });
+
+  it('of an admin key are one, and wide', async () => {
+    const { headers } = await limits.countCall({ kind: 'admin' }, { access: 'admin', body: 'none' }, undefined);
+    expect(headers['ratelimit-policy']).toBe('"default";q=6000;w=60');
+  });
+});
+
+describe('a quota', () => {
+  const outcomes = async (times: number, count: () => ReturnType<Limits['countWrongKey']>): Promise<boolean[]> => {
+    const refusals = [];
+    for (let n = 0; n < times; n++) refusals.push((await count()).refusal === null);
+    return refusals;
+  };
+
+  it('refuses what is over it, and says when to come again', async () => {
+    const key = caller({ create: 2 });
+    expect(await outcomes(3, () => limits.countCall(key, CREATE, undefined))).toEqual([true, true, false]);
+    const { refusal, headers } = await limits.countCall(key, CREATE, undefined);
+    expect(refusal).toEqual({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
+    expect(headers['ratelimit']).toMatch(/^"default";r=596;t=60, "create";r=0;t=60$/);
+  });
+
+  it('of polling is for one session, and one for all that are none', async () => {
+    const key = caller({ poll: 1 });
+    const poll = (sessionId: string | undefined) => outcomes(1, () => limits.countCall(key, POLL, sessionId));
+    expect(await Promise.all([SESSION, OTHER, SESSION].map(poll))).toEqual([[true], [true], [false]]);
+    expect(await Promise.all(['anything', 'else', undefined].map(poll))).toEqual([[false], [false], [false]]);
+  });
+
+  it('of one key is not the quota of another', async () => {
+    const [one, other] = [caller({ default: 1 }), caller({ default: 1 }, 'k2')];
+    expect(await outcomes(2, () => limits.countCall(one, keyed(), undefined))).toEqual([true, false]);
+    expect(await outcomes(1, () => limits.countCall(other, keyed(), undefined))).toEqual([true]);
+  });
+
+  it('of an address counts wrong keys, 60 a minute, and looking costs nothing', async () => {
+    const wrong = (address: string) => limits.countWrongKey(address);
+    await Promise.all(Array.from({ length: 60 }, () => limits.ofAddress('203.0.113.9')));
+    expect(await outcomes(61, () => wrong('203.0.113.9'))).toEqual([...Array<boolean>(60).fill(true), false]);
+    expect((await wrong('203.0.113.10')).refusal).toBeNull();
+    expect((await limits.ofAddress('::ffff:203.0.113.9'))['ratelimit']).toMatch(/^"ip";r=0;/);
+  });
+
+  it('of an IPv6 address is that of its /64', async () => {
+    await outcomes(60, () => limits.countWrongKey('2001:db8:1:2::1'));
+    expect((await limits.countWrongKey('2001:db8:1:2:ffff::9')).refusal?.code).toBe('RATE_LIMITED');
+    expect((await limits.countWrongKey('2001:db8:1:3::1')).refusal).toBeNull();
+  });
+});
+
+describe('without the limiter’s store', () => {
+  it('requests go on under the same quotas, counted by this process', async () => {
+    const alone = limitsOver(awayStore);
+    const refusals = [];
+    for (let n = 0; n < 3; n++)
+      refusals.push((await alone.countCall(caller({ default: 2 }), CREATE, undefined)).refusal);
+    expect(refusals).toEqual([null, null, { code: 'RATE_LIMITED', retryAfterSeconds: 60 }]);
+  });
+
+  it('what must not go uncounted is refused', async () => {
+    const alone = limitsOver(awayStore);
+    const { refusal, headers } = await alone.countCall(caller(), SEND, SESSION);
+    expect(refusal?.code).toBe('SERVICE_UNAVAILABLE');
+    expect(headers['ratelimit']).toBe('"default";r=599;t=60');
+    expect((await limits.countCall(caller(), SEND, SESSION)).refusal).toBeNull();
+  });
+});
