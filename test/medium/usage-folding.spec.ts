@@ -1,0 +1,242 @@
+import type { Uuid } from '@countersign/postgres';
+import { SESSION_STATUSES } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
+import { UsageFolder } from '../../apps/control-plane/src/usage/usage.folder.js';
+import { UsageStore, type UsageCount, type UsageCounts } from '../../apps/control-plane/src/usage/usage.store.js';
+import { storePast, storePrice, storeSubmittedCode, type PastSession } from '../support/past-sessions.js';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+const RETENTION_DAYS = 30;
+const HOURS = 6;
+const OTHER_BRAND = '00000000-0000-7000-8000-000000000002';
+const OTHER_ACCOUNT = '00000000-0000-7000-8000-000000000003';
+const CODE_COST_USD = '0.041';
+
+let room: SessionRoom;
+let store: UsageStore;
+let folder: UsageFolder;
+/** The first of six hours, two days ago. */
+let firstMs: number;
+let sessions: PastSession[];
+const codes: PastSession[] = [];
+const failures: unknown[] = [];
+
+/** From `fromMs` on a session of that channel and country costs this; of two that match, the country's own counts. */
+const PRICES = [
+  { channel: 'sms_fallback', country: '*', usd: '0.0079', afterMs: -24 * HOUR_MS },
+  { channel: 'sms_fallback', country: 'GB', usd: '0.031', afterMs: -24 * HOUR_MS },
+  { channel: 'rcs', country: '*', usd: '0.000001', afterMs: 2 * HOUR_MS },
+  // In the middle of an hour, to the millisecond.
+  { channel: 'sms_fallback', country: '*', usd: '0.0085', afterMs: 3 * HOUR_MS + 1_234_567 },
+  { channel: 'sms_fallback', country: 'GB', usd: '0', afterMs: 5 * HOUR_MS },
+];
+
+const COUNTRIES = ['US', 'GB', 'DE', '001'];
+
+/** 600 sessions over six hours without chance: every status, channel and country at uneven distances, edges included. */
+function drafts() {
+  const { account, brand } = room;
+  const spread = Array.from({ length: 600 }, (_, at) => ({
+    createdMs: firstMs + ((at * 36_013) % (HOURS * HOUR_MS)),
+    status: SESSION_STATUSES[at % 5] ?? 'pending',
+    channel: at % 3 === 0 ? ('rcs' as const) : ('sms_fallback' as const),
+    country: COUNTRIES[at % 4] ?? 'US',
+    brandId: at % 7 === 0 ? OTHER_BRAND : brand.id,
+    accountId: at % 11 === 0 ? OTHER_ACCOUNT : account.id,
+    test: at % 13 === 0,
+    ttlSeconds: 300,
+  }));
+  const edges = [0, 1, 2, 3, 4, 5].flatMap((hour) =>
+    [0, 1, HOUR_MS - 1].map((ms) => ({
+      createdMs: firstMs + hour * HOUR_MS + ms,
+      brandId: brand.id,
+      accountId: account.id,
+    })),
+  );
+  const changes = [-1, 0, 1].map((ms) => ({
+    createdMs: firstMs + 3 * HOUR_MS + 1_234_567 + ms,
+    brandId: brand.id,
+    accountId: account.id,
+  }));
+  return [...spread, ...edges, ...changes];
+}
+
+beforeAll(async () => {
+  room = await openSessionRoom({ pastDays: 4 });
+  store = new UsageStore(room.database);
+  folder = new UsageFolder({ database: room.database, store, onError: (error) => void failures.push(error) });
+  firstMs = (Math.floor(room.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
+  for (const { afterMs, ...price } of PRICES) await storePrice(room.database, { ...price, fromMs: firstMs + afterMs });
+  sessions = await storePast(room.database, drafts());
+  for (const session of sessions.filter((_, at) => at % 17 === 0)) {
+    codes.push(session);
+    await storeSubmittedCode(room.database, session, CODE_COST_USD);
+  }
+});
+afterAll(async () => {
+  await folder.stop();
+  await room.close();
+  expect(failures).toEqual([]);
+});
+
+const micros = (usd: string): bigint => {
+  const [whole = '0', decimals = ''] = usd.split('.');
+  return BigInt(whole) * 1_000_000n + BigInt(decimals.padEnd(6, '0'));
+};
+
+function priceOf(session: PastSession): bigint {
+  const inForce = PRICES.filter(
+    ({ channel, afterMs }) => channel === session.channel && firstMs + afterMs <= session.createdMs,
+  );
+  const own = inForce.filter(({ country }) => country === session.country).at(-1);
+  const common = inForce.filter(({ country }) => country === '*').at(-1);
+  return micros((own ?? common)?.usd ?? '0');
+}
+
+/** The same report from the list of sessions, by another way than the statement's. */
+function recount(chosen: readonly PastSession[]): UsageCounts {
+  const cost = chosen.reduce((sum, session) => {
+    if (session.test) return sum;
+    return sum + priceOf(session) + (codes.includes(session) ? micros(CODE_COST_USD) : 0n);
+  }, 0n);
+  const count = (holds: (session: PastSession) => boolean): number => chosen.filter(holds).length;
+  return {
+    total: chosen.length,
+    approved: count(({ status }) => status === 'approved'),
+    expired: count(({ status }) => status === 'expired' || status === 'pending'),
+    denied: count(({ status }) => status === 'denied'),
+    rcs: count(({ channel }) => channel === 'rcs'),
+    smsFallback: count(({ channel }) => channel === 'sms_fallback'),
+    costUsd: String(cost),
+  };
+}
+
+const inMicros = <Counts extends UsageCounts>(counts: Counts): Counts => ({
+  ...counts,
+  costUsd: String(micros(counts.costUsd)),
+});
+
+async function report(
+  span: Span,
+  grouping: 'day' | 'country' | 'brand' | null = null,
+  accountId?: Uuid,
+): Promise<UsageCount> {
+  const plan = planUsage(span, await store.clock(), RETENTION_DAYS);
+  const { all, groups } = await store.read(accountId ?? room.account.id, plan, grouping);
+  return { all: inMicros(all), groups: groups.map(inMicros) };
+}
+
+const within = ({ fromMs, toMs }: Span, accountId: Uuid = room.account.id): PastSession[] =>
+  sessions.filter(
+    (session) => session.accountId === accountId && session.createdMs >= fromMs && session.createdMs < toMs,
+  );
+
+/** Windows on, just before and just after the hours and the price change, and odd ones between them. */
+function windows(): Span[] {
+  const edges = [0, 1, 3, 6].flatMap((hour) => [-1, 0, 1].map((ms) => firstMs + hour * HOUR_MS + ms));
+  const odd = [1_234_567, 7_777_777, 3 * HOUR_MS + 1_234_567].map((ms) => firstMs + ms);
+  const moments = [...edges, ...odd].sort((one, other) => one - other);
+  return moments.flatMap((fromMs) => moments.filter((toMs) => toMs > fromMs).map((toMs) => ({ fromMs, toMs })));
+}
+
+async function expectExact(): Promise<void> {
+  for (const span of windows()) expect([span, (await report(span)).all]).toEqual([span, recount(within(span))]);
+}
+
+const foldedHours = async (): Promise<number[]> => {
+  const rows = await room.database.query<{ ms: number }>(
+    `SELECT (extract(epoch FROM hour) * 1000)::float8 AS ms FROM usage_folds ORDER BY hour`,
+  );
+  return rows.map(({ ms }) => ms);
+};
+
+describe('usage', () => {
+  it('is exact while nothing is counted for good', async () => {
+    expect(await foldedHours()).toEqual([]);
+    await expectExact();
+  });
+
+  it('is the same when some hours are counted for good, and when all are, by two processes at once', async () => {
+    const { database } = room;
+    await database.maintenance(10_000, async (session) => {
+      await store.fold(session, firstMs - HOUR_MS);
+      await store.fold(session, firstMs);
+      await store.fold(session, firstMs + HOUR_MS);
+      await store.fold(session, firstMs + HOUR_MS);
+    });
+    await expectExact();
+    const other = new UsageFolder({
+      database,
+      store: new UsageStore(database),
+      onError: (error) => void failures.push(error),
+    });
+    await Promise.all([folder.foldDue(), other.foldDue(), folder.foldDue(), other.foldDue()]);
+    await other.stop();
+    expect(await foldedHours()).toEqual(expect.arrayContaining([firstMs, firstMs + 5 * HOUR_MS]));
+    await expectExact();
+  });
+
+  it('is counted for good without a gap, up to the last hour that nothing can change', async () => {
+    while (await folder.foldDue());
+    const hours = await foldedHours();
+    expect(hours).toEqual(hours.map((_, at) => (hours[0] ?? 0) + at * HOUR_MS));
+    const { nowMs, foldedUntilMs } = await store.clock();
+    expect(foldedUntilMs).toBeLessThanOrEqual(nowMs - 15 * 60_000);
+    expect(foldedUntilMs).toBeGreaterThan(nowMs - 15 * 60_000 - HOUR_MS);
+  });
+
+  it('does not change when what it was counted from is gone', async () => {
+    const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
+    const before = await report(whole, 'country');
+    await room.database.query(`DELETE FROM sessions WHERE created_at < $1`, [new Date(firstMs + HOURS * HOUR_MS)]);
+    expect(await report(whole, 'country')).toEqual(before);
+    expect(before.all).toEqual(recount(within(whole)));
+  });
+
+  it('of one account says nothing of another', async () => {
+    const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
+    expect((await report(whole, null, OTHER_ACCOUNT)).all).toEqual(recount(within(whole, OTHER_ACCOUNT)));
+    const nobody = '00000000-0000-7000-8000-000000000009';
+    expect((await report(whole, null, nobody)).all).toEqual(recount([]));
+  });
+
+  it.each(['day', 'country', 'brand'] as const)('is the sum of its groups by %s', async (grouping) => {
+    const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
+    const keyOf = (session: PastSession): string => {
+      if (grouping === 'brand') return session.brandId;
+      return grouping === 'country' ? session.country : new Date(session.createdMs).toISOString().slice(0, 10);
+    };
+    const keys = [...new Set(within(whole).map(keyOf))].sort();
+    const expected = keys.map((key) => ({ key, ...recount(within(whole).filter((each) => keyOf(each) === key)) }));
+    const { all, groups } = await report(whole, grouping);
+    expect([...groups].sort((one, other) => (one.key < other.key ? -1 : 1))).toEqual(expected);
+    expect(all).toEqual(recount(within(whole)));
+  });
+});
+
+describe('an open hour', () => {
+  it('has pending sessions in its total, and counts them expired from the moment they are', async () => {
+    const nowMs = room.clock.nowMs();
+    const accountId = '00000000-0000-7000-8000-000000000004';
+    const draft = { accountId, brandId: room.brand.id, status: 'pending' as const };
+    await storePast(room.database, [
+      { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 100 },
+      { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 300 },
+    ]);
+    const { all } = await report({ fromMs: nowMs - HOUR_MS, toMs: nowMs }, null, accountId);
+    expect(all).toMatchObject({ total: 2, expired: 1, approved: 0 });
+  });
+
+  it('counts a session whose id an earlier attempt was given', async () => {
+    const nowMs = room.clock.nowMs();
+    const accountId = '00000000-0000-7000-8000-000000000005';
+    const late = { accountId, brandId: room.brand.id, createdMs: nowMs - 1_000 };
+    const [early] = await storePast(room.database, [
+      { accountId: OTHER_ACCOUNT, brandId: room.brand.id, createdMs: nowMs - 300_000 },
+    ]);
+    await room.database.query(`DELETE FROM sessions WHERE id = $1`, [early?.id]);
+    await storePast(room.database, [{ ...late, id: early?.id ?? '' }]);
+    expect((await report({ fromMs: nowMs - 2_000, toMs: nowMs }, null, accountId)).all.total).toBe(1);
+  });
+});
