@@ -67,6 +67,7 @@ export {
   type ReceiptFate,
   type ReceiptNote,
 } from './outbound.js';
+export { OutboundLookup } from './outbound.lookup.js';
 export { OutboundStore } from './outbound.store.js';
 export { receivingCountry, servingNumber } from './number-plan.js';
 export { RouteDirectory } from './route.directory.js';
