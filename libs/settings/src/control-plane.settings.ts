@@ -1,11 +1,34 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { BaseUrl, Cidrs, ConnectionUrl, FilePath, Flag, Host, OneOf, Port, Production } from './variables.js';
+import {
+  BaseUrl,
+  Cidrs,
+  ConnectionUrl,
+  FilePath,
+  Flag,
+  Host,
+  OneOf,
+  Port,
+  Production,
+  WholeNumber,
+} from './variables.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
 export type TlsSettings =
   | { readonly mode: 'direct'; readonly certFile: string; readonly keyFile: string }
   | { readonly mode: 'proxy'; readonly trustedProxies: readonly string[] };
+
+/** How many codes are sent before something is wrong; each is a variable below. */
+export interface OtpLimits {
+  readonly phonePerHour: number;
+  readonly phonePerDay: number;
+  readonly prefixPerHour: number;
+  readonly countryPerHour: number;
+  readonly accountPerHour: number;
+  readonly breakerSends: number;
+  readonly breakerPercent: number;
+  readonly breakerBlockSeconds: number;
+}
 
 /** Settings of the control plane. */
 export class ControlPlaneSettings extends DaemonSettings {
@@ -45,6 +68,51 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @ConnectionUrl('WEBHOOK_EGRESS_PROXY', ['http:', 'https:'])
   readonly webhookEgressProxy: string | null = null;
+
+  /** Codes to one phone over all sessions, in a window that begins with the first. */
+  @WholeNumber('OTP_PHONE_PER_HOUR', 1, 1_000_000)
+  readonly otpPhonePerHour: number = 5;
+
+  @WholeNumber('OTP_PHONE_PER_DAY', 1, 1_000_000)
+  readonly otpPhonePerDay: number = 10;
+
+  /** Codes of one account to one block of numbers (all but the last four digits) whose sessions were not approved. */
+  @WholeNumber('OTP_PREFIX_PER_HOUR', 1, 1_000_000)
+  readonly otpPrefixPerHour: number = 200;
+
+  /** Codes of one account to one country. */
+  @WholeNumber('OTP_COUNTRY_PER_HOUR', 1, 1_000_000)
+  readonly otpCountryPerHour: number = 2_000;
+
+  /** Codes of one account. */
+  @WholeNumber('OTP_ACCOUNT_PER_HOUR', 1, 1_000_000)
+  readonly otpAccountPerHour: number = 5_000;
+
+  /** From so many codes in 15 minutes on, a block of numbers must convert … */
+  @WholeNumber('OTP_BREAKER_SENDS', 1, 1_000_000)
+  readonly otpBreakerSends: number = 50;
+
+  /** … at least so many percent of them, … */
+  @WholeNumber('OTP_BREAKER_PERCENT', 0, 100)
+  readonly otpBreakerPercent: number = 20;
+
+  /** … or it is blocked for so long, four times as long on each repeat. */
+  @WholeNumber('OTP_BREAKER_BLOCK_MINUTES', 1, 43_200)
+  readonly otpBreakerBlockMinutes: number = 60;
+
+  /** The numbers of the toll-fraud guard. */
+  get otpLimits(): OtpLimits {
+    return {
+      phonePerHour: this.otpPhonePerHour,
+      phonePerDay: this.otpPhonePerDay,
+      prefixPerHour: this.otpPrefixPerHour,
+      countryPerHour: this.otpCountryPerHour,
+      accountPerHour: this.otpAccountPerHour,
+      breakerSends: this.otpBreakerSends,
+      breakerPercent: this.otpBreakerPercent,
+      breakerBlockSeconds: this.otpBreakerBlockMinutes * 60,
+    };
+  }
 
   /** Base of every URL that this server gives out, without a slash at its end. Never taken from a request. */
   get publicBaseUrl(): string {
