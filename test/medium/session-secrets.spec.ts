@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
 
 const SYSTEM_PASSWORD = 'hunter2hunter2';
+const CODE = '739105';
 const BIND_PASSWORD = 'correct-horse-battery';
 
 let room: SessionRoom;
@@ -49,7 +50,8 @@ async function live(): Promise<Record<string, string>> {
     systemId: 'us',
     password: BIND_PASSWORD,
   });
-  const [approved, cancelled, expired] = await Promise.all([
+  const [approved, cancelled, expired, coded] = await Promise.all([
+    sessions.create(room.draft()),
     sessions.create(room.draft()),
     sessions.create(room.draft()),
     sessions.create(room.draft()),
@@ -90,6 +92,10 @@ async function live(): Promise<Record<string, string>> {
       },
     ]);
   });
+  await database.transaction(async (tx) => {
+    const ready = await sessions.prepareCode(tx, coded.accountId, coded.id);
+    if (ready.kind === 'ready') await sessions.addCode(tx, ready, CODE);
+  });
   await sessions.cancel(cancelled.accountId, cancelled.id);
   await database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [expired.id]);
   await sessions.expireDue(10);
@@ -109,7 +115,7 @@ async function live(): Promise<Record<string, string>> {
 }
 
 describe('a dump of the database', () => {
-  it('tells no token, authEntropy, key, password or message text, in any spelling', async () => {
+  it('tells no token, code, authEntropy, key, password or message text, in any spelling', async () => {
     const secrets = await live();
     const dumped = await dump();
     // The dump is of the rows that matter: what may be told is there.
@@ -124,8 +130,14 @@ describe('a dump of the database', () => {
     expect(told).toEqual([]);
     expect(dumped).not.toContain('fallbackuri');
     expect(dumped).not.toContain('authentropy');
-    // Digests are keyed: knowing the token does not lead to its row.
+    // Six digits by themselves: among the hex digits of ids and digests they come by chance.
+    expect(dumped).not.toMatch(new RegExp(`(?<![0-9a-f])${CODE}(?![0-9a-f])`));
+    const [, ...encoded] = spellings(CODE);
+    expect(encoded.filter((spelling) => dumped.includes(spelling))).toEqual([]);
+    // Digests are keyed: knowing a token or a code does not lead to its row.
     const [, token = ''] = Object.entries(secrets)[0] ?? [];
-    expect(dumped).not.toContain(createHash('sha256').update(token).digest('hex'));
+    for (const secret of [token, CODE]) {
+      expect(dumped).not.toContain(createHash('sha256').update(secret).digest('hex'));
+    }
   });
 });
