@@ -1,0 +1,66 @@
+import { isUsd } from '@countersign/accounts';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean, IsString, Validate } from 'class-validator';
+import { failsWith } from '../../http/compiled-validator.js';
+import { IsWebhookTarget } from '../../verify/webhook-target.constraint.js';
+import { isCountryOrEvery, isLine, isListOf, Nullable, Optional, Required, Satisfies } from '../fields.js';
+import { ACCOUNT_FIELDS } from './account.view.js';
+import { OPT_IN_EVENTS } from './opt-in-events.js';
+
+/** The body of PATCH /v1/admin/accounts/{id}. */
+export class AccountChange {
+  @ApiPropertyOptional(ACCOUNT_FIELDS.name)
+  @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
+  @Optional()
+  name?: string;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookUrl)
+  @Validate(
+    IsWebhookTarget,
+    failsWith('defaultWebhookUrl must be a public https URL without user name, password or fragment, or null.', {
+      code: 'INVALID_WEBHOOK_URL',
+    }),
+  )
+  @IsString(failsWith('defaultWebhookUrl must be a string or null.'))
+  @Nullable()
+  defaultWebhookUrl?: string | null;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
+  @Satisfies(
+    isListOf((type) => OPT_IN_EVENTS.includes(type)),
+    `webhookEvents must be a list of different events among ${OPT_IN_EVENTS.join(', ')}.`,
+  )
+  @Optional()
+  webhookEvents?: readonly string[];
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.otpCountries)
+  @Satisfies(
+    isListOf(isCountryOrEvery),
+    'otpCountries must be a list of different ISO 3166-1 alpha-2 country codes (GB, not UK), or hold "*" for every country.',
+  )
+  @Optional()
+  otpCountries?: readonly string[];
+
+  @ApiPropertyOptional({
+    oneOf: [{ type: 'string' }, { type: 'number', minimum: 0 }, { type: 'null' }],
+    description: 'What codes may cost in a day (UTC), as a decimal text or a number; null for no cap.',
+    example: '250.00',
+  })
+  @Satisfies(
+    (value) => (typeof value === 'string' || typeof value === 'number') && isUsd(String(value)),
+    'otpDailySpendCapUsd must be an amount of US dollars of 0 or more with up to six decimals, such as "250.00", or null.',
+  )
+  @Nullable()
+  otpDailySpendCapUsd?: string | number | null;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.active)
+  @IsBoolean(failsWith('active must be true or false.'))
+  @Optional()
+  active?: boolean;
+}
+
+/** The body of POST /v1/admin/accounts. */
+export class AccountDraft extends AccountChange {
+  @Required()
+  override name!: string;
+}

@@ -1,0 +1,45 @@
+import { ACCOUNTS, AccountStore, type Account } from '@countersign/accounts';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { succeed, type Outcome } from '../../http/errors.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import { AdminDefaults } from '../admin-defaults.js';
+import type { AccountChange, AccountDraft } from './account.dto.js';
+import { type AccountAnswer, accountView } from './account.view.js';
+
+type Reply = Promise<Outcome<Written<Account, AccountAnswer>>>;
+
+@Injectable()
+export class AccountResource implements AdminResource<Account, AccountAnswer> {
+  readonly name = 'accounts';
+  readonly noun = 'account';
+  readonly idPrefix = 'acct';
+  readonly table = ACCOUNTS;
+  readonly view = accountView;
+  readonly refusals = {};
+
+  constructor(
+    private readonly accounts: AccountStore,
+    private readonly defaults: AdminDefaults,
+  ) {}
+
+  async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
+    const { otpCountries } = this.defaults;
+    const draft = { otpCountries, ...stored(rest), name };
+    const { account, webhookSecret } = await this.accounts.createAccount(tx, draft);
+    return succeed({ row: account, once: { webhookSecret } });
+  }
+
+  async update(tx: Executor, account: Account, change: AccountChange): Reply {
+    return succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...stored(change) }) });
+  }
+}
+
+/** What was sent as it is stored: a URL as a parser writes it, so that what is stored is what is called. */
+function stored({ otpDailySpendCapUsd: cap, defaultWebhookUrl: url, ...rest }: AccountChange): Partial<Account> {
+  return {
+    ...rest,
+    ...(url === undefined ? {} : { defaultWebhookUrl: url === null ? null : new URL(url).href }),
+    ...(cap === undefined ? {} : { otpDailySpendCapUsd: cap === null ? null : String(cap) }),
+  };
+}

@@ -1,0 +1,80 @@
+import { renderUsd, type Account } from '@countersign/accounts';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import { idField, nullable, USD_PATTERN } from '../view-fields.js';
+import { OPT_IN_EVENTS } from './opt-in-events.js';
+
+export const ACCOUNT_FIELDS = {
+  name: { type: 'string', minLength: 1, maxLength: 100, example: 'Acme Inc.' },
+  defaultWebhookUrl: nullable(
+    { format: 'uri', maxLength: 2048 },
+    {
+      description: 'Told of sessions that name no webhook of their own. Public https.',
+      example: 'https://acme.example/webhooks',
+    },
+  ),
+  webhookEvents: {
+    type: 'array',
+    items: { type: 'string', enum: [...OPT_IN_EVENTS] },
+    description: 'What the account is told of besides `verification.completed`, which it always is.',
+    example: ['verification.expired'],
+  },
+  otpCountries: {
+    type: 'array',
+    items: { type: 'string', pattern: '^(\\*|[A-Z]{2})$' },
+    description:
+      'ISO 3166-1 alpha-2 of the countries that codes are sent to; `*` for all. A new account has `["*"]` in development and none in production.',
+    example: ['US', 'CA'],
+  },
+  otpDailySpendCapUsd: nullable(
+    { pattern: USD_PATTERN },
+    { description: 'What codes may cost in a day (UTC); null for no cap.', example: '250.00' },
+  ),
+  active: { type: 'boolean', description: 'When false its keys are refused, within 5 s.', example: true },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class AccountAnswer {
+  @ApiProperty(idField('acct'))
+  readonly id!: string;
+
+  @ApiProperty(ACCOUNT_FIELDS.name)
+  readonly name!: string;
+
+  @ApiProperty(ACCOUNT_FIELDS.defaultWebhookUrl)
+  readonly defaultWebhookUrl!: string | null;
+
+  @ApiProperty(ACCOUNT_FIELDS.webhookEvents)
+  readonly webhookEvents!: readonly string[];
+
+  @ApiProperty(ACCOUNT_FIELDS.otpCountries)
+  readonly otpCountries!: readonly string[];
+
+  @ApiProperty(ACCOUNT_FIELDS.otpDailySpendCapUsd)
+  readonly otpDailySpendCapUsd!: string | null;
+
+  @ApiProperty(ACCOUNT_FIELDS.active)
+  readonly active!: boolean;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+    description: 'Signs the account’s webhooks. Shown once, when the account is made.',
+  })
+  readonly webhookSecret?: string;
+}
+
+export class AccountList extends PageOf(AccountAnswer) {}
+
+export function accountView(account: Account): AccountAnswer {
+  const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
+  return {
+    id: renderId('acct', id),
+    name,
+    defaultWebhookUrl,
+    webhookEvents,
+    otpCountries,
+    otpDailySpendCapUsd: otpDailySpendCapUsd === null ? null : renderUsd(otpDailySpendCapUsd),
+    active,
+  };
+}

@@ -1,0 +1,49 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import { AccountChange, AccountDraft } from './account.dto.js';
+import { AccountResource } from './account.resource.js';
+import { AccountAnswer, AccountList } from './account.view.js';
+
+const ACCOUNT = { id: 'Account', one: 'an account', many: 'accounts' };
+
+@Controller('v1/admin/accounts')
+export class AccountsController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly accounts: AccountResource,
+  ) {}
+
+  @Lists(ACCOUNT, AccountList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<AccountList> {
+    return valueOf(await this.desk.list(this.accounts, query));
+  }
+
+  @Creates(ACCOUNT, AccountAnswer, {
+    description: 'Its webhook secret is in this answer and in no other.',
+    errors: ['INVALID_WEBHOOK_URL'],
+  })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AccountDraft): Promise<AccountAnswer> {
+    return valueOf(await this.desk.create(this.accounts, by, (tx) => this.accounts.create(tx, body)));
+  }
+
+  @Shows(ACCOUNT, AccountAnswer)
+  async find(@Param('id') id: string): Promise<AccountAnswer> {
+    return valueOf(await this.desk.find(this.accounts, id));
+  }
+
+  @Updates(ACCOUNT, AccountAnswer, { errors: ['INVALID_WEBHOOK_URL'] })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: AccountChange,
+  ): Promise<AccountAnswer> {
+    return valueOf(await this.desk.update(this.accounts, by, id, (tx, row) => this.accounts.update(tx, row, body)));
+  }
+}

@@ -1,0 +1,147 @@
+import { AuditStore } from '@countersign/events';
+import { Database, DataError, type Executor, type Page, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../http/errors.js';
+import type { AdminResource, Engineer, Written } from './admin-resource.js';
+import type { AccountPageQuery, PageAnswer } from './paging.js';
+
+type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
+
+/**
+ * Everything that all resources of the admin API have in common: pages, "there is none", one transaction a change with the
+ * thing locked and its audit entry in it, and what a violated constraint means. A resource adds what it is and how it is
+ * written. A write decides before it writes: what it has refused, it has not touched.
+ */
+@Injectable()
+export class AdminDesk {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditStore,
+  ) {}
+
+  /** A page, newest first. A thing that was deleted meanwhile is still a place to start behind. */
+  async list<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    { limit, startingAfter, accountId }: AccountPageQuery,
+  ): Promise<Outcome<PageAnswer<View>>> {
+    const after = startingAfter === undefined ? null : parseId(resource.idPrefix, startingAfter);
+    if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource.idPrefix);
+    const ownerId = accountId === undefined ? null : parseId('acct', accountId);
+    if (accountId !== undefined && ownerId === null) return invalid('accountId', 'acct');
+    const request = { limit: Number(limit), startingAfter: after, ownerId };
+    const page: Page<Row> = await resource.table.list(this.database, request);
+    return succeed({ data: page.rows.map(resource.view), hasMore: page.hasMore });
+  }
+
+  async find<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    id: string,
+  ): Promise<Outcome<View>> {
+    const uuid = parseId(resource.idPrefix, id);
+    const row = uuid === null ? null : await resource.table.find(this.database, uuid);
+    return row === null ? unknown(resource) : succeed(resource.view(row));
+  }
+
+  create<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    by: Engineer,
+    write: (tx: Executor) => Reply<Row, View>,
+  ): Promise<Outcome<View>> {
+    return this.inTransaction(resource, async (tx) => {
+      const outcome = await write(tx);
+      if (!outcome.ok) return outcome;
+      const { row, once } = outcome.value;
+      const after = resource.view(row);
+      await this.note(tx, resource, by, { action: 'create', id: row.id, before: null, after });
+      return succeed({ ...after, ...once });
+    });
+  }
+
+  /** `action` as the audit log calls it; what neither changes nor shows anything is not written down. */
+  act<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    by: Engineer,
+    { id, action }: { readonly id: string; readonly action: string },
+    write: (tx: Executor, row: Row) => Reply<Row, View>,
+  ): Promise<Outcome<View>> {
+    return this.withLocked(resource, id, async (tx, row) => {
+      const before = resource.view(row);
+      const outcome = await write(tx, row);
+      if (!outcome.ok) return outcome;
+      const { once } = outcome.value;
+      const after = resource.view(outcome.value.row);
+      const changed = once !== undefined || JSON.stringify(before) !== JSON.stringify(after);
+      if (changed) await this.note(tx, resource, by, { action, id: row.id, before, after });
+      return succeed({ ...after, ...once });
+    });
+  }
+
+  update<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    by: Engineer,
+    id: string,
+    write: (tx: Executor, row: Row) => Reply<Row, View>,
+  ): Promise<Outcome<View>> {
+    return this.act(resource, by, { id, action: 'update' }, write);
+  }
+
+  remove<Row extends { readonly id: Uuid }, View extends object>(
+    resource: AdminResource<Row, View>,
+    by: Engineer,
+    id: string,
+    write: (tx: Executor, row: Row) => Promise<unknown>,
+  ): Promise<Outcome<null>> {
+    return this.withLocked(resource, id, async (tx, row) => {
+      await write(tx, row);
+      await this.note(tx, resource, by, { action: 'delete', id: row.id, before: resource.view(row), after: null });
+      return succeed(null);
+    });
+  }
+
+  private withLocked<Row extends { readonly id: Uuid }, View extends object, T>(
+    resource: AdminResource<Row, View>,
+    id: string,
+    work: (tx: Executor, row: Row) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    return this.inTransaction(resource, async (tx) => {
+      const uuid = parseId(resource.idPrefix, id);
+      const row = uuid === null ? null : await resource.table.lock(tx, uuid);
+      return row === null ? unknown(resource) : work(tx, row);
+    });
+  }
+
+  private async inTransaction<T>(
+    { refusals }: Pick<AdminResource<never, never>, 'refusals'>,
+    work: (tx: Executor) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    try {
+      return await this.database.transaction(work);
+    } catch (error) {
+      const refusal = error instanceof DataError && error.constraint !== null ? refusals[error.constraint] : undefined;
+      if (refusal === undefined) throw error;
+      return { ok: false, refusal };
+    }
+  }
+
+  private note(
+    tx: Executor,
+    { name, idPrefix }: Pick<AdminResource<never, never>, 'name' | 'idPrefix'>,
+    { actor, requestId }: Engineer,
+    change: {
+      readonly action: string;
+      readonly id: Uuid;
+      readonly before: object | null;
+      readonly after: object | null;
+    },
+  ): Promise<void> {
+    const { action, id, before, after } = change;
+    const resourceId = renderId(idPrefix, id);
+    return this.audit.append(tx, { actor, action, resource: name, resourceId, before, after, requestId });
+  }
+}
+
+const unknown = ({ noun }: Pick<AdminResource<never, never>, 'noun'>) =>
+  refuse('NOT_FOUND', { message: `There is no ${noun} with this id.` });
+
+const invalid = (field: string, idPrefix: string) =>
+  refuse('VALIDATION_ERROR', { message: `${field} must be an id that begins with ${idPrefix}_.`, field });

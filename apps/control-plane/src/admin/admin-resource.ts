@@ -1,0 +1,36 @@
+import type { RecordTable, Uuid } from '@countersign/postgres';
+import type { Refusal } from '../http/errors.js';
+
+/** What there is to know of one kind of thing that engineers look after, besides how it is written. */
+export interface AdminResource<Row extends { readonly id: Uuid }, View extends object> {
+  /** As its path and the audit log spell it: `brands`. */
+  readonly name: string;
+  /** One of them, in a sentence: `brand`. */
+  readonly noun: string;
+  /** Of its ids: `brd`. */
+  readonly idPrefix: string;
+  readonly table: RecordTable<Row>;
+  /** The thing as the API and the audit log show it: no secrets. */
+  readonly view: (row: Row) => View;
+  /** What the constraints of its table mean for the caller, by their names; any other one is a fault of ours. */
+  readonly refusals: Readonly<Record<string, Refusal>>;
+}
+
+/** What was written, and what of it this answer alone shows: a key, a secret. */
+export interface Written<Row, View> {
+  readonly row: Row;
+  readonly once?: Partial<View>;
+}
+
+/** Who asks, and in which request: what the audit log wants to know. */
+export interface Engineer {
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+/** For a create that names an account, and for the foreign key behind it. */
+export const NO_SUCH_ACCOUNT = {
+  code: 'VALIDATION_ERROR',
+  field: 'accountId',
+  message: 'There is no account with this id.',
+} as const satisfies Refusal;

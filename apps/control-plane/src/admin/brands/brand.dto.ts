@@ -1,0 +1,81 @@
+import { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from '@countersign/accounts';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean, IsString } from 'class-validator';
+import { failsWith } from '../../http/compiled-validator.js';
+import { TargetRules } from '../../webhooks/target.js';
+import { isLine, isText, Nullable, Optional, Required, Satisfies } from '../fields.js';
+import { idField } from '../view-fields.js';
+import { BRAND_FIELDS } from './brand.view.js';
+
+/** Phones and RCS carriers fetch the logo from elsewhere, so what an operator allows webhooks does not count here. */
+const PUBLIC_HTTPS = new TargetRules({ allowedCidrs: [], allowHttp: false });
+
+/** The body of PATCH /v1/admin/brands/{id}. Whether its texts fit one SMS is asked of the whole brand, afterwards. */
+export class BrandChange {
+  @ApiPropertyOptional(BRAND_FIELDS.name)
+  @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
+  @Optional()
+  name?: string;
+
+  @ApiPropertyOptional(BRAND_FIELDS.slug)
+  @Satisfies(isText(SLUG), 'slug must be 2 to 12 characters of A-Z and 0-9.')
+  @Optional()
+  slug?: string;
+
+  @ApiPropertyOptional(BRAND_FIELDS.instruction)
+  @Satisfies(isLine(160), 'instruction must be one line of 1 to 160 characters.')
+  @Optional()
+  instruction?: string;
+
+  @ApiPropertyOptional(BRAND_FIELDS.logoUrl)
+  @Satisfies(
+    (value) => typeof value === 'string' && PUBLIC_HTTPS.check(value).ok,
+    'logoUrl must be a public https URL without user name, password or fragment, or null.',
+  )
+  @Nullable()
+  logoUrl?: string | null;
+
+  @ApiPropertyOptional(BRAND_FIELDS.rcsAgentId)
+  @Satisfies(isText(RCS_AGENT_ID), 'rcsAgentId must be the id of an RBM agent, or null.')
+  @Nullable()
+  rcsAgentId?: string | null;
+
+  @ApiPropertyOptional(BRAND_FIELDS.rcsNumberMatching)
+  @IsBoolean(failsWith('rcsNumberMatching must be true or false.'))
+  @Optional()
+  rcsNumberMatching?: boolean;
+
+  @ApiPropertyOptional(BRAND_FIELDS.senderId)
+  @Satisfies(
+    isText(SENDER_ID),
+    'senderId must be a number in E.164 format, a short code of 3 to 8 digits, up to 11 letters and digits with a letter among them, or null.',
+  )
+  @Nullable()
+  senderId?: string | null;
+
+  @ApiPropertyOptional(BRAND_FIELDS.domain)
+  @Satisfies(isText(DOMAIN), 'domain must be a host name such as login.acme.example, without https://, or null.')
+  @Nullable()
+  domain?: string | null;
+
+  @ApiPropertyOptional(BRAND_FIELDS.active)
+  @IsBoolean(failsWith('active must be true or false.'))
+  @Optional()
+  active?: boolean;
+}
+
+/** The body of POST /v1/admin/brands. */
+export class BrandDraft extends BrandChange {
+  @ApiProperty(idField('acct'))
+  @IsString(failsWith('accountId must be a string.'))
+  accountId!: string;
+
+  @Required()
+  override name!: string;
+
+  @Required()
+  override slug!: string;
+
+  @Required()
+  override instruction!: string;
+}

@@ -1,0 +1,49 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { AccountPageQuery } from '../paging.js';
+import { BrandChange, BrandDraft } from './brand.dto.js';
+import { BrandResource } from './brand.resource.js';
+import { BrandAnswer, BrandList } from './brand.view.js';
+
+const BRAND = { id: 'Brand', one: 'a brand', many: 'brands' };
+
+@Controller('v1/admin/brands')
+export class BrandsController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly brands: BrandResource,
+  ) {}
+
+  @Lists(BRAND, BrandList)
+  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<BrandList> {
+    return valueOf(await this.desk.list(this.brands, query));
+  }
+
+  @Creates(BRAND, BrandAnswer, { errors: ['CONFLICT'] })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<BrandAnswer> {
+    return valueOf(await this.desk.create(this.brands, by, (tx) => this.brands.create(tx, body)));
+  }
+
+  @Shows(BRAND, BrandAnswer)
+  async find(@Param('id') id: string): Promise<BrandAnswer> {
+    return valueOf(await this.desk.find(this.brands, id));
+  }
+
+  @Updates(BRAND, BrandAnswer, {
+    description: 'Sessions that were made before keep what they were made with.',
+    errors: ['CONFLICT'],
+  })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: BrandChange,
+  ): Promise<BrandAnswer> {
+    return valueOf(await this.desk.update(this.brands, by, id, (tx, row) => this.brands.update(tx, row, body)));
+  }
+}

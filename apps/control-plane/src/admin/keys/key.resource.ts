@@ -1,0 +1,51 @@
+import { AccountStore, API_KEYS, type ApiKey } from '@countersign/accounts';
+import { type Executor, parseId } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';
+import { limitsOf } from './key-limits.js';
+import type { KeyChange, KeyDraft } from './key.dto.js';
+import { type KeyAnswer, keyView } from './key.view.js';
+
+type Reply = Promise<Outcome<Written<ApiKey, KeyAnswer>>>;
+
+@Injectable()
+export class KeyResource implements AdminResource<ApiKey, KeyAnswer> {
+  readonly name = 'keys';
+  readonly noun = 'key';
+  readonly idPrefix = 'key';
+  readonly table = API_KEYS;
+  readonly view = keyView;
+  readonly refusals = { api_keys_account_id_fkey: NO_SUCH_ACCOUNT };
+
+  constructor(private readonly accounts: AccountStore) {}
+
+  async create(tx: Executor, { accountId: sentId, kind, name, ...rest }: KeyDraft): Reply {
+    const accountId = parseId('acct', sentId);
+    if (accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
+    const { key, ...row } = await this.accounts.createApiKey(tx, { ...stored(rest), accountId, kind, name });
+    return succeed({ row, once: { key } });
+  }
+
+  async update(tx: Executor, apiKey: ApiKey, change: KeyChange): Reply {
+    return succeed({ row: await this.accounts.updateApiKey(tx, { ...apiKey, ...stored(change) }) });
+  }
+
+  /** The same key with another text; the old one ends as a revoked one does. */
+  async rotate(tx: Executor, apiKey: ApiKey): Reply {
+    if (apiKey.revokedAt !== null) {
+      return refuse('CONFLICT', { message: 'This key is revoked, and is not brought back: make a new one.' });
+    }
+    const { key, ...row } = await this.accounts.rotateApiKey(tx, apiKey);
+    return succeed({ row, once: { key } });
+  }
+
+  /** Again does nothing more. */
+  async revoke(tx: Executor, apiKey: ApiKey): Reply {
+    return succeed({ row: (await this.accounts.revokeApiKey(tx, apiKey.id)) ?? apiKey });
+  }
+}
+
+function stored({ limits, ...rest }: KeyChange): Partial<ApiKey> {
+  return { ...rest, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
+}

@@ -1,0 +1,91 @@
+import { LIMIT_NAMES, SCOPES, type ApiKey, type KeyLimits } from '@countersign/accounts';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import { idField, nullable } from '../view-fields.js';
+
+export const MAX_LIMIT_PER_MINUTE = 1_000_000;
+
+const LIMIT = { type: 'integer', minimum: 1, maximum: MAX_LIMIT_PER_MINUTE } as const;
+
+export const KEY_FIELDS = {
+  kind: { type: 'string', enum: ['live', 'test'], description: 'With a test key nothing leaves the building.' },
+  name: { type: 'string', minLength: 1, maxLength: 100, description: 'Where it is used.', example: 'backend' },
+  scopes: {
+    type: 'array',
+    items: { type: 'string', enum: [...SCOPES] },
+    minItems: 1,
+    description: 'What it may do: sessions, codes, usage, realtime, webhook deliveries.',
+    example: ['verify', 'otp'],
+  },
+  limits: {
+    type: 'object',
+    properties: Object.fromEntries(LIMIT_NAMES.map((name) => [name, LIMIT])),
+    additionalProperties: false,
+    description: 'Requests a minute, where they are not the usual 600 (default), 300 (create) and 60 (poll, usage).',
+    example: { create: 1000 },
+  },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class KeyAnswer {
+  @ApiProperty(idField('key', { description: 'Stays the same when the key is rotated.' }))
+  readonly id!: string;
+
+  @ApiProperty(idField('acct'))
+  readonly accountId!: string;
+
+  @ApiProperty(KEY_FIELDS.kind)
+  readonly kind!: 'live' | 'test';
+
+  @ApiProperty(KEY_FIELDS.name)
+  readonly name!: string;
+
+  @ApiProperty(KEY_FIELDS.scopes)
+  readonly scopes!: readonly string[];
+
+  @ApiProperty(KEY_FIELDS.limits)
+  readonly limits!: KeyLimits;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: '^csk_(live|test)_[0-9A-Za-z]{4}$',
+    description: 'How the key begins: enough to recognise it by, useless to guess it.',
+    example: 'csk_live_f3Zk',
+  })
+  readonly prefix!: string;
+
+  @ApiProperty(
+    nullable(
+      { format: 'date-time' },
+      { description: 'Some seconds behind; null until it is used.', example: '2026-01-31T12:00:00.000Z' },
+    ),
+  )
+  readonly lastUsedAt!: string | null;
+
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
+  readonly revokedAt!: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: '^csk_(live|test)_[0-9A-Za-z]{38}$',
+    description: 'The key itself. Shown once, when it is made or rotated.',
+  })
+  readonly key?: string;
+}
+
+export class KeyList extends PageOf(KeyAnswer) {}
+
+export function keyView(apiKey: ApiKey): KeyAnswer {
+  const { id, accountId, kind, name, scopes, limits, prefix, lastUsedAt, revokedAt } = apiKey;
+  return {
+    id: renderId('key', id),
+    accountId: renderId('acct', accountId),
+    kind,
+    name,
+    scopes,
+    limits,
+    prefix,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  };
+}

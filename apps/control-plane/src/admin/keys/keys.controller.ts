@@ -1,0 +1,71 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Acts, Creates, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { AccountPageQuery } from '../paging.js';
+import { KeyChange, KeyDraft } from './key.dto.js';
+import { KeyResource } from './key.resource.js';
+import { KeyAnswer, KeyList } from './key.view.js';
+
+const KEY = { id: 'Key', one: 'an API key', many: 'API keys' };
+
+@Controller('v1/admin/keys')
+export class KeysController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly keys: KeyResource,
+  ) {}
+
+  @Lists(KEY, KeyList)
+  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<KeyList> {
+    return valueOf(await this.desk.list(this.keys, query));
+  }
+
+  @Creates(KEY, KeyAnswer, { description: 'The key itself is in this answer and in no other. It works at once.' })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<KeyAnswer> {
+    return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
+  }
+
+  @Shows(KEY, KeyAnswer)
+  async find(@Param('id') id: string): Promise<KeyAnswer> {
+    return valueOf(await this.desk.find(this.keys, id));
+  }
+
+  @Updates(KEY, KeyAnswer, { description: '`limits` replaces all the limits that the key had.' })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: KeyChange,
+  ): Promise<KeyAnswer> {
+    return valueOf(await this.desk.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
+  }
+
+  @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, KeyAnswer, {
+    description: 'The new key is in this answer and in no other. The old one ends everywhere within 5 s; the id stays.',
+    errors: ['CONFLICT'],
+  })
+  async rotate(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<KeyAnswer> {
+    const rotate = { id, action: 'rotate' };
+    return valueOf(await this.desk.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
+  }
+
+  @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, KeyAnswer, {
+    description: 'It ends everywhere within 5 s, for good. Again does nothing more.',
+  })
+  async revoke(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<KeyAnswer> {
+    const revoke = { id, action: 'revoke' };
+    return valueOf(await this.desk.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
+  }
+}

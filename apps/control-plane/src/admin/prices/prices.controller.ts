@@ -1,0 +1,52 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import { PriceChange, PriceDraft } from './price.dto.js';
+import { PriceResource } from './price.resource.js';
+import { PriceAnswer, PriceList } from './price.view.js';
+
+const PRICE = { id: 'Price', one: 'a price', many: 'prices' };
+const PAST = 'Hours of usage that have been added up already keep the cost they had.';
+
+@Controller('v1/admin/prices')
+export class PricesController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly prices: PriceResource,
+  ) {}
+
+  @Lists(PRICE, PriceList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<PriceList> {
+    return valueOf(await this.desk.list(this.prices, query));
+  }
+
+  @Creates(PRICE, PriceAnswer, { description: PAST, errors: ['CONFLICT'] })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<PriceAnswer> {
+    return valueOf(await this.desk.create(this.prices, by, (tx) => this.prices.create(tx, body)));
+  }
+
+  @Shows(PRICE, PriceAnswer)
+  async find(@Param('id') id: string): Promise<PriceAnswer> {
+    return valueOf(await this.desk.find(this.prices, id));
+  }
+
+  @Updates(PRICE, PriceAnswer, { description: PAST, errors: ['CONFLICT'] })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: PriceChange,
+  ): Promise<PriceAnswer> {
+    return valueOf(await this.desk.update(this.prices, by, id, (tx, row) => this.prices.update(tx, row, body)));
+  }
+
+  @Deletes(PRICE, { description: PAST })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.prices, by, id, (tx, row) => this.prices.delete(tx, row)));
+  }
+}
