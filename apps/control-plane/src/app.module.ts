@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AdminModule } from './admin/admin.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OtpModule } from './otp/otp.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -21,6 +22,7 @@ export class AppModule {
         VerifyModule.over(stores, testNumbers, idempotency),
         UsageModule.over(options),
         OtpModule.over(options, stores, testNumbers),
+        AdminModule.over(options),
         WebhooksModule.over(options),
         DocsModule.at(options.settings.publicBaseUrl),
       ],
