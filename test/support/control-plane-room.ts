@@ -26,6 +26,8 @@ export interface Call {
   /** The demo account's by default; null sends none. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of a neighbour; the room's own by default. */
+  readonly baseUrl?: string;
   /** Text and octets are sent as they are, anything else as JSON; `application/json` unless told otherwise. */
   readonly body?: unknown;
 }
@@ -125,8 +127,14 @@ export class ControlPlaneRoom {
 
   /** One more control plane on the same database; the answer stops it. */
   async beside(): Promise<() => Promise<void>> {
-    const ports = { CONTROL_PLANE_PORT: String(await freePort()), CONTROL_PLANE_OPS_PORT: String(await freePort()) };
-    return this.launch({ ...this.environment, ...ports });
+    return (await this.neighbour()).stop;
+  }
+
+  /** One more control plane on the same database, to be called by its own address. */
+  async neighbour(): Promise<{ readonly baseUrl: string; readonly stop: () => Promise<void> }> {
+    const port = String(await freePort());
+    const ports = { CONTROL_PLANE_PORT: port, CONTROL_PLANE_OPS_PORT: String(await freePort()) };
+    return { baseUrl: `https://127.0.0.1:${port}`, stop: await this.launch({ ...this.environment, ...ports }) };
   }
 
   async stop(): Promise<void> {
@@ -154,9 +162,9 @@ export class ControlPlaneRoom {
     return this.#documented;
   }
 
-  private async ask(target: string, { method = 'GET', key, headers = {}, body }: Call): Promise<Answer> {
+  private async ask(target: string, { method = 'GET', key, headers = {}, baseUrl = this.baseUrl, body }: Call): Promise<Answer> {
     const apiKey = key === undefined ? this.demo.apiKey : key;
-    const response = await request(`${this.baseUrl}${target}`, {
+    const response = await request(`${baseUrl}${target}`, {
       dispatcher: this.agent,
       method,
       headers: {
