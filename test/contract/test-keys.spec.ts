@@ -145,6 +145,76 @@ describe('+15005550005', () => {
   });
 });
 
+describe('codes of a test key', () => {
+  const send = (id: string): Promise<Answer> => room.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key });
+  const check = (id: string, code: string): Promise<Answer> =>
+    room.call(`/v1/verify/${id}/check`, { method: 'POST', key, body: { code } });
+
+  it.each([
+    ['+15005550006', 'delivered'],
+    ['+15005550007', 'undelivered'],
+    ['+447911123456', 'delivered'],
+  ])('%s: are submitted at once and %s a second later', async (phone, state) => {
+    const id = await made(phone);
+    const answer = await send(id);
+    expect(answer).toMatchObject({ status: 200, json: { success: true, phone } });
+    const events = await told(id, 2);
+    expect(events.map(({ type }) => type)).toEqual(['verification.otp_delivery', 'verification.otp_delivery']);
+    expect(new Set(events.map(({ data }) => data['state']))).toEqual(new Set(['submitted', state]));
+    const [messageId] = new Set(events.map(({ data }) => data['messageId']));
+    expect(messageId).toMatch(/^msg_[0-9A-HJKMNP-TV-Z]{26}$/);
+    const final = events.find(({ data }) => data['state'] === state);
+    expect(final?.data).toEqual({
+      sessionId: id,
+      messageId,
+      state,
+      ...(state === 'undelivered' ? { networkError: 'UNDELIV' } : {}),
+    });
+  });
+
+  it.each(['+15005550006', '+15005550007', '+15005550004', '+447911123456'])('%s: are 424242', async (phone) => {
+    const id = await made(phone);
+    await send(id);
+    expect(await check(id, '424241')).toMatchObject({ status: 422, code: 'INVALID_CODE', field: 'code' });
+    const { accountId, brandId } = room.demo;
+    const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, phone, accountId, brandId);
+    expect(await check(id, '424242')).toMatchObject({
+      status: 200,
+      json: { id, status: 'approved', phone, authEntropy: entropy, e2eeKeyShare: entropy },
+    });
+    expect((await get(id)).json).toMatchObject({ status: 'approved', authEntropy: entropy });
+  });
+
+  it('are not sent to +15005550008', async () => {
+    const id = await made('+15005550008');
+    expect(await send(id)).toMatchObject({ status: 403, code: 'DESTINATION_BLOCKED', field: 'phone' });
+    expect(await check(id, '424242')).toMatchObject({ status: 409, code: 'OTP_NOT_SENT' });
+    expect((await get(id)).json).toMatchObject({ status: 'pending' });
+  });
+
+  it('have no caps per phone, and keep the limits of a session', async () => {
+    for (let sends = 0; sends < 12; sends++) expect((await send(await made('+15005550006'))).status).toBe(200);
+    const id = await made('+15005550006');
+    expect((await send(id)).status).toBe(200);
+    const answer = await send(id);
+    expect(answer).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  });
+
+  it('never reach a carrier, and cost nothing', async () => {
+    const id = await made('+15005550006');
+    await send(id);
+    await told(id, 2);
+    expect(
+      await room.database.query(
+        `SELECT state, attempts, bind_id, text_sealed IS NULL AS erased, cost_usd::float8 AS cost
+         FROM outbound_messages WHERE session_id = $1`,
+        [parseId('sess', id)],
+      ),
+    ).toEqual([{ state: 'delivered', attempts: 0, bind_id: null, erased: true, cost: 0 }]);
+  });
+});
+
 describe('+15005550009', () => {
   it('is INVALID_PHONE', async () => {
     const before = await room.countSessions();
