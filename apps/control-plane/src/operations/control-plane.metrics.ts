@@ -9,6 +9,7 @@ export class ControlPlaneMetrics {
   readonly expired;
   readonly deliveryAttempts;
   readonly deliverySeconds;
+  readonly codesRefused;
   readonly #batches;
   readonly #requests;
   readonly #createSeconds;
@@ -32,6 +33,11 @@ export class ControlPlaneMetrics {
       labels: ['outcome'],
     });
     this.deliverySeconds = metrics.histogram({ name: 'webhook_seconds', help: 'How long receivers took to answer.' });
+    this.codesRefused = metrics.counter({
+      name: 'otp_refused_total',
+      help: 'Codes that the toll-fraud guard did not send, by its rule.',
+      labels: ['rule'],
+    });
     this.#batches = metrics.histogram({
       name: 'batch_commands',
       help: 'Commands that shared a transaction.',

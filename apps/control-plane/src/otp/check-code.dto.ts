@@ -1,0 +1,13 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsString, Matches } from 'class-validator';
+import { failsWith } from '../http/compiled-validator.js';
+
+const CODE = failsWith('code must be a string of 6 digits.');
+
+/** The body of POST /v1/verify/{id}/check (specification 4.4). Another shape costs no attempt. */
+export class CheckCode {
+  @ApiProperty({ pattern: '^[0-9]{6}$', description: 'As the user typed it, leading zeros kept.', example: '042137' })
+  @Matches(/^[0-9]{6}$/, CODE)
+  @IsString(CODE)
+  code!: string;
+}

@@ -1,0 +1,52 @@
+import { RESEND_COOLDOWN_SECONDS, type CheckResult, type CodeLimit, type CodeReadiness } from '@countersign/session';
+import { refuse, type Refusal } from '../http/errors.js';
+import type { GuardRefusal } from './guard-rules.js';
+
+type NotReady = Exclude<CodeReadiness, { kind: 'ready' }>;
+type NotApproved = Exclude<CheckResult, { kind: 'approved' }>;
+
+/** Why a code is not sent or not accepted, as the caller is told (contract, Errors). */
+export function codeRefusal(refused: NotReady | NotApproved): Refusal {
+  switch (refused.kind) {
+    case 'not_found':
+      return { code: 'SESSION_NOT_FOUND' };
+    case 'expired':
+      return { code: 'SESSION_NOT_FOUND', message: `This session expired at ${refused.at.toISOString()}.` };
+    case 'not_pending':
+      return { code: 'SESSION_NOT_PENDING', message: `This session is ${refused.status}.` };
+    case 'otp_disabled':
+      return { code: 'SMS_OTP_DISABLED' };
+    case 'not_sent':
+      return { code: 'OTP_NOT_SENT' };
+    case 'too_many':
+      return { code: 'TOO_MANY_ATTEMPTS', retryAfterSeconds: refused.retryAfterSeconds };
+    case 'wrong':
+      return { code: 'INVALID_CODE', field: 'code', attemptsRemaining: refused.attemptsRemaining };
+  }
+}
+
+/** What keeps a session from one code more. */
+export function limitRefusal({ kind, retryAfterSeconds }: CodeLimit): Refusal {
+  if (kind === 'send_limit') {
+    return { code: 'SEND_LIMIT_REACHED', message: 'This session sends no more codes.', retryAfterSeconds };
+  }
+  const message = `A code was sent less than ${RESEND_COOLDOWN_SECONDS} seconds ago.`;
+  return { code: 'RATE_LIMITED', message, retryAfterSeconds };
+}
+
+/** What the guard refused: that a destination is blocked, not by which rule. */
+export function guardRefusal(refused: GuardRefusal, now: Date): Refusal {
+  if (refused.kind === 'blocked') return { code: 'DESTINATION_BLOCKED', field: 'phone' };
+  const seconds = Math.ceil((refused.until.getTime() - now.getTime()) / 1000);
+  const message = 'Too many codes were sent to this phone.';
+  return { code: 'SEND_LIMIT_REACHED', message, retryAfterSeconds: Math.max(1, seconds) };
+}
+
+/** No carrier can be reached that takes messages to this phone: for somebody else to mend. */
+export const NO_ROUTE: Refusal = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'No route leads to this phone at the moment.',
+  retryAfterSeconds: 30,
+};
+
+export const NOT_FOUND = refuse('SESSION_NOT_FOUND');

@@ -1,0 +1,57 @@
+import { OutboundLookup, OutboundStore } from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
+import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
+import { otpText, type ReadyForCode, type Session } from '@countersign/session';
+
+export interface CodeOutboxOptions {
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly store: Pick<OutboundStore, 'insert'>;
+  readonly lookup: OutboundLookup;
+  /** Wakes whoever sends messages, after their commit. Must not throw. */
+  readonly wake: (ids: readonly Uuid[]) => void;
+  /** Wakes whoever plays the carrier for test keys. Must not throw. */
+  readonly wakeTest: () => void;
+}
+
+/** Where a code goes from here: a sealed message in the same transaction, and the bell after its commit. */
+export class CodeOutbox {
+  constructor(private readonly options: CodeOutboxOptions) {}
+
+  newId(): Uuid {
+    return this.options.clock.newId();
+  }
+
+  /** The phone that an earlier run of the same request has queued this message to, or null. */
+  queuedTo(tx: Executor, messageId: Uuid, sessionId: Uuid, accountId: Uuid): Promise<string | null> {
+    return this.options.lookup.queuedTo(tx, messageId, sessionId, accountId);
+  }
+
+  /** Whether a carrier can be reached that takes messages to the phone; what a test key sends needs none. */
+  async canReach(tx: Executor, { phone, test }: Session): Promise<boolean> {
+    return test || this.options.lookup.hasRoute(tx, phone);
+  }
+
+  /** Queues the SMS with the code. Its text is readable to whoever sends it, and to nobody else. */
+  async queue(tx: Executor, { session, now }: ReadyForCode, code: string, messageId: Uuid): Promise<void> {
+    const text = otpText(session.brandName, session.otpDomain, code);
+    await this.options.store.insert(tx, {
+      id: messageId,
+      sessionId: session.id,
+      accountId: session.accountId,
+      test: session.test,
+      destination: session.phone,
+      country: session.country,
+      sender: session.otpSender ?? session.inboundNumber,
+      textSealed: this.options.keys.seal('message-text', text, messageId),
+      createdAt: now,
+      expiresAt: session.expiresAt,
+    });
+  }
+
+  /** After the commit. */
+  ring(messageId: Uuid, test: boolean): void {
+    if (test) this.options.wakeTest();
+    else this.options.wake([messageId]);
+  }
+}

@@ -1,0 +1,74 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { Body, Controller, Header, HttpCode, Param, Post } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
+import { CallerKey } from '../http/caller.decorator.js';
+import { valueOf } from '../http/errors.js';
+import { Operation } from '../http/operation.js';
+import { Access } from '../http/route-access.js';
+import { CheckAnswer, SendSmsAnswer } from '../verify/session.view.js';
+import { CheckCode } from './check-code.dto.js';
+import { CheckCodeService } from './check-code.service.js';
+import { SendCodeService } from './send-code.service.js';
+
+/** Codes by SMS, for users whose phone cannot send one (specification 4.3, 4.4). */
+@Controller('v1/verify')
+export class OtpController {
+  constructor(
+    private readonly sends: SendCodeService,
+    private readonly checks: CheckCodeService,
+  ) {}
+
+  @Post(':sessionId/send-sms')
+  @HttpCode(200)
+  @Access({ access: 'key', scope: 'otp', body: 'none', withoutLimiter: 'refuse' })
+  @Operation({
+    id: 'sendSms',
+    tag: 'Verifications',
+    summary: 'Send a code by SMS',
+    description:
+      'Sends a 6-digit code to the session’s phone and answers once it is durably queued. Three codes per session, 30 seconds apart, all of them good until the session expires; five per hour and ten per day to one phone.',
+    answer: { status: 200, description: 'A code is on its way.', type: SendSmsAnswer },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_PENDING',
+      'SMS_OTP_DISABLED',
+      'DESTINATION_BLOCKED',
+      'SEND_LIMIT_REACHED',
+    ],
+  })
+  async send(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @Param('sessionId') sessionId: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<SendSmsAnswer> {
+    return valueOf(await this.sends.send(caller, sessionId));
+  }
+
+  @Post(':sessionId/check')
+  @HttpCode(200)
+  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Access({ access: 'key', scope: 'otp', body: 'json' })
+  @Operation({
+    id: 'checkCode',
+    tag: 'Verifications',
+    summary: 'Check a code',
+    description:
+      'Approves the session when the code is one of those sent. Five wrong codes per session; after them the SMS from the phone and the card still approve it.',
+    answer: { status: 200, description: 'The session is approved.', type: CheckAnswer },
+    errors: [
+      'SESSION_NOT_FOUND',
+      'SESSION_NOT_PENDING',
+      'SMS_OTP_DISABLED',
+      'OTP_NOT_SENT',
+      'INVALID_CODE',
+      'TOO_MANY_ATTEMPTS',
+    ],
+  })
+  async check(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @Param('sessionId') sessionId: string,
+    @Body(BodyPipe) body: CheckCode,
+  ): Promise<string> {
+    return valueOf(await this.checks.check(caller, sessionId, body.code));
+  }
+}

@@ -1,0 +1,94 @@
+import { bellConnection } from '@countersign/bus';
+import { DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { Queue } from 'bullmq';
+import { BodyConstraints } from '../http/body.pipe.js';
+import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import type { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
+import { CheckCodeService } from './check-code.service.js';
+import { CodeOutbox } from './code.outbox.js';
+import { CountersSweeper } from './counters.sweeper.js';
+import { GuardStore } from './guard.store.js';
+import { OtpController } from './otp.controller.js';
+import { OutboundBell } from './outbound.bell.js';
+import { SendCodeService } from './send-code.service.js';
+import { GuardOptions, SendGuard } from './send-guard.js';
+
+export interface OtpOptions {
+  readonly settings: ControlPlaneSettings;
+  readonly stores: Stores;
+  readonly metrics: ControlPlaneMetrics;
+  readonly failures: FailureLog;
+}
+
+@Module({})
+export class OtpModule {
+  static over(options: OtpOptions, stores: DynamicModule, testNumbers: DynamicModule): DynamicModule {
+    return {
+      module: OtpModule,
+      imports: [stores, testNumbers],
+      controllers: [OtpController],
+      providers: [
+        { provide: BodyConstraints, useValue: new BodyConstraints([]) },
+        SendCodeService,
+        CheckCodeService,
+        SendGuard,
+        GuardStore,
+        ...guardProviders(options),
+        ...outboxProviders(options),
+      ],
+      exports: [SendCodeService],
+    };
+  }
+}
+
+function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Provider[] {
+  const { database, clock } = stores;
+  return [
+    { provide: DestinationStore, useValue: new DestinationStore(() => clock.newId()) },
+    {
+      provide: GuardOptions,
+      useValue: new GuardOptions(settings.otpLimits, (rule) => metrics.codesRefused.inc({ rule })),
+    },
+    {
+      provide: CountersSweeper,
+      useFactory: (store: GuardStore) =>
+        new CountersSweeper({
+          store,
+          database,
+          retentionDays: settings.retentionDays,
+          onError: failures.about('forgetting counters of codes'),
+        }),
+      inject: [GuardStore],
+    },
+  ];
+}
+
+function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[] {
+  const bell = {
+    provide: OutboundBell,
+    useFactory: () => {
+      const connection = bellConnection(settings, 'producer');
+      const queue = new Queue(QUEUES.outbound, { connection, prefix: QUEUE_PREFIX });
+      return new OutboundBell(queue, failures.about('the queue of codes'));
+    },
+  };
+  const outbox = {
+    provide: CodeOutbox,
+    useFactory: (bellOfCodes: OutboundBell, testNumbers: TestNumbers) =>
+      new CodeOutbox({
+        clock: stores.clock,
+        keys: stores.keys,
+        store: new OutboundStore(),
+        lookup: new OutboundLookup(),
+        wake: (ids) => bellOfCodes.ring(ids),
+        wakeTest: () => testNumbers.takeCode(),
+      }),
+    inject: [OutboundBell, TestNumbers],
+  };
+  return [bell, outbox];
+}
