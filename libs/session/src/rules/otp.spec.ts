@@ -105,9 +105,8 @@ const COLUMNS: readonly (readonly [title: string, changes: Partial<CodeState>])[
 ];
 
 function cell(outcome: ReturnType<typeof judgeCheck>): string {
-  switch (outcome?.kind) {
-    case undefined:
-      return 'go on';
+  if (outcome === null) return 'go on';
+  switch (outcome.kind) {
     case 'not_pending':
       return `not pending: ${outcome.status}`;
     case 'expired':
