@@ -1,5 +1,6 @@
 import type { Uuid } from '@countersign/postgres';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RefusedRequest } from '../http/errors.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
@@ -32,15 +33,34 @@ const NO_KEY = new RefusedRequest({
   field: 'Idempotency-Key',
 });
 
-/** For routes with a scope: the call as IdempotencyService takes it. */
-export const Idempotent = createParamDecorator((_: unknown, context: ExecutionContext): IdempotentCall => {
-  const http = context.switchToHttp();
-  const reply = http.getResponse<FastifyReply>();
-  return {
-    request: repeatable(http.getRequest<FastifyRequest>()),
-    markReplayed: () => void reply.header('idempotent-replayed', 'true'),
-  };
+const HEADER = ApiHeader({
+  name: 'Idempotency-Key',
+  required: false,
+  description:
+    'Up to 255 printable ASCII characters that no other request has. For 24 hours a repetition, with the same key and the very same body, gets the answer of the first, and nothing is done twice.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
 });
+
+/** What the API description says of the header, for the handler whose parameter this is. */
+const describeHeader: ParameterDecorator = (target, name) => {
+  if (name === undefined) return;
+  const handler = Object.getOwnPropertyDescriptor(target, name);
+  if (handler !== undefined) HEADER(target, name, handler);
+};
+
+/** For routes with a scope: the call as IdempotencyService takes it. */
+export const Idempotent = createParamDecorator(
+  (_: unknown, context: ExecutionContext): IdempotentCall => {
+    const http = context.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    return {
+      request: repeatable(http.getRequest<FastifyRequest>()),
+      markReplayed: () => void reply.header('idempotent-replayed', 'true'),
+    };
+  },
+  [describeHeader],
+);
 
 function repeatable(request: FastifyRequest): RepeatableRequest | null {
   const header = request.headers['idempotency-key'];

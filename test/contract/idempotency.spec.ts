@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { AccountStore } from '@countersign/accounts';
+import { newId } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { until } from '../support/until.js';
+
+let room: ControlPlaneRoom;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+});
+afterAll(() => room.close());
+
+/** A create under a key, a new one unless given. */
+const create = (key: string, changes: Readonly<Record<string, unknown>> = {}, call = {}): Promise<Answer> =>
+  room.create(changes, { headers: { 'idempotency-key': key }, ...call });
+
+const replayed = (answer: Answer): unknown => answer.headers['idempotent-replayed'];
+
+/** How many sessions the work made. */
+async function made(work: () => Promise<unknown>): Promise<number> {
+  const before = await room.countSessions();
+  await work();
+  return (await room.countSessions()) - before;
+}
+
+/** Puts the only key that the room knows of into a state that it has reached by itself a moment or a day later. */
+const change = (assignments: string): Promise<unknown> =>
+  room.database.query(`UPDATE idempotency_keys SET ${assignments}`);
+
+afterEach(() => room.database.query('DELETE FROM idempotency_keys'));
+
+describe('a create with an Idempotency-Key', () => {
+  it('is answered again as it was, status and body, with Idempotent-Replayed, and makes no second session', async () => {
+    const key = randomUUID();
+    const answers: Answer[] = [];
+    expect(await made(async () => void answers.push(await create(key), await create(key), await create(key)))).toBe(1);
+    const [first, ...more] = answers;
+    expect([first?.status, first === undefined ? null : replayed(first)]).toEqual([200, undefined]);
+    for (const again of more) {
+      expect([again.status, again.text, replayed(again)]).toEqual([200, first?.text, 'true']);
+      expect(again.headers['content-type']).toBe(first?.headers['content-type']);
+    }
+  });
+
+  it('is answered as it was also when the session has ended since', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    await room.approve(String(first.json['id']), { ring: false });
+    const again = await create(key);
+    expect([again.text, again.json['status']]).toEqual([first.text, 'pending']);
+  });
+
+  it('sent 50 times at once makes one session; each answer is that one or IDEMPOTENCY_IN_PROGRESS', async () => {
+    const key = randomUUID();
+    const answers: Answer[] = [];
+    const storm = async (): Promise<void> =>
+      void answers.push(...(await Promise.all(Array.from({ length: 50 }, () => create(key)))));
+    expect(await made(storm)).toBe(1);
+    const done = answers.filter(({ status }) => status === 200);
+    expect(new Set(done.map(({ text }) => text)).size).toBe(1);
+    expect(done.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) expect(answer.code).toBe('IDEMPOTENCY_IN_PROGRESS');
+    expect((await create(key)).text).toBe(done[0]?.text);
+  });
+
+  it('sent 50 times at once to two control planes makes one session', async () => {
+    const other = await room.neighbour();
+    try {
+      const key = randomUUID();
+      const answers: Answer[] = [];
+      const storm = async (): Promise<void> => {
+        const calls = Array.from({ length: 50 }, (_, at) =>
+          create(key, {}, at % 2 === 0 ? {} : { baseUrl: other.baseUrl }),
+        );
+        answers.push(...(await Promise.all(calls)));
+      };
+      expect(await made(storm)).toBe(1);
+      const bodies = answers.filter(({ status }) => status === 200).map(({ text }) => text);
+      expect(new Set(bodies).size).toBe(1);
+      expect(
+        answers.filter(({ status }) => status !== 200).every(({ code }) => code === 'IDEMPOTENCY_IN_PROGRESS'),
+      ).toBe(true);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('with another body is refused with IDEMPOTENCY_KEY_REUSED, white space included', async () => {
+    const key = randomUUID();
+    const work = async (): Promise<void> => {
+      await create(key);
+      const other = await create(key, { ttl: 60 });
+      expect([other.status, other.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+      const spaced = await create(key, {}, { body: `${JSON.stringify(room.createBody())} ` });
+      expect(spaced.code).toBe('IDEMPOTENCY_KEY_REUSED');
+    };
+    expect(await made(work)).toBe(1);
+  });
+
+  it('that was refused leaves the key free', async () => {
+    const key = randomUUID();
+    expect((await create(key, { brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
+    expect((await create(key, { ttl: 1 })).code).toBe('VALIDATION_ERROR');
+    const answer = await create(key);
+    expect([answer.status, replayed(answer)]).toEqual([200, undefined]);
+  });
+
+  it('is another one for another account, and for a test key', async () => {
+    const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+    const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM brands LIMIT 1');
+    const test = await accounts.createApiKey(room.database, { accountId: row?.id ?? '', kind: 'test', name: 't' });
+    const key = randomUUID();
+    const live = await create(key);
+    const tested = await create(key, {}, { key: test.key });
+    expect([tested.status, replayed(tested)]).toEqual([200, undefined]);
+    expect(tested.json['id']).not.toBe(live.json['id']);
+  });
+
+  it('has the same key bare and in quotes', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    expect((await create(`"${key}"`)).text).toBe(first.text);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['an empty string', '""'],
+    ['too long', 'k'.repeat(256)],
+    ['not ASCII', 'cl\u00e9'],
+  ])('that is %s is refused', async (_, key) => {
+    const work = async (): Promise<void> => {
+      const answer = await create(key);
+      expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'Idempotency-Key']);
+    };
+    expect(await made(work)).toBe(0);
+  });
+
+  it('of 255 characters is taken', async () => {
+    expect((await create('~'.repeat(255))).status).toBe(200);
+  });
+
+  it('is forgotten after 24 hours', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    await change(`created_at = created_at - interval '23 hours 59 minutes'`);
+    expect(replayed(await create(key))).toBe('true');
+    await change(`created_at = created_at - interval '1 minute'`);
+    const later = await create(key, { ttl: 60 });
+    expect([later.status, replayed(later)]).toEqual([200, undefined]);
+    expect(later.json['id']).not.toBe(first.json['id']);
+  });
+});
+
+describe('an attempt that was cut short', () => {
+  const CRASHED = `status = NULL, body_sealed = NULL, claimed_by = '${newId(0)}'`;
+
+  it('is in progress while its lease runs, and refused with another body', async () => {
+    const key = randomUUID();
+    await create(key);
+    await change(`${CRASHED}, claimed_until = clock_timestamp() + interval '30 seconds'`);
+    const again = await create(key);
+    expect([again.status, again.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
+    expect((await create(key, { ttl: 60 })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+  });
+
+  it('between the session and its record is taken up with the same session', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    await change(`${CRASHED}, claimed_until = clock_timestamp()`);
+    // What was copied onto the session stays: the brand may be edited between the attempts.
+    await room.database.query(`UPDATE brands SET instruction = 'Another line.'`);
+    try {
+      await until('the edited brand is seen', 5_000, async () => (await room.create()).text.includes('Another%20line'));
+      expect(await made(async () => expect((await create(key)).text).toBe(first.text))).toBe(0);
+    } finally {
+      await room.database.query(`UPDATE brands SET instruction = 'Send this message to sign in to Acme.'`);
+    }
+    expect(replayed(await create(key))).toBe('true');
+  });
+
+  it('leaves the key free for another body once its lease is over', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    await change(`${CRASHED}, claimed_until = clock_timestamp()`);
+    const other = await create(key, { ttl: 60 });
+    expect([other.status, replayed(other)]).toEqual([200, undefined]);
+    expect(other.json['id']).not.toBe(first.json['id']);
+  });
+
+  it('longer ago than any session lives is begun anew', async () => {
+    const key = randomUUID();
+    await create(key);
+    await change(`${CRASHED}, claimed_until = NULL, resource_id = '${newId(room.clock.nowMs() - 301_000)}'`);
+    expect(await made(() => create(key))).toBe(1);
+  });
+
+  it('by a database that was away makes one session in the end', async () => {
+    const key = randomUUID();
+    const work = async (): Promise<void> => {
+      await room.line.cut();
+      try {
+        expect((await create(key)).status).toBe(503);
+      } finally {
+        await room.line.mend();
+      }
+      await until('the database is heard again', 10_000, async () => (await create(key)).status === 200);
+      expect(replayed(await create(key))).toBe('true');
+    };
+    expect(await made(work)).toBe(1);
+  });
+});
+
+describe('what is kept of a request', () => {
+  it('shows neither key nor phone nor token', async () => {
+    const key = `order-${randomUUID()}`;
+    const { json } = await create(key);
+    const [, token = 'none'] = /(AUTH-[A-Z0-9]+-[A-Z0-9]+)/.exec(String(json['fallbackUri'])) ?? [];
+    expect(token).toMatch(/^AUTH-/);
+    const [row] = await room.database.query<{ text: string }>('SELECT k::text AS text FROM idempotency_keys AS k');
+    for (const secret of [key, PHONE, token]) {
+      expect(row?.text).not.toContain(secret);
+      expect(row?.text).not.toContain(Buffer.from(secret).toString('hex'));
+    }
+    expect(room.log.join('')).not.toContain(key);
+  });
+});
+
+describe('a call that needs no key', () => {
+  it('goes by its own rules: a session is fetched and cancelled as often as asked', async () => {
+    const { json } = await room.create();
+    const headers = { 'idempotency-key': randomUUID() };
+    const path = `/v1/verify/${String(json['id'])}`;
+    for (const method of ['GET', 'DELETE', 'DELETE'] as const) {
+      const answer = await room.call(path, { method, headers });
+      expect([answer.status, replayed(answer)]).toEqual([method === 'GET' ? 200 : 204, undefined]);
+    }
+  });
+});
