@@ -140,7 +140,7 @@ export function sourcesDigest() {
   return sha256(lines.sort().join('\n'));
 }
 
-const isBuildInput = (file) => /\.(ts|json)$/.test(file) && !file.endsWith('.spec.ts');
+const isBuildInput = (file) => /\.(ts|json|md)$/.test(file) && !file.endsWith('.spec.ts');
 
 const filesBelow = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -1,14 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { DocsController, DocsOptions } from './docs.controller.js';
+import { DocsController } from './docs.controller.js';
+import { DocsPages } from './docs.pages.js';
 import { ApiDescription, OpenapiController } from './openapi/openapi.controller.js';
 
 @Module({})
 export class DocsModule {
   static at(publicBaseUrl: string): DynamicModule {
-    return {
-      module: DocsModule,
-      controllers: [OpenapiController, DocsController],
-      providers: [{ provide: DocsOptions, useValue: new DocsOptions(publicBaseUrl) }, ApiDescription],
+    const pages = {
+      provide: DocsPages,
+      useFactory: (description: ApiDescription) => new DocsPages(publicBaseUrl, description),
+      inject: [ApiDescription],
     };
+    return { module: DocsModule, controllers: [OpenapiController, DocsController], providers: [ApiDescription, pages] };
   }
 }

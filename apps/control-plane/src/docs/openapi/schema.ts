@@ -1,0 +1,93 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+type Written = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
+/** A schema that stands where it is used. */
+export type Schema = Exclude<Written, { $ref: string }>;
+
+/** One field of a body, as a line of a table. */
+export interface Field {
+  /** With the names of the objects around it: `error.code`, `data[].id`. */
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+/** Deeper objects are not told field by field. */
+const MAX_DEPTH = 4;
+
+/** The schemas of one document: references followed, compositions put together. */
+export class Schemas {
+  constructor(private readonly document: Pick<OpenAPIObject, 'components'>) {}
+
+  /** The schema behind a reference; of a composition all parts in one, of alternatives the first that is not null. */
+  resolve(written: Written): Schema {
+    if ('$ref' in written) {
+      const target = this.document.components?.schemas?.[written.$ref.replace('#/components/schemas/', '')];
+      return target === undefined ? {} : this.resolve(target);
+    }
+    if (written.allOf !== undefined) return merged([written, ...written.allOf.map((part) => this.resolve(part))]);
+    const [alternative] = (written.oneOf ?? written.anyOf ?? []).filter((each) => !isNull(each));
+    return alternative === undefined ? written : merged([this.resolve(alternative), written]);
+  }
+
+  /** The fields of an object in its order, those of objects in it after their own. */
+  fields(written: Written, around = '', depth = 0): Field[] {
+    const { properties = {}, required = [] } = this.resolve(written);
+    return Object.entries(properties).flatMap(([name, inner]) => {
+      const schema = this.resolve(inner);
+      const field = { name: around + name, required: required.includes(name), schema: { ...inner, ...schema } };
+      return [field, ...(depth < MAX_DEPTH ? this.fieldsWithin(field, depth) : [])];
+    });
+  }
+
+  private fieldsWithin({ name, schema }: Field, depth: number): Field[] {
+    const within = schema.items === undefined ? schema : this.resolve(schema.items);
+    if (within.properties === undefined) return [];
+    return this.fields(within, `${name}${schema.items === undefined ? '.' : '[].'}`, depth + 1);
+  }
+
+  /** What a value can look like: the schema's own example, else one made of its parts. */
+  example(written: Written, depth = 0): unknown {
+    const schema = this.resolve(written);
+    const own = this.ownExample(schema);
+    if (own !== undefined) return own;
+    if (schema.items !== undefined) return depth < MAX_DEPTH ? [this.example(schema.items, depth + 1)] : [];
+    if (schema.properties === undefined) return schema.type === 'object' ? {} : PLAIN[typesOf(schema)[0] ?? ''];
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([name, inner]) => [name, this.example(inner, depth + 1)]),
+    );
+  }
+
+  private ownExample({ example, examples, enum: values, default: usual, format }: Schema): unknown {
+    if (example !== undefined) return example;
+    if (Array.isArray(examples) && examples.length > 0) return examples[0];
+    if (values !== undefined) return values[0];
+    if (usual !== undefined) return usual;
+    return format === undefined ? undefined : OF_FORMAT[format];
+  }
+}
+
+const PLAIN: Readonly<Record<string, unknown>> = { string: '…', integer: 0, number: 0, boolean: true, null: null };
+const OF_FORMAT: Readonly<Record<string, unknown>> = {
+  'date-time': '2023-11-14T22:13:20.007Z',
+  uri: 'https://example.com/',
+};
+
+/** The types of a schema, `null` among them where it may be null. */
+export function typesOf(schema: Schema): string[] {
+  const own = [schema.type ?? (schema.properties === undefined ? [] : 'object')].flat();
+  const alternatives = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
+  const isNullable = schema.nullable === true || alternatives.some((each) => isNull(each));
+  return isNullable && !own.includes('null') ? [...own, 'null'] : own;
+}
+
+const isNull = (schema: Written): boolean => 'type' in schema && schema.type === 'null';
+
+function merged(parts: readonly Schema[]): Schema {
+  return parts.reduce((all, part) => ({
+    ...part,
+    ...all,
+    properties: { ...all.properties, ...part.properties },
+    required: [...(all.required ?? []), ...(part.required ?? [])],
+  }));
+}

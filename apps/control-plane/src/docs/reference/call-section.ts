@@ -1,0 +1,95 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { isErrorCode } from '../error-pages.js';
+import { inline } from '../markdown.js';
+import { type Operation, parametersOf } from '../openapi/operations.js';
+import type { Schemas } from '../openapi/schema.js';
+import { block, code, escape, table } from '../page.js';
+import { fieldTable } from './field-table.js';
+
+type Content = NonNullable<NonNullable<OpenAPIObject['components']>['requestBodies']>[string];
+type Answer = NonNullable<Operation['operation']['responses'][string]>;
+
+/** Everything about one call: what it takes, what it answers and what it refuses. */
+export function callSection(call: Operation, schemas: Schemas, baseUrl: string): string {
+  const { method, path, operation } = call;
+  const name = operation.operationId ?? '';
+  return `<section class="call" aria-labelledby="${escape(name)}">
+<h2 id="${escape(name)}">${escape(operation.summary ?? name)}</h2>
+<p class="path"><span class="verb ${method}">${method}</span> ${escape(path)}</p>
+${operation.description === undefined ? '' : `<p>${inline(operation.description)}</p>`}
+${parameters(call, schemas)}
+${body(call, schemas)}
+<h3>Call</h3>
+${block(curl(call, schemas, baseUrl))}
+${answers(call, schemas)}
+</section>`;
+}
+
+function parameters({ operation }: Operation, schemas: Schemas): string {
+  const fields = parametersOf(operation).map(({ name, required, description, schema, in: place }) => {
+    const resolved = schemas.resolve(schema ?? {});
+    const where = place === 'path' ? 'In the path.' : place === 'header' ? 'A header.' : '';
+    const text = [description ?? resolved.description ?? '', where].filter((part) => part !== '').join(' ');
+    return { name, required: required ?? false, schema: { ...resolved, description: text } };
+  });
+  return fields.length === 0 ? '' : `<h3>Parameters</h3>\n${fieldTable(fields, { asked: true })}`;
+}
+
+function body({ operation }: Operation, schemas: Schemas): string {
+  const schema = schemaOf(operation.requestBody);
+  return schema === undefined ? '' : `<h3>Body</h3>\n${fieldTable(schemas.fields(schema), { asked: true })}`;
+}
+
+function curl({ method, path, operation }: Operation, schemas: Schemas, baseUrl: string): string {
+  const schema = schemaOf(operation.requestBody);
+  const verb = method === 'GET' || (method === 'POST' && schema !== undefined) ? '' : ` -X ${method}`;
+  const key = operation.security?.length === 0 ? [] : ['-H "Authorization: Bearer $API_KEY"'];
+  const sent =
+    schema === undefined
+      ? []
+      : [`-H "Content-Type: application/json"`, `-d '${JSON.stringify(neededOf(schema, schemas))}'`];
+  return [`curl${verb} "${baseUrl}${path}"`, ...key, ...sent].join(' \\\n  ');
+}
+
+/** An example of a body with only what must be in it; with all of it when nothing must. */
+function neededOf(schema: Parameters<Schemas['example']>[0], schemas: Schemas): unknown {
+  const { required = [] } = schemas.resolve(schema);
+  const whole = Object.entries(schemas.example(schema) ?? {});
+  return Object.fromEntries(required.length === 0 ? whole : whole.filter(([name]) => required.includes(name)));
+}
+
+function answers({ operation }: Operation, schemas: Schemas): string {
+  const all = Object.entries(operation.responses).flatMap(([status, answer]) =>
+    answer === undefined || '$ref' in answer ? [] : [{ status, answer }],
+  );
+  const successes = all.filter(({ status }) => Number(status) < 400).map((each) => success(each, schemas));
+  const refusals = all
+    .filter(({ status }) => Number(status) >= 400)
+    .map(({ status, answer }) => refusal(status, answer));
+  return [
+    ...successes,
+    ...(refusals.length === 0 ? [] : ['<h3>Refusals</h3>', table(['Status', 'Codes'], refusals)]),
+  ].join('\n');
+}
+
+function success(
+  { status, answer }: { readonly status: string; readonly answer: Exclude<Answer, { $ref: string }> },
+  schemas: Schemas,
+): string {
+  const schema = schemaOf(answer);
+  const fields = schema === undefined ? [] : schemas.fields(schema);
+  const parts = [`<h3>Answer ${escape(status)}</h3>`, `<p>${inline(answer.description)}</p>`];
+  if (schema !== undefined && fields.length > 0) {
+    parts.push(block(JSON.stringify(schemas.example(schema), null, 2)), fieldTable(fields, { asked: false }));
+  }
+  return parts.join('\n');
+}
+
+function refusal(status: string, { description }: { readonly description: string }): string[] {
+  const codes = description.split(/[^A-Z_]+/).filter(isErrorCode);
+  return [status, codes.map((each) => `<a href="/docs/errors/${each}">${code(each)}</a>`).join(', ')];
+}
+
+function schemaOf(holder: Content | Answer | undefined): Parameters<Schemas['example']>[0] | undefined {
+  return holder === undefined || '$ref' in holder ? undefined : holder.content?.['application/json']?.schema;
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+/** Every page that can be reached from the first, by its address. */
+const pages = new Map<string, Answer>();
+
+const hrefs = (html: string): string[] => [...html.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);
+const within = (html: string): string[] => hrefs(html).filter((href) => href.startsWith('/docs'));
+const pathOf = (href: string): string => href.split('#')[0] ?? '';
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  const open = ['/docs'];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (pages.has(path)) continue;
+    const page = await room.call(path, { key: null });
+    pages.set(path, page);
+    open.push(...within(page.text).map(pathOf));
+  }
+});
+afterAll(() => room.close());
+
+describe('the pages under /docs', () => {
+  it('are public HTML that may be kept for a while', () => {
+    for (const [path, { status, headers }] of pages) {
+      expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8']);
+      expect(headers['cache-control']).toBe('public, max-age=300');
+    }
+  });
+
+  it.each([
+    '/docs/api',
+    '/docs/api/verifications',
+    '/docs/browser-binding',
+    '/docs/codes',
+    '/docs/errors',
+    '/docs/idempotency',
+    '/docs/limits',
+    '/docs/specification',
+    '/docs/test-keys',
+    '/docs/versions',
+    '/docs/webhooks',
+    '/docs/what-is-proven',
+  ])('can be found from the first: %s', (path) => {
+    expect(pages.get(path)?.text).toContain(' aria-current="page"');
+  });
+
+  it('link to nothing that is not there', () => {
+    for (const [from, { text }] of pages) {
+      for (const href of within(text)) {
+        const [path = '', anchor] = href.split('#');
+        if (anchor !== undefined)
+          expect([from, href, pages.get(path)?.text.includes(` id="${anchor}"`)]).toEqual([from, href, true]);
+      }
+      for (const href of hrefs(text)) expect(href).toMatch(/^(https:\/\/|\/docs|\/v1\/openapi\.json$|#main$|data:,$)/);
+    }
+  });
+
+  it('run no script, load nothing, and may not be framed', () => {
+    for (const { text, headers } of pages.values()) {
+      expect(text).not.toMatch(/<script|<iframe| on[a-z]+=| style=| src=|@import|url\(/);
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]+'; /);
+      expect(policy).toContain("frame-ancestors 'none'");
+    }
+  });
+
+  it('have one first heading each, and none that jumps a rank', () => {
+    for (const [path, { text }] of pages) {
+      const ranks = [...text.slice(text.indexOf('<main')).matchAll(/<h([1-6])/g)].map(([, rank]) => Number(rank));
+      const jumps = ranks.filter((rank, at) => rank > (ranks[at - 1] ?? 0) + 1);
+      expect([path, ranks.filter((rank) => rank === 1).length, jumps]).toEqual([path, 1, []]);
+    }
+  });
+
+  it('name this service by its own address', () => {
+    expect(pages.get('/docs')?.text).toContain(`curl --cacert ca.pem ${room.baseUrl}/v1/verify`);
+    for (const { text } of pages.values()) expect(text).not.toContain('{{');
+  });
+
+  it.each(['/docs/nothing', '/docs/toString', '/docs/api/nothing', '/docs/errors/not_found', '/docs/errors/__proto__'])(
+    'do not have %s',
+    async (path) => {
+      const answer = await room.call(path, { key: null });
+      expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
+    },
+  );
+});
+
+describe('the API reference', () => {
+  it('tells of every call that the document has', async () => {
+    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const calls = Object.values(json['paths'] ?? {}).flatMap((item: object) => Object.values(item) as object[]);
+    const all = [...pages].filter(([path]) => path.startsWith('/docs/api/')).map(([, { text }]) => text);
+    for (const call of calls) {
+      const id = String(Reflect.get(call, 'operationId'));
+      expect([id, all.some((text) => text.includes(`<h2 id="${id}">`))]).toEqual([id, true]);
+    }
+  });
+});
+
+describe('a page of the specification', () => {
+  it('is there with all of its sections', () => {
+    const text = pages.get('/docs/specification')?.text ?? '';
+    for (const section of ['1. What the service does', '4.7 Browser-binding pattern', '9. Versioning']) {
+      expect(text).toContain(section);
+    }
+  });
+});
