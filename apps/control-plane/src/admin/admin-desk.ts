@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { AdminResource, Engineer, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
+import type { Plain } from './plain.js';
 
 type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
 
@@ -22,7 +23,7 @@ export class AdminDesk {
   /** A page, newest first. A thing that was deleted meanwhile is still a place to start behind. */
   async list<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
-    { limit, startingAfter, accountId }: AccountPageQuery,
+    { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
   ): Promise<Outcome<PageAnswer<View>>> {
     const after = startingAfter === undefined ? null : parseId(resource.idPrefix, startingAfter);
     if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource.idPrefix);

@@ -4,13 +4,15 @@ import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';
 import { AdminDefaults } from '../admin-defaults.js';
+import type { Plain } from '../plain.js';
 import type { AccountChange, AccountDraft } from './account.dto.js';
 import { type AccountAnswer, accountView } from './account.view.js';
 
-type Reply = Promise<Outcome<Written<Account, AccountAnswer>>>;
+type Answer = Plain<AccountAnswer>;
+type Reply = Promise<Outcome<Written<Account, Answer>>>;
 
 @Injectable()
-export class AccountResource implements AdminResource<Account, AccountAnswer> {
+export class AccountResource implements AdminResource<Account, Answer> {
   readonly name = 'accounts';
   readonly noun = 'account';
   readonly idPrefix = 'acct';
@@ -36,7 +38,7 @@ export class AccountResource implements AdminResource<Account, AccountAnswer> {
 }
 
 /** What was sent as it is stored: a URL as a parser writes it, so that what is stored is what is called. */
-function stored({ otpDailySpendCapUsd: cap, defaultWebhookUrl: url, ...rest }: AccountChange): Partial<Account> {
+function stored({ otpDailySpendCapUsd: cap, defaultWebhookUrl: url, ...rest }: Plain<AccountChange>): Partial<Account> {
   return {
     ...rest,
     ...(url === undefined ? {} : { defaultWebhookUrl: url === null ? null : new URL(url).href }),

@@ -2,6 +2,7 @@ import { renderUsd, type Account } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { idField, nullable, USD_PATTERN } from '../view-fields.js';
 import { OPT_IN_EVENTS } from './opt-in-events.js';
 
@@ -66,7 +67,7 @@ export class AccountAnswer {
 
 export class AccountList extends PageOf(AccountAnswer) {}
 
-export function accountView(account: Account): AccountAnswer {
+export function accountView(account: Account): Plain<AccountAnswer> {
   const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
   return {
     id: renderId('acct', id),

@@ -7,6 +7,7 @@ import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { AccountChange, AccountDraft } from './account.dto.js';
 import { AccountResource } from './account.resource.js';
 import { AccountAnswer, AccountList } from './account.view.js';
@@ -21,7 +22,7 @@ export class AccountsController {
   ) {}
 
   @Lists(ACCOUNT, AccountList)
-  async list(@Query(QueryPipe) query: PageQuery): Promise<AccountList> {
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<AccountList>> {
     return valueOf(await this.desk.list(this.accounts, query));
   }
 
@@ -29,12 +30,12 @@ export class AccountsController {
     description: 'Its webhook secret is in this answer and in no other.',
     errors: ['INVALID_WEBHOOK_URL'],
   })
-  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AccountDraft): Promise<AccountAnswer> {
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AccountDraft): Promise<Plain<AccountAnswer>> {
     return valueOf(await this.desk.create(this.accounts, by, (tx) => this.accounts.create(tx, body)));
   }
 
   @Shows(ACCOUNT, AccountAnswer)
-  async find(@Param('id') id: string): Promise<AccountAnswer> {
+  async find(@Param('id') id: string): Promise<Plain<AccountAnswer>> {
     return valueOf(await this.desk.find(this.accounts, id));
   }
 
@@ -43,7 +44,7 @@ export class AccountsController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(BodyPipe) body: AccountChange,
-  ): Promise<AccountAnswer> {
+  ): Promise<Plain<AccountAnswer>> {
     return valueOf(await this.desk.update(this.accounts, by, id, (tx, row) => this.accounts.update(tx, row, body)));
   }
 }

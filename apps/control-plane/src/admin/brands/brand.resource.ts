@@ -4,13 +4,15 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { AdminDefaults } from '../admin-defaults.js';
 import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
 import type { BrandChange, BrandDraft } from './brand.dto.js';
 import { type BrandAnswer, brandView } from './brand.view.js';
 
-type Reply = Promise<Outcome<Written<Brand, BrandAnswer>>>;
+type Answer = Plain<BrandAnswer>;
+type Reply = Promise<Outcome<Written<Brand, Answer>>>;
 
 @Injectable()
-export class BrandResource implements AdminResource<Brand, BrandAnswer> {
+export class BrandResource implements AdminResource<Brand, Answer> {
   readonly name = 'brands';
   readonly noun = 'brand';
   readonly idPrefix = 'brd';
@@ -45,7 +47,7 @@ export class BrandResource implements AdminResource<Brand, BrandAnswer> {
 }
 
 /** What was sent as it is stored: URLs as a parser writes them, host names in lower case. */
-function stored({ logoUrl, domain, ...rest }: BrandChange): Partial<Brand> {
+function stored({ logoUrl, domain, ...rest }: Plain<BrandChange>): Partial<Brand> {
   return {
     ...rest,
     ...(logoUrl === undefined ? {} : { logoUrl: logoUrl === null ? null : new URL(logoUrl).href }),

@@ -2,6 +2,7 @@ import type { Brand } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { idField, nullable } from '../view-fields.js';
 
 export const BRAND_FIELDS = {
@@ -100,7 +101,7 @@ export class BrandAnswer {
 
 export class BrandList extends PageOf(BrandAnswer) {}
 
-export function brandView(brand: Brand): BrandAnswer {
+export function brandView(brand: Brand): Plain<BrandAnswer> {
   return {
     id: renderId('brd', brand.id),
     accountId: renderId('acct', brand.accountId),

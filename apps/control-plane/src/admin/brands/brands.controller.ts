@@ -7,6 +7,7 @@ import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { AccountPageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { BrandChange, BrandDraft } from './brand.dto.js';
 import { BrandResource } from './brand.resource.js';
 import { BrandAnswer, BrandList } from './brand.view.js';
@@ -21,17 +22,17 @@ export class BrandsController {
   ) {}
 
   @Lists(BRAND, BrandList)
-  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<BrandList> {
+  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<BrandList>> {
     return valueOf(await this.desk.list(this.brands, query));
   }
 
   @Creates(BRAND, BrandAnswer, { errors: ['CONFLICT'] })
-  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<BrandAnswer> {
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<Plain<BrandAnswer>> {
     return valueOf(await this.desk.create(this.brands, by, (tx) => this.brands.create(tx, body)));
   }
 
   @Shows(BRAND, BrandAnswer)
-  async find(@Param('id') id: string): Promise<BrandAnswer> {
+  async find(@Param('id') id: string): Promise<Plain<BrandAnswer>> {
     return valueOf(await this.desk.find(this.brands, id));
   }
 
@@ -43,7 +44,7 @@ export class BrandsController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(BodyPipe) body: BrandChange,
-  ): Promise<BrandAnswer> {
+  ): Promise<Plain<BrandAnswer>> {
     return valueOf(await this.desk.update(this.brands, by, id, (tx, row) => this.brands.update(tx, row, body)));
   }
 }

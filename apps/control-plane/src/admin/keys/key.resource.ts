@@ -4,13 +4,15 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';
 import { limitsOf } from './key-limits.js';
+import type { Plain } from '../plain.js';
 import type { KeyChange, KeyDraft } from './key.dto.js';
 import { type KeyAnswer, keyView } from './key.view.js';
 
-type Reply = Promise<Outcome<Written<ApiKey, KeyAnswer>>>;
+type Answer = Plain<KeyAnswer>;
+type Reply = Promise<Outcome<Written<ApiKey, Answer>>>;
 
 @Injectable()
-export class KeyResource implements AdminResource<ApiKey, KeyAnswer> {
+export class KeyResource implements AdminResource<ApiKey, Answer> {
   readonly name = 'keys';
   readonly noun = 'key';
   readonly idPrefix = 'key';
@@ -46,6 +48,6 @@ export class KeyResource implements AdminResource<ApiKey, KeyAnswer> {
   }
 }
 
-function stored({ limits, ...rest }: KeyChange): Partial<ApiKey> {
+function stored({ limits, ...rest }: Plain<KeyChange>): Partial<ApiKey> {
   return { ...rest, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
 }

@@ -2,6 +2,7 @@ import { LIMIT_NAMES, SCOPES, type ApiKey, type KeyLimits } from '@countersign/a
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { idField, nullable } from '../view-fields.js';
 
 export const MAX_LIMIT_PER_MINUTE = 1_000_000;
@@ -75,7 +76,7 @@ export class KeyAnswer {
 
 export class KeyList extends PageOf(KeyAnswer) {}
 
-export function keyView(apiKey: ApiKey): KeyAnswer {
+export function keyView(apiKey: ApiKey): Plain<KeyAnswer> {
   const { id, accountId, kind, name, scopes, limits, prefix, lastUsedAt, revokedAt } = apiKey;
   return {
     id: renderId('key', id),

@@ -7,6 +7,7 @@ import { Acts, Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { AccountPageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { KeyChange, KeyDraft } from './key.dto.js';
 import { KeyResource } from './key.resource.js';
 import { KeyAnswer, KeyList } from './key.view.js';
@@ -21,17 +22,17 @@ export class KeysController {
   ) {}
 
   @Lists(KEY, KeyList)
-  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<KeyList> {
+  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<KeyList>> {
     return valueOf(await this.desk.list(this.keys, query));
   }
 
   @Creates(KEY, KeyAnswer, { description: 'The key itself is in this answer and in no other. It works at once.' })
-  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<KeyAnswer> {
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
   }
 
   @Shows(KEY, KeyAnswer)
-  async find(@Param('id') id: string): Promise<KeyAnswer> {
+  async find(@Param('id') id: string): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.desk.find(this.keys, id));
   }
 
@@ -40,7 +41,7 @@ export class KeysController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(BodyPipe) body: KeyChange,
-  ): Promise<KeyAnswer> {
+  ): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.desk.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
   }
 
@@ -52,7 +53,7 @@ export class KeysController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(NoBodyPipe) _nothing: null,
-  ): Promise<KeyAnswer> {
+  ): Promise<Plain<KeyAnswer>> {
     const rotate = { id, action: 'rotate' };
     return valueOf(await this.desk.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
   }
@@ -64,7 +65,7 @@ export class KeysController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(NoBodyPipe) _nothing: null,
-  ): Promise<KeyAnswer> {
+  ): Promise<Plain<KeyAnswer>> {
     const revoke = { id, action: 'revoke' };
     return valueOf(await this.desk.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
   }

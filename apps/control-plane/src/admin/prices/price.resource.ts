@@ -4,13 +4,15 @@ import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
 import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
 import type { PriceChange, PriceDraft } from './price.dto.js';
 import { type PriceAnswer, priceView } from './price.view.js';
 
-type Reply = Promise<Outcome<Written<Price, PriceAnswer>>>;
+type Answer = Plain<PriceAnswer>;
+type Reply = Promise<Outcome<Written<Price, Answer>>>;
 
 @Injectable()
-export class PriceResource implements AdminResource<Price, PriceAnswer> {
+export class PriceResource implements AdminResource<Price, Answer> {
   readonly name = 'prices';
   readonly noun = 'price';
   readonly idPrefix = 'price';

@@ -2,6 +2,7 @@ import { PRICED_CHANNELS, renderUsd, type Price } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { idField, USD_PATTERN } from '../view-fields.js';
 
 export const PRICE_FIELDS = {
@@ -43,6 +44,6 @@ export class PriceAnswer {
 
 export class PriceList extends PageOf(PriceAnswer) {}
 
-export function priceView({ id, channel, country, usd, from }: Price): PriceAnswer {
+export function priceView({ id, channel, country, usd, from }: Price): Plain<PriceAnswer> {
   return { id: renderId('price', id), channel, country, usd: renderUsd(usd), from: from.toISOString() };
 }

@@ -7,6 +7,7 @@ import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js'
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
 import { PriceChange, PriceDraft } from './price.dto.js';
 import { PriceResource } from './price.resource.js';
 import { PriceAnswer, PriceList } from './price.view.js';
@@ -22,17 +23,17 @@ export class PricesController {
   ) {}
 
   @Lists(PRICE, PriceList)
-  async list(@Query(QueryPipe) query: PageQuery): Promise<PriceList> {
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<PriceList>> {
     return valueOf(await this.desk.list(this.prices, query));
   }
 
   @Creates(PRICE, PriceAnswer, { description: PAST, errors: ['CONFLICT'] })
-  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<PriceAnswer> {
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<Plain<PriceAnswer>> {
     return valueOf(await this.desk.create(this.prices, by, (tx) => this.prices.create(tx, body)));
   }
 
   @Shows(PRICE, PriceAnswer)
-  async find(@Param('id') id: string): Promise<PriceAnswer> {
+  async find(@Param('id') id: string): Promise<Plain<PriceAnswer>> {
     return valueOf(await this.desk.find(this.prices, id));
   }
 
@@ -41,7 +42,7 @@ export class PricesController {
     @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Body(BodyPipe) body: PriceChange,
-  ): Promise<PriceAnswer> {
+  ): Promise<Plain<PriceAnswer>> {
     return valueOf(await this.desk.update(this.prices, by, id, (tx, row) => this.prices.update(tx, row, body)));
   }
 
