@@ -1,0 +1,245 @@
+import { AccountStore, type KeyLimits } from '@countersign/accounts';
+import { parseId } from '@countersign/postgres';
+import { connect } from 'node:tls';
+import { parseList } from 'structured-headers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let accounts: AccountStore;
+let accountId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  accountId = parseId('acct', room.demo.accountId) ?? '';
+});
+afterAll(() => room.close());
+
+const SESSION = '/v1/verify/sess_00000000000000000000000000';
+const OTHER_SESSION = '/v1/verify/sess_00000000000000000000000001';
+
+/** A new key of the demo account, with the usual limits unless told. */
+const keyWith = async (limits: KeyLimits = {}): Promise<string> =>
+  (await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'limited', limits })).key;
+
+const narrowKey = async (): Promise<string> =>
+  (await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'narrow', scopes: ['usage'] })).key;
+
+interface Policy {
+  readonly quota: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
+
+/** The parameters of each policy in a header, by the policy's name. */
+function parametersOf(header: string | string[] | undefined): Map<string, Map<string, unknown>> {
+  return new Map(
+    parseList(String(header)).map((item) => [String(item[0]), new Map(Object.entries(Object.fromEntries(item[1])))]),
+  );
+}
+
+/** What an answer says about its limits; fails when it does not say it as the contract has it. */
+function limitsOf({ headers }: Pick<Answer, 'headers'>): Map<string, Policy> {
+  const quotas = parametersOf(headers['ratelimit-policy']);
+  const counts = parametersOf(headers['ratelimit']);
+  expect([...counts.keys()]).toEqual([...quotas.keys()]);
+  const policies = new Map<string, Policy>();
+  for (const [name, quota] of quotas) {
+    const count = counts.get(name);
+    const policy = {
+      quota: numberOf(quota.get('q')),
+      windowSeconds: numberOf(quota.get('w')),
+      remaining: numberOf(count?.get('r')),
+      resetSeconds: numberOf(count?.get('t')),
+    };
+    expect(policy.windowSeconds).toBe(60);
+    expect(policy.resetSeconds).toBeGreaterThanOrEqual(1);
+    expect(policy.resetSeconds).toBeLessThanOrEqual(60);
+    expect(policy.remaining).toBeLessThanOrEqual(policy.quota);
+    policies.set(name, policy);
+  }
+  const nearest = [...policies.values()].reduce((a, b) => (b.remaining < a.remaining ? b : a));
+  expect(headers['x-ratelimit-limit']).toBe(String(nearest.quota));
+  expect(headers['x-ratelimit-remaining']).toBe(String(nearest.remaining));
+  expect(headers['x-ratelimit-reset']).toMatch(/^\d{10}$/);
+  const untilReset = Number(headers['x-ratelimit-reset']) - Date.now() / 1000;
+  expect(untilReset).toBeGreaterThan(-5);
+  expect(untilReset).toBeLessThanOrEqual(nearest.resetSeconds + 1);
+  return policies;
+}
+
+const namesOf = (answer: Pick<Answer, 'headers'>): string[] => [...limitsOf(answer).keys()];
+const remainingOf = (answer: Answer, name: string): number | undefined => limitsOf(answer).get(name)?.remaining;
+
+function expectLimited(answer: Answer, name: string): void {
+  expect([answer.status, answer.code]).toEqual([429, 'RATE_LIMITED']);
+  const retryAfter = String(answer.headers['retry-after']);
+  expect(retryAfter).toMatch(/^[1-9]\d*$/);
+  const exhausted = limitsOf(answer).get(name);
+  expect(exhausted?.remaining).toBe(0);
+  expect(Number(retryAfter)).toBeGreaterThanOrEqual(exhausted?.resetSeconds ?? Number.NaN);
+}
+
+describe('every answer says how its limits stand', () => {
+  const large = 'x'.repeat(128 * 1024 + 1);
+  it.each<[string, number, string[], (key: string) => Promise<Answer>]>([
+    ['a create', 200, ['default', 'create'], (key) => room.create({}, { key })],
+    ['an unknown session', 404, ['default', 'poll'], (key) => room.call(SESSION, { key })],
+    ['a cancel of nothing', 404, ['default'], (key) => room.call(SESSION, { key, method: 'DELETE' })],
+    ['a missing key', 401, ['ip'], () => room.call(SESSION, { key: null })],
+    ['a key without the scope', 403, ['default', 'poll'], async () => room.call(SESSION, { key: await narrowKey() })],
+    ['an unknown route', 404, ['default'], (key) => room.call('/v1/nothing', { key })],
+    ['an address that cannot be read', 404, ['default'], (key) => room.call('/v1/verify/%E0%A4%A', { key })],
+    ['an unknown method', 405, ['default'], (key) => room.call('/v1/verify', { key, method: 'PUT' })],
+    ['a body too large', 413, ['default', 'create'], (key) => room.create({}, { key, body: large })],
+    [
+      'another media type',
+      415,
+      ['default', 'create'],
+      (key) => room.create({}, { key, headers: { 'content-type': 'text/plain' } }),
+    ],
+    ['a broken body', 400, ['default', 'create'], (key) => room.create({}, { key, body: '{' })],
+    ['a refused field', 422, ['default', 'create'], (key) => room.create({ phone: '1' }, { key })],
+    ['a route outside /v1', 404, ['ip'], () => room.call('/elsewhere', { key: null })],
+    ['a page that is not there', 404, ['ip'], () => room.call('/docs/errors/NO_SUCH_CODE', { key: null })],
+  ])('%s', async (_what, status, names, ask) => {
+    const answer = await ask(await keyWith());
+    expect(answer.status).toBe(status);
+    expect(namesOf(answer)).toEqual(names);
+  });
+
+  it('a session that is polled and one that is cancelled', async () => {
+    const key = await keyWith();
+    const { id } = (await room.create({}, { key })).json;
+    expect(namesOf(await room.call(`/v1/verify/${String(id)}`, { key }))).toEqual(['default', 'poll']);
+    const cancelled = await room.call(`/v1/verify/${String(id)}`, { key, method: 'DELETE' });
+    expect([cancelled.status, namesOf(cancelled)]).toEqual([204, ['default']]);
+  });
+
+  it('one that no request was made of', async () => {
+    const response = await new Promise<string>((resolve, reject) => {
+      const port = Number(room.environment['CONTROL_PLANE_PORT']);
+      const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () =>
+        socket.write('hello\r\n\r\n'),
+      );
+      let text = '';
+      socket.setEncoding('utf8').on('data', (data: string) => (text += data));
+      socket.on('close', () => resolve(text)).on('error', reject);
+    });
+    const [, ...lines] = (response.split('\r\n\r\n')[0] ?? '').split('\r\n');
+    const headers = Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+    );
+    expect(namesOf({ headers })).toEqual(['ip']);
+  });
+
+  it('but the public pages, which have none', async () => {
+    for (const target of ['/docs', '/docs/errors/RATE_LIMITED', '/v1/openapi.json']) {
+      const { status, headers } = await room.call(target, { key: null });
+      expect(status).toBe(200);
+      expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    }
+  });
+});
+
+describe('the policies', () => {
+  it('are default 600, create 300 and poll 60 a minute for a key that was given none', async () => {
+    const key = await keyWith();
+    const quotas = [...limitsOf(await room.create({}, { key })), ...limitsOf(await room.call(SESSION, { key }))].map(
+      ([name, { quota }]) => [name, quota],
+    );
+    expect(Object.fromEntries(quotas)).toEqual({ default: 600, create: 300, poll: 60 });
+  });
+
+  it('are a key’s own where an engineer has set them', async () => {
+    const key = await keyWith({ create: 12, poll: 5 });
+    expect(limitsOf(await room.create({}, { key })).get('create')?.quota).toBe(12);
+    expect(limitsOf(await room.call(SESSION, { key })).get('poll')?.quota).toBe(5);
+    expect(limitsOf(await room.call(SESSION, { key })).get('default')?.quota).toBe(600);
+  });
+
+  it('are default 6,000 a minute for the admin key', async () => {
+    const key = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    const policies = limitsOf(await room.call('/v1/nothing', { key }));
+    expect([...policies.keys()]).toEqual(['default']);
+    expect(policies.get('default')?.quota).toBe(6_000);
+  });
+
+  it('of the quickstart key are a thousand times the usual ones', async () => {
+    const quotas = [...limitsOf(await room.create())].map(([name, { quota }]) => [name, quota]);
+    expect(Object.fromEntries(quotas)).toEqual({ default: 600_000, create: 300_000 });
+  });
+});
+
+describe('a quota that is used up', () => {
+  it('of creates refuses creates, stores nothing and leaves the rest alone', async () => {
+    const key = await keyWith({ create: 2 });
+    for (const left of [1, 0]) {
+      const answer = await room.create({}, { key });
+      expect([answer.status, remainingOf(answer, 'create')]).toEqual([200, left]);
+    }
+    const before = await room.countSessions();
+    const refused = await room.create({}, { key });
+    expectLimited(refused, 'create');
+    expect(refused.json['id']).toBeUndefined();
+    expect(await room.countSessions()).toBe(before);
+    expect((await room.call(SESSION, { key })).status).toBe(404);
+  });
+
+  it('of polls is that of one session', async () => {
+    const key = await keyWith({ poll: 2 });
+    for (const status of [404, 404]) expect((await room.call(SESSION, { key })).status).toBe(status);
+    expectLimited(await room.call(SESSION, { key }), 'poll');
+    expect((await room.call(OTHER_SESSION, { key })).status).toBe(404);
+    expect((await room.call(SESSION, { key, method: 'DELETE' })).status).toBe(404);
+    expect((await room.call(SESSION, { key: await keyWith({ poll: 2 }) })).status).toBe(404);
+  });
+
+  it('of default counts every request with the key, refused ones and unknown routes too', async () => {
+    const key = await keyWith({ default: 5 });
+    const left = [];
+    for (const ask of [
+      () => room.create({}, { key, body: '{' }),
+      () => room.call('/v1/nothing', { key }),
+      () => room.call('/v1/verify', { key, method: 'PUT' }),
+      () => room.call('/v1/admin/accounts', { key }),
+      () => room.call(SESSION, { key, method: 'DELETE' }),
+    ]) {
+      left.push(remainingOf(await ask(), 'default'));
+    }
+    expect(left).toEqual([4, 3, 2, 1, 0]);
+    for (const target of [SESSION, '/v1/nothing', '/v1/admin/accounts']) {
+      expectLimited(await room.call(target, { key }), 'default');
+    }
+    expectLimited(await room.create({}, { key, body: '{' }), 'default');
+  });
+
+  it('comes after the key and before the body', async () => {
+    const key = await keyWith({ default: 1 });
+    await room.call(SESSION, { key });
+    expect((await room.create({}, { key: `${key}x`, body: '{' })).status).toBe(401);
+    for (const body of ['{', 'x'.repeat(130 * 1024), { nothing: true }]) {
+      expectLimited(await room.create({}, { key, body }), 'default');
+    }
+  });
+
+  it('lets through exactly what it allows when requests come all at once', async () => {
+    const key = await keyWith({ create: 10 });
+    const before = await room.countSessions();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => room.create({}, { key })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+    expect(await room.countSessions()).toBe(before + 10);
+  });
+
+  it('of one key is not that of another', async () => {
+    const [one, other] = [await keyWith({ default: 1 }), await keyWith({ default: 1 })];
+    await room.call(SESSION, { key: one });
+    expectLimited(await room.call(SESSION, { key: one }), 'default');
+    expect((await room.call(SESSION, { key: other })).status).toBe(404);
+  });
+});
