@@ -181,12 +181,20 @@ describe('the fate of an MO', () => {
 });
 
 describe('a receipt', () => {
-  it.each([0x04, 0x20])('of esm_class %i is answered OK and is no MO', async (esmClass) => {
-    const before = await gateway.metric('countersign_receipts_orphaned_total');
+  it.each([
+    [0x04, 'parked'],
+    [0x20, 'undecided'],
+  ])('of esm_class %i is answered OK and is no MO, but %s', async (esmClass, fate) => {
     const receipt = sms('id:7 sub:001 dlvrd:001 stat:DELIVRD err:000 text:', { esm_class: esmClass });
     expect((await esme.send('deliver_sm', receipt)).command_status).toBe(OK);
     expect(await fates()).toEqual([]);
-    expect(await gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
+    expect(await gateway.metric(`countersign_receipts_total{fate="${fate}"`)).toBe(1);
+  });
+
+  it('that names no message of anybody is counted as an orphan', async () => {
+    const receipt = sms('stat:DELIVRD', { esm_class: 0x04 });
+    expect((await esme.send('deliver_sm', receipt)).command_status).toBe(OK);
+    expect(await gateway.metric('countersign_receipts_orphaned_total')).toBe(1);
   });
 });
 

@@ -10,6 +10,8 @@ export class GatewayMetrics {
   readonly messages;
   readonly messagesSentBack;
   readonly orphanReceipts;
+  readonly receipts;
+  readonly outbound;
   readonly answerSeconds;
   readonly batchSize;
   readonly refusedBinds;
@@ -33,7 +35,17 @@ export class GatewayMetrics {
     });
     this.orphanReceipts = metrics.counter({
       name: 'receipts_orphaned_total',
-      help: 'Delivery receipts that belong to no message of ours.',
+      help: 'Delivery receipts that belong to no message of ours: they name none, or waited for it in vain.',
+    });
+    this.receipts = metrics.counter({
+      name: 'receipts_total',
+      help: "Delivery receipts, by what became of each; parked: it came before the response, or is nobody's.",
+      labels: ['fate'],
+    });
+    this.outbound = metrics.counter({
+      name: 'otp_attempts_total',
+      help: 'Attempts to submit a code by what came of them, and codes that were given up (failed).',
+      labels: ['outcome'],
     });
     this.answerSeconds = metrics.histogram({ name: 'mo_answer_seconds', help: 'From an MO received to its OK.' });
     this.batchSize = metrics.histogram({

@@ -9,6 +9,7 @@ import { GatewayMetrics } from './gateway.metrics.js';
 import { inboundProviders } from './inbound/inbound.providers.js';
 import { listenerProviders } from './listener/listener.providers.js';
 import { LOGGER } from './logger.token.js';
+import { outboundProviders } from './outbound/outbound.providers.js';
 import { operationsProviders } from './operations.providers.js';
 import { storeProviders } from './stores.providers.js';
 
@@ -19,7 +20,10 @@ export class GatewayModule {
     const connection = bellConnection(settings, 'producer');
     return {
       module: GatewayModule,
-      imports: [BullModule.registerQueue({ name: QUEUES.webhooks, prefix: QUEUE_PREFIX, connection })],
+      imports: [
+        BullModule.registerQueue({ name: QUEUES.webhooks, prefix: QUEUE_PREFIX, connection }),
+        BullModule.forRoot('worker', { connection: bellConnection(settings, 'worker'), prefix: QUEUE_PREFIX }),
+      ],
       providers: [
         { provide: GatewaySettings, useValue: settings },
         { provide: LOGGER, useValue: logger },
@@ -29,6 +33,7 @@ export class GatewayModule {
         ...inboundProviders,
         ...listenerProviders,
         ...bindsProviders,
+        ...outboundProviders,
         ...operationsProviders,
       ],
     };

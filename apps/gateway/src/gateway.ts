@@ -9,6 +9,8 @@ import { GatewayModule } from './gateway.module.js';
 import { Housekeeping } from './housekeeping.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { ListenerService } from './listener/listener.service.js';
+import { OutboundPump } from './outbound/outbound-pump.js';
+import { ReceiptsService } from './outbound/receipts.service.js';
 
 /** What carriers may take to get their answers and to unbind. */
 const DRAIN_MS = 10_000;
@@ -34,22 +36,26 @@ export async function startGateway(
   await app.get(ListenerService).listen();
   await app.get(OpsServer).listen();
   app.get(BindsService).start();
+  app.get(OutboundPump).start();
   return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
-/** The order matters: what came in is answered while the database is still there. */
+/** The order matters: what came in is answered, and what was sent recorded, while the database is still there. */
 function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
-  const [listener, binds] = [app.get(ListenerService), app.get(BindsService)];
+  const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(OutboundPump)];
   return shutdown
     .step('stop accepting', STEP_MS, () => {
       app.get(OpsServer).drain();
       listener.stopAccepting();
     })
+    .step('stop sending', STEP_MS, () => outbound.stopClaiming())
     .step('stop reconnecting', STEP_MS, () => binds.stopReconnecting())
     .step('answer what came in, unbind', DRAIN_MS + SLACK_MS, async () => {
       await Promise.all([listener.unbindAll(DRAIN_MS), binds.unbindAll(DRAIN_MS)]);
     })
-    .step('drain the batcher', STEP_MS, () => app.get(InboundService).drain())
+    .step('drain the batchers', STEP_MS, async () => {
+      await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
+    })
     .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())
     .step('close the bell', STEP_MS, async () => {
       await app.get(Bell).close();

@@ -1,4 +1,4 @@
-import { PARTS_BELONG_SECONDS, type ConcatenationStore } from '@countersign/carriers';
+import { PARTS_BELONG_SECONDS, type ConcatenationStore, type DeliveryLedger } from '@countersign/carriers';
 import { ensurePartitions, PartitionKeeper, Periodic, type Database, type DatabaseClock } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 
@@ -8,11 +8,14 @@ export interface HousekeepingOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly concatenations: ConcatenationStore;
+  readonly ledger: Pick<DeliveryLedger, 'purgeOrphans' | 'purgeOld'>;
   readonly retentionDays: number;
+  /** Told of receipts that were nobody's, once they are forgotten. */
+  readonly onOrphans: (count: number) => void;
   readonly logger: Logger;
 }
 
-/** What is to be done now and then: partitions ahead of the days, and long messages that never became whole. */
+/** What is to be done now and then: partitions ahead of the days, what never became whole, what was nobody's. */
 export class Housekeeping {
   #partitions: PartitionKeeper | undefined;
   #purge: Periodic | undefined;
@@ -21,18 +24,23 @@ export class Housekeeping {
 
   /** Makes the partitions that are missing before it returns: nothing can be stored without them. */
   async start(): Promise<void> {
-    const { database, clock, concatenations, retentionDays, logger } = this.o;
+    const { database, clock, retentionDays, logger } = this.o;
     await ensurePartitions(database, clock.nowMs());
     const onError = (err: unknown): void => logger.warn({ err }, 'housekeeping failed, and is tried again');
     this.#partitions = new PartitionKeeper({ database, clock, retentionDays, onError });
-    this.#purge = new Periodic({
-      everyMs: PURGE_EVERY_MS,
-      work: async () => (await concatenations.purgeOld(database, PARTS_BELONG_SECONDS)) > 0,
-      onError,
-    });
+    this.#purge = new Periodic({ everyMs: PURGE_EVERY_MS, work: () => this.purge(), onError });
   }
 
   async stop(): Promise<void> {
     await Promise.all([this.#partitions?.stop(), this.#purge?.stop()]);
+  }
+
+  /** True when more is waiting. */
+  private async purge(): Promise<boolean> {
+    const { database, concatenations, ledger, onOrphans } = this.o;
+    const parts = await concatenations.purgeOld(database, PARTS_BELONG_SECONDS);
+    const orphans = await ledger.purgeOrphans(database);
+    onOrphans(orphans);
+    return parts + orphans + (await ledger.purgeOld(database)) > 0;
   }
 }

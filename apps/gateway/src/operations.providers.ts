@@ -1,9 +1,10 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { ConcatenationStore } from '@countersign/carriers';
+import { ConcatenationStore, DeliveryLedger } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, OpsServer, type Logger } from '@countersign/telemetry';
+import { GatewayMetrics } from './gateway.metrics.js';
 import { Housekeeping } from './housekeeping.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { ListenerService } from './listener/listener.service.js';
@@ -13,14 +14,20 @@ import { readinessChecks } from './readiness.js';
 export const operationsProviders: FactoryProvider[] = [
   {
     provide: Housekeeping,
-    inject: [Database, DatabaseClock, ServerKeys, GatewaySettings, LOGGER],
+    inject: [Database, DatabaseClock, ServerKeys, DeliveryLedger, GatewaySettings, GatewayMetrics, LOGGER],
     useFactory: (
       database: Database,
       clock: DatabaseClock,
       keys: ServerKeys,
+      ledger: DeliveryLedger,
       { retentionDays }: GatewaySettings,
+      metrics: GatewayMetrics,
       logger: Logger,
-    ) => new Housekeeping({ database, clock, concatenations: new ConcatenationStore(keys), retentionDays, logger }),
+    ) => {
+      const concatenations = new ConcatenationStore(keys);
+      const onOrphans = (count: number): void => metrics.orphanReceipts.inc(count);
+      return new Housekeeping({ database, clock, concatenations, ledger, retentionDays, onOrphans, logger });
+    },
   },
   {
     provide: OpsServer,

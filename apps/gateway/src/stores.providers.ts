@@ -2,7 +2,7 @@ import { getQueueToken } from '@nestjs/bullmq';
 import type { FactoryProvider } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { Bell } from '@countersign/bus';
-import { CarrierDirectory } from '@countersign/carriers';
+import { CarrierDirectory, DeliveryLedger, RouteDirectory } from '@countersign/carriers';
 import { EventStore, QUEUES } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
@@ -42,6 +42,16 @@ export const storeProviders: FactoryProvider[] = [
     provide: CarrierDirectory,
     inject: [Database],
     useFactory: (database: Database) => new CarrierDirectory(database),
+  },
+  {
+    provide: RouteDirectory,
+    inject: [Database],
+    useFactory: (database: Database) => new RouteDirectory(database),
+  },
+  {
+    provide: DeliveryLedger,
+    inject: [DatabaseClock],
+    useFactory: (clock: DatabaseClock) => new DeliveryLedger({ events: new EventStore(), newId: () => clock.newId() }),
   },
   {
     provide: Bell,

@@ -30,6 +30,7 @@ export {
   type WholeMessage,
 } from './concatenation.store.js';
 export {
+  canonicalId,
   DeliveryLedger,
   type AttemptRecord,
   type DeliveryClaim,

@@ -1,7 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bindPassword, type Bind } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
-import { SmppLink, STATUS, statusName, type LinkOptions, type MessageAnswer, type MessagePdu } from '@countersign/smpp';
+import {
+  SmppLink,
+  STATUS,
+  statusName,
+  type LinkOptions,
+  type MessageAnswer,
+  type MessagePdu,
+  type Outgoing,
+  type ResponsePdu,
+  type SubmitSm,
+} from '@countersign/smpp';
 import type { InboundLink } from '../inbound/inbound-link.js';
 import { afterAttempt, FRESH_COURSE, type AttemptEnd, type Course } from './backoff.js';
 import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
@@ -17,6 +27,13 @@ export interface BindNote {
   readonly host?: string;
   readonly reason?: string;
   readonly retryInMs?: number;
+}
+
+/** A way to send by a bind that is bound now. */
+export interface BindSender {
+  readonly bind: Bind;
+  /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, else its fate is unknown. */
+  submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
 export interface SupervisorOptions {
@@ -48,6 +65,13 @@ export class BindSupervisor {
 
   get state(): BindState {
     return this.#state;
+  }
+
+  /** Null unless it is bound and may send. */
+  get sender(): BindSender | null {
+    const link = this.#link;
+    if (this.#state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
+    return { bind: this.#bind, submit: (pdu) => link.request(pdu) };
   }
 
   /** Takes the row on as it is now. The link is made anew only where it would be another connection. */

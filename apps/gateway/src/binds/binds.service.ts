@@ -4,7 +4,7 @@ import { Periodic, type Uuid } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundService } from '../inbound/inbound.service.js';
-import { BindSupervisor, type BindNote, type BindState } from './bind-supervisor.js';
+import { BindSupervisor, type BindNote, type BindSender, type BindState } from './bind-supervisor.js';
 
 /** A changed row is acted upon within this time (contract, Admin). */
 export const RECONCILE_MS = 2_000;
@@ -27,9 +27,20 @@ export class BindsService {
   readonly #supervisors = new Map<Uuid, BindSupervisor>();
   /** Binds on their way out; one that is wanted again waits for its old link to be gone. */
   readonly #leaving = new Map<Uuid, Promise<void>>();
+  readonly #onBound: (() => void)[] = [];
   #periodic: Periodic | undefined;
 
   constructor(private readonly o: BindsOptions) {}
+
+  /** To send by this bind; null unless it is bound now and may send. */
+  sender(bindId: Uuid): BindSender | null {
+    return this.#supervisors.get(bindId)?.sender ?? null;
+  }
+
+  /** Hears of every bind that has just been bound. Must not throw. */
+  onBound(listener: () => void): void {
+    this.#onBound.push(listener);
+  }
 
   /** Begins at once, and looks at the rows again every 2 s. */
   start(): void {
@@ -94,6 +105,7 @@ export class BindsService {
     metrics.moveLink('bind', from, to);
     if (note.retryInMs !== undefined) metrics.reconnects.inc({ bind: bind.name });
     const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
+    if (to === 'bound') for (const heard of this.#onBound) heard();
     logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind');
   }
 }

@@ -8,6 +8,7 @@ import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { LOGGER } from '../logger.token.js';
+import { ReceiptsService } from '../outbound/receipts.service.js';
 import { InboundBatch } from './inbound-batch.js';
 import { InboundService } from './inbound.service.js';
 
@@ -30,13 +31,14 @@ export const inboundProviders: FactoryProvider[] = [
   },
   {
     provide: InboundService,
-    inject: [DatabaseClock, InboundBatch, GatewayMetrics, GatewaySettings, LOGGER],
+    inject: [DatabaseClock, InboundBatch, ReceiptsService, GatewayMetrics, GatewaySettings, LOGGER],
     useFactory: (
       clock: DatabaseClock,
       batch: InboundBatch,
+      receipts: ReceiptsService,
       metrics: GatewayMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
-    ) => new InboundService({ clock, batch, maxBatch, metrics, logger }),
+    ) => new InboundService({ clock, batch, receipts, maxBatch, metrics, logger }),
   },
 ];

@@ -11,6 +11,7 @@ import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
 const ID = '01890000-0000-7000-8000-000000000001';
 const OK = 0;
 const THROTTLED = 0x58;
+const RECEIPT_TAKEN = 0x77;
 const link: InboundLink = {
   id: ID,
   carrier: 'north',
@@ -28,6 +29,7 @@ function opened(run: Run): { service: InboundService; log: string[]; metrics: ()
   const service = new InboundService({
     clock: { newId: () => ID },
     batch: { run },
+    receipts: { accept: () => ({ status: RECEIPT_TAKEN }) },
     maxBatch: 64,
     metrics: new GatewayMetrics(metrics),
     logger: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void log.push(line) } }),
@@ -70,9 +72,9 @@ describe('the answer to an MO', () => {
     expect(await metrics()).toContain('countersign_mo_sent_back_total{reason="queue_full",app="test"} 1');
   });
 
-  it('to a receipt is OK at once, and nothing is stored', () => {
+  it('to a receipt is that of whoever takes receipts, and nothing is stored here', () => {
     const { service } = opened(() => Promise.reject(new Error('nothing is to be stored')));
-    expect(service.accept(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: OK });
+    expect(service.accept(received(deliverSm({ esmClass: 0x04 })), link)).toEqual({ status: RECEIPT_TAKEN });
   });
 
   it('to an acknowledgement that a person wrote is that of an MO', async () => {

@@ -18,6 +18,8 @@ const REPORT_EVERY_MS = 1_000;
 export interface InboundOptions {
   readonly clock: Pick<DatabaseClock, 'newId'>;
   readonly batch: Pick<InboundBatch, 'run'>;
+  /** Takes what reports on a message of ours. */
+  readonly receipts: { accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
   readonly maxBatch: number;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
@@ -48,12 +50,9 @@ export class InboundService {
     return this.#batcher.queued;
   }
 
-  /** Never rejects. Answers a receipt at once: nothing is sent yet, so each is an orphan. */
+  /** Never rejects. */
   accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    if (messageKind(pdu) === 'receipt') {
-      this.o.metrics.orphanReceipts.inc();
-      return { status: STATUS.ESME_ROK };
-    }
+    if (messageKind(pdu) === 'receipt') return this.o.receipts.accept(pdu, link);
     const receivedMs = performance.now();
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(

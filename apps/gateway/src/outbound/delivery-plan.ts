@@ -1,0 +1,71 @@
+import type { DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
+
+/** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
+const UNKNOWN_FATES_AT_MOST = 1;
+/** Below this the phone would ring too late. */
+const LEAST_VALIDITY_MS = 1_000;
+/** No bind has room here: another gateway may have, so the message is due again before this one looks again. */
+const LOOK_AWAY_MS = 500;
+const BACKOFF_MS = 500;
+const BACKOFF_CAP_MS = 8_000;
+/** How far a wait may be from its step, so that what was refused together does not come back together. */
+const JITTER = 0.2;
+
+export const SESSION_OVER = 'SESSION_OVER';
+export const EXPIRED = 'EXPIRED';
+export const NO_ROUTE = 'NO_ROUTE';
+export const UNKNOWN_FATE = 'UNKNOWN_FATE';
+
+/** What a bind of this gateway can take now. */
+export interface BindRoom {
+  readonly carrier: string;
+  /** How long an attempt on it may take, at most. */
+  readonly leaseSeconds: number;
+}
+
+export interface PlanFacts {
+  /** The routes of the destination, best first. */
+  readonly routes: readonly Route[];
+  /** Null for a bind that is not bound here, or has its hands full. */
+  readonly roomOf: (bindId: string) => BindRoom | null;
+  /** From 0 up to 1. */
+  readonly chance: number;
+}
+
+/**
+ * What becomes of a due message: the next route that has neither refused nor asked for time, by a bind with room; when
+ * all have asked for time, again with growing pauses until the session is over. Nothing is sent for a session that is.
+ */
+export function deliveryPlan(message: DueMessage, { routes, roomOf, chance }: PlanFacts): DeliveryPlan {
+  const leftMs = message.expiresAt.getTime() - message.now.getTime();
+  const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
+  const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
+  if (verdict !== null) return { kind: 'fail', error: verdict };
+  for (const route of unrefused) {
+    if (message.busyRoutes.includes(route.id)) continue;
+    const room = roomOf(route.bindId);
+    if (room !== null) return attemptBy(route, room, message);
+  }
+  // Not beyond the end: who cannot be reached by then is told so.
+  const ms = message.busyRoutes.length === 0 ? LOOK_AWAY_MS : backoffMs(message.attempts, chance);
+  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: message.busyRoutes.length > 0 };
+}
+
+/** Why it is given up; null while it is not. */
+function verdictOf(message: DueMessage, leftMs: number, routes: number, unrefused: number): string | null {
+  if (leftMs < LEAST_VALIDITY_MS) return message.networkError ?? (routes === 0 ? NO_ROUTE : EXPIRED);
+  if (!message.sessionLive) return SESSION_OVER;
+  if (message.unknownFates > UNKNOWN_FATES_AT_MOST) return UNKNOWN_FATE;
+  return routes > 0 && unrefused === 0 ? (message.networkError ?? NO_ROUTE) : null;
+}
+
+function attemptBy(route: Route, room: BindRoom, message: DueMessage): PlannedAttempt {
+  const source = route.sourceAddress ?? message.sender;
+  return { kind: 'send', routeId: route.id, bindId: route.bindId, source, ...room };
+}
+
+/** Half a second, then twice as long each time, up to eight. */
+export function backoffMs(attempts: number, chance: number): number {
+  const step = Math.min(BACKOFF_CAP_MS, BACKOFF_MS * 2 ** Math.max(0, attempts - 1));
+  return Math.round(step * (1 - JITTER + 2 * JITTER * chance));
+}

@@ -1,0 +1,217 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  routesInOrder,
+  type AttemptOutcome,
+  type AttemptRecord,
+  type ClaimedMessage,
+  type DeliveryClaim,
+  type DeliveryLedger,
+  type DeliveryPlan,
+  type DueMessage,
+  type Route,
+  type RouteDirectory,
+} from '@countersign/carriers';
+import {
+  Batcher,
+  firstIdAt,
+  Periodic,
+  type Database,
+  type DatabaseClock,
+  type Executor,
+  type Uuid,
+} from '@countersign/postgres';
+import type { AttemptMaker } from './attempt-maker.js';
+import type { BindLanes } from './bind-lanes.js';
+import { deliveryPlan } from './delivery-plan.js';
+
+/** How often everything is looked for that nobody rang for. */
+const RELAY_INTERVAL_MS = 2_000;
+/** Messages decided in one transaction at most. */
+const MAX_LOOK = 100;
+/** Looks in a row at most: what was put off by the first of them must not be due again before the last. */
+const LOOKS_IN_A_ROW = 20;
+/** Messages that no bind had room for here are left to other gateways for the rest of this time. */
+const LOOK_AGAIN_MS = 1_000;
+/** Sessions last for minutes: what is older is left over from a long stop, and looked for now and then. */
+const HORIZON_MS = 24 * 60 * 60 * 1_000;
+const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1_000;
+const MAX_QUEUED_RECORDS = 10_000;
+/** An attempt has been made and cannot be unmade: its record is tried again while its lease lasts. */
+const RECORD_DEADLINE_MS = 10_000;
+const RECORD_AGAIN_MS = 500;
+
+export interface PumpOptions {
+  readonly database: Pick<Database, 'transaction'>;
+  readonly clock: Pick<DatabaseClock, 'nowMs' | 'newId'>;
+  readonly ledger: Pick<DeliveryLedger, 'claim' | 'record'>;
+  readonly routes: Pick<RouteDirectory, 'open'>;
+  readonly lanes: Pick<BindLanes, 'roomFor' | 'take' | 'free'>;
+  readonly attempts: Pick<AttemptMaker, 'make'>;
+  readonly maxBatch: number;
+  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  readonly onEvents: (ids: readonly Uuid[]) => void;
+  /** Told of what came of every attempt, and of messages that were given up (`failed`), by number. */
+  readonly onOutcome: (outcome: AttemptOutcome['kind'] | 'failed', count: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Moves codes: from rows that are due to submits, from answers to rows. A ring only wakes it; all it does is decided by
+ * rows, so a lost ring costs two seconds, a doubled one nothing, and any number of gateways may pump at once. Every
+ * attempt is claimed, and counted, before it is made; no transaction is open while a carrier is waited for.
+ */
+export class OutboundPump {
+  private readonly claimedBy: Uuid;
+  private readonly records: Batcher<AttemptRecord, null>;
+  private readonly underWay = new Set<Promise<void>>();
+  private periodic: Periodic | undefined;
+  private alarm: NodeJS.Timeout | undefined;
+  private alarmDueMs = Infinity;
+  private nextFullLookMs = -Infinity;
+  private looksInARow = 0;
+
+  constructor(private readonly o: PumpOptions) {
+    this.claimedBy = o.clock.newId();
+    this.records = new Batcher({
+      name: 'outbound.record',
+      run: (records) => this.recordAll(records),
+      keysOf: ({ id }) => [id],
+      maxBatch: o.maxBatch,
+      maxInFlight: 2,
+      maxQueued: MAX_QUEUED_RECORDS,
+      deadlineMs: RECORD_DEADLINE_MS,
+    });
+  }
+
+  /** Attempts under way, their records included. */
+  get inFlight(): number {
+    return this.underWay.size;
+  }
+
+  start(): void {
+    const { onError } = this.o;
+    this.periodic = new Periodic({ everyMs: RELAY_INTERVAL_MS, work: () => this.look(), onError });
+    this.periodic.nudge();
+  }
+
+  /** Something may be due, or a bind may have room. Never throws, never waits. */
+  wake(): void {
+    this.periodic?.nudge();
+  }
+
+  /** Claims no more. */
+  async stopClaiming(): Promise<void> {
+    clearTimeout(this.alarm);
+    await this.periodic?.stop();
+    this.periodic = undefined;
+  }
+
+  /** Resolves once every attempt is recorded; an unbinding link settles all of its own. */
+  async drain(): Promise<void> {
+    await Promise.all(this.underWay);
+    await this.records.drain();
+  }
+
+  /** True when more is waiting. */
+  private async look(): Promise<boolean> {
+    const routes = await this.o.routes.open();
+    const lowestId = this.lowestId();
+    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, routes, lowestId));
+    if (claim.eventIds.length > 0) this.o.onEvents(claim.eventIds);
+    for (const message of claim.claimed) this.begin(message);
+    this.noteFailures(plans);
+    this.setAlarm(plans);
+    this.looksInARow = claim.due === MAX_LOOK ? this.looksInARow + 1 : 0;
+    return this.looksInARow > 0 && this.looksInARow % LOOKS_IN_A_ROW !== 0;
+  }
+
+  private async claimDue(
+    tx: Executor,
+    routes: readonly Route[],
+    lowestId: Uuid,
+  ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
+    const plans: DeliveryPlan[] = [];
+    const planned = new Map<Uuid, number>();
+    const look = { limit: MAX_LOOK, lowestId, claimedBy: this.claimedBy };
+    const claim = await this.o.ledger.claim(tx, look, (message) => {
+      const plan = this.planOf(message, routes, planned);
+      if (plan.kind === 'send') planned.set(plan.bindId, (planned.get(plan.bindId) ?? 0) + 1);
+      plans.push(plan);
+      return plan;
+    });
+    return { claim, plans };
+  }
+
+  private planOf(message: DueMessage, routes: readonly Route[], planned: ReadonlyMap<Uuid, number>): DeliveryPlan {
+    return deliveryPlan(message, {
+      routes: routesInOrder(routes, message.destination, Math.random),
+      roomOf: (bindId) => this.o.lanes.roomFor(bindId, planned.get(bindId) ?? 0),
+      chance: Math.random(),
+    });
+  }
+
+  private begin(claimed: ClaimedMessage): void {
+    this.o.lanes.take(claimed.plan.bindId);
+    const attempt = this.attempt(claimed).finally(() => this.underWay.delete(attempt));
+    this.underWay.add(attempt);
+  }
+
+  /** One attempt with its record. Never rejects. */
+  private async attempt(claimed: ClaimedMessage): Promise<void> {
+    const { message, plan, attempt } = claimed;
+    const endsMs = performance.now() + plan.leaseSeconds * 1_000;
+    const outcome = await this.o.attempts.make(claimed);
+    this.o.lanes.free(plan.bindId);
+    await this.record({ id: message.id, attempt, carrier: plan.carrier, outcome }, endsMs);
+  }
+
+  private async record(record: AttemptRecord, endsMs: number): Promise<void> {
+    for (;;) {
+      try {
+        await this.records.add(record);
+        this.o.onOutcome(record.outcome.kind, 1);
+        return;
+      } catch (error) {
+        this.o.onError(error);
+        // Not recorded: the lease lapses, and the fate counts as unknown.
+        if (performance.now() + RECORD_AGAIN_MS > endsMs) return;
+        await delay(RECORD_AGAIN_MS);
+      }
+    }
+  }
+
+  private async recordAll(records: readonly AttemptRecord[]): Promise<null[]> {
+    const eventIds = await this.o.database.transaction((tx) => this.o.ledger.record(tx, records));
+    if (eventIds.length > 0) this.o.onEvents(eventIds);
+    // What has to be tried again is due at once; and where there was more than room for, there is room now.
+    if (this.looksInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.wake();
+    return records.map(() => null);
+  }
+
+  private noteFailures(plans: readonly DeliveryPlan[]): void {
+    const failed = plans.filter(({ kind }) => kind === 'fail').length;
+    if (failed > 0) this.o.onOutcome('failed', failed);
+  }
+
+  /** A message that waits is looked at in its time, not when the relay next looks. */
+  private setAlarm(plans: readonly DeliveryPlan[]): void {
+    const waits = plans.flatMap((plan) => (plan.kind === 'wait' ? [plan.afresh ? plan.ms : LOOK_AGAIN_MS] : []));
+    const dueMs = performance.now() + Math.min(...waits);
+    if (waits.length === 0 || dueMs >= this.alarmDueMs) return;
+    clearTimeout(this.alarm);
+    this.alarmDueMs = dueMs;
+    const ring = (): void => {
+      this.alarmDueMs = Infinity;
+      this.wake();
+    };
+    this.alarm = setTimeout(ring, Math.ceil(dueMs - performance.now())).unref();
+  }
+
+  /** Usually the partitions of the last day, now and then all of them. */
+  private lowestId(): Uuid {
+    const nowMs = this.o.clock.nowMs();
+    if (nowMs < this.nextFullLookMs) return firstIdAt(Math.max(0, nowMs - HORIZON_MS));
+    this.nextFullLookMs = nowMs + FULL_LOOK_INTERVAL_MS;
+    return firstIdAt(0);
+  }
+}
