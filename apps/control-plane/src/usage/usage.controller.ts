@@ -7,7 +7,7 @@ import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
 import { UsageQuery } from './usage.query.js';
 import { UsageService } from './usage.service.js';
-import { UsageAnswer } from './usage.view.js';
+import { UsageAnswer, type UsageReport } from './usage.view.js';
 
 @Controller('v1/usage')
 export class UsageController {
@@ -23,7 +23,7 @@ export class UsageController {
     answer: { status: 200, description: 'The usage report.', type: UsageAnswer },
     errors: [],
   })
-  async report(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: UsageQuery): Promise<UsageAnswer> {
+  async report(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: UsageQuery): Promise<UsageReport> {
     return valueOf(await this.usage.report(caller, query));
   }
 }

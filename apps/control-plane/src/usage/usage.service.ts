@@ -4,7 +4,7 @@ import { parseInstant } from '../http/instant.js';
 import { DAY_MS, MAX_SPAN_DAYS, planUsage, startOfMonth, type Span } from './usage-window.js';
 import type { UsageQuery } from './usage.query.js';
 import type { UsageStore } from './usage.store.js';
-import { usageAnswer, type UsageAnswer } from './usage.view.js';
+import { usageAnswer, type UsageReport } from './usage.view.js';
 
 /** Reports what an account used (specification 4.6). */
 export class UsageService {
@@ -13,7 +13,7 @@ export class UsageService {
     private readonly retentionDays: number,
   ) {}
 
-  async report(caller: ApiKeyPrincipal, query: UsageQuery): Promise<Outcome<UsageAnswer>> {
+  async report(caller: ApiKeyPrincipal, query: UsageQuery): Promise<Outcome<UsageReport>> {
     const clock = await this.store.clock();
     const window = windowOf(query, clock.nowMs);
     if (!window.ok) return window;

@@ -76,22 +76,28 @@ export class UsageAnswer extends UsageFigures {
   breakdown?: UsageGroup[];
 }
 
-export function usageAnswer(period: Span, { all, groups }: UsageCount, grouping: Grouping | null): UsageAnswer {
+/** A class of the description as what it describes: JSON has no classes. */
+type Plain<T> = T extends object ? { [Field in keyof T]: Plain<T[Field]> } : T;
+
+export type UsageReport = Plain<UsageAnswer>;
+type Figures = Plain<UsageFigures>;
+type Label = Pick<UsageGroup, 'day' | 'country' | 'brandId'>;
+
+export function usageAnswer(period: Span, { all, groups }: UsageCount, grouping: Grouping | null): UsageReport {
   const { fromMs, toMs } = period;
-  return {
+  const report = {
     period: { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() },
     ...figures(all),
-    ...(grouping === null
-      ? {}
-      : { breakdown: groups.map((group) => ({ ...label(grouping, group.key), ...figures(group) })) }),
   };
+  if (grouping === null) return report;
+  return { ...report, breakdown: groups.map((group) => ({ ...label(grouping, group.key), ...figures(group) })) };
 }
 
-function label(grouping: Grouping, key: string): Pick<UsageGroup, 'day' | 'country' | 'brandId'> {
+function label(grouping: Grouping, key: string): Label {
   return grouping === 'brand' ? { brandId: renderId('brd', key) } : { [grouping]: key };
 }
 
-function figures({ total, approved, expired, denied, rcs, smsFallback, costUsd }: UsageCounts): UsageFigures {
+function figures({ total, approved, expired, denied, rcs, smsFallback, costUsd }: UsageCounts): Figures {
   return {
     verifications: { total, approved, expired, denied },
     channels: { rcs, sms_fallback: smsFallback },
