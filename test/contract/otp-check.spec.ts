@@ -1,0 +1,146 @@
+import { authEntropy } from '@countersign/session';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ControlPlaneRoom, ENTROPY_KEY, PHONE } from '../support/control-plane-room.js';
+import { messageOf, OtpRoom, retryAfter, told } from '../support/otp-room.js';
+import { startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+const BRITISH = '+447911123456';
+
+let home: OtpRoom;
+let room: ControlPlaneRoom;
+
+beforeAll(async () => {
+  home = await OtpRoom.open();
+  room = home.room;
+});
+afterAll(() => home.close());
+beforeEach(() => home.forget());
+
+describe('POST /v1/verify/{id}/check', () => {
+  it('approves with the right code, with 200 and id, status, phone, authEntropy and e2eeKeyShare', async () => {
+    const { id, code } = await home.withCode();
+    const answer = await home.check(id, code);
+    const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, PHONE, room.demo.accountId, room.demo.brandId);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ id, status: 'approved', phone: PHONE, authEntropy: entropy, e2eeKeyShare: entropy });
+    expect((await home.get(id)).json).toMatchObject({ status: 'approved', authEntropy: entropy });
+  });
+
+  it('sends verification.completed', async () => {
+    const receiver = await startReceiver();
+    const { id, code } = await home.withCode({ webhookUrl: receiver.url });
+    await home.check(id, code);
+    await until('the webhook arrives', 5_000, () => receiver.received.length > 0);
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+      type: 'verification.completed',
+      data: { id },
+    });
+    await receiver.close();
+  });
+
+  it('any of the codes sent matches until the session expires', async () => {
+    const { id, code } = await home.withCode();
+    await home.letResend(id);
+    await home.send(id);
+    expect((await home.check(id, code)).status).toBe(200);
+    const again = await home.withCode({ phone: BRITISH });
+    await home.letResend(again.id);
+    await home.send(again.id);
+    const [, second = ''] = await home.codesOf(again.id);
+    expect((await home.check(again.id, second)).status).toBe(200);
+  });
+
+  it.each([
+    undefined,
+    null,
+    123456,
+    '',
+    '12345',
+    '1234567',
+    '12345a',
+    ' 123456',
+    '123456\n',
+    '１２３４５６',
+    ['123456'],
+    {},
+  ])('VALIDATION_ERROR: %j is not 6 digits, and costs no attempt', async (code) => {
+    const { id, wrong } = await home.withCode();
+    expect(told(await home.check(id, code))).toEqual([422, 'VALIDATION_ERROR', 'code']);
+    expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 4 });
+  });
+
+  it('VALIDATION_ERROR: a field that is not known; MALFORMED_REQUEST: no body', async () => {
+    const id = await home.created();
+    const answer = await room.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
+    expect(told(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
+    expect(told(await room.call(`/v1/verify/${id}/check`, { method: 'POST' }))).toEqual([
+      400,
+      'MALFORMED_REQUEST',
+      undefined,
+    ]);
+  });
+
+  it('fields are judged before the session is looked for', async () => {
+    expect(told(await home.check('sess_00000000000000000000000000', 'x'))).toEqual([422, 'VALIDATION_ERROR', 'code']);
+  });
+
+  it('OTP_NOT_SENT: before any send-sms', async () => {
+    expect(told(await home.check(await home.created(), '000000'))).toEqual([409, 'OTP_NOT_SENT', undefined]);
+  });
+
+  it('INVALID_CODE: well-formed but wrong, with attemptsRemaining; then TOO_MANY_ATTEMPTS, for the right code too', async () => {
+    const { id, code, wrong } = await home.withCode();
+    for (const left of [4, 3, 2, 1, 0]) {
+      const answer = await home.check(id, wrong);
+      expect(told(answer)).toEqual([422, 'INVALID_CODE', 'code']);
+      expect(answer.json['error']).toMatchObject({ attemptsRemaining: left });
+    }
+    const answer = await home.check(id, code);
+    expect(told(answer)).toEqual([429, 'TOO_MANY_ATTEMPTS', undefined]);
+    expect(retryAfter(answer)).toBeGreaterThan(60);
+    expect(retryAfter(answer)).toBeLessThanOrEqual(90);
+    expect((await home.get(id)).json).toMatchObject({ status: 'pending' });
+  });
+
+  it('a resend does not refill the attempts, and the SMS from the phone still approves', async () => {
+    const { id, wrong } = await home.withCode();
+    for (let times = 0; times < 4; times++) await home.check(id, wrong);
+    await home.letResend(id);
+    expect((await home.send(id)).status).toBe(200);
+    const codes = await home.codesOf(id);
+    const neither = ['000000', '000001', '000002'].find((code) => !codes.includes(code));
+    expect((await home.check(id, neither)).json['error']).toMatchObject({ attemptsRemaining: 0 });
+    expect((await home.check(id, neither)).code).toBe('TOO_MANY_ATTEMPTS');
+    await room.approve(id);
+    expect((await home.get(id)).json).toMatchObject({ status: 'approved' });
+  });
+
+  it('only INVALID_CODE carries attemptsRemaining', async () => {
+    expect((await home.check(await home.created(), '000000')).json['error']).not.toHaveProperty('attemptsRemaining');
+  });
+
+  it('SESSION_NOT_FOUND and SESSION_NOT_PENDING as for send-sms', async () => {
+    const { id, code } = await home.withCode();
+    const unknown = await home.check('sess_00000000000000000000000000', code);
+    expect(told(unknown)).toEqual([404, 'SESSION_NOT_FOUND', undefined]);
+    expect((await home.check(id, code, home.foreign)).text).toBe(unknown.text);
+    expect((await home.check(id, code)).status).toBe(200);
+    const again = await home.check(id, code);
+    expect([told(again), messageOf(again)]).toEqual([
+      [409, 'SESSION_NOT_PENDING', undefined],
+      expect.stringContaining('approved'),
+    ]);
+    const late = await home.withCode({ phone: BRITISH });
+    await home.age(late.id);
+    expect(messageOf(await home.check(late.id, late.code))).toMatch(/^This session expired at /);
+  });
+
+  it('200 wrong codes at once: five are evaluated', async () => {
+    const { id, wrong } = await home.withCode();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => home.check(id, wrong)));
+    const codes = answers.map(({ code }) => code);
+    expect(codes.filter((code) => code === 'INVALID_CODE')).toHaveLength(5);
+    expect(codes.filter((code) => code === 'TOO_MANY_ATTEMPTS')).toHaveLength(195);
+  });
+});
