@@ -82,7 +82,6 @@ export class Documented {
       const [, key = ''] = /^#\/components\/headers\/(.+)$/.exec(String(asObject(reference)['$ref'])) ?? [];
       const value = headers[name.toLowerCase()];
       const { required } = objectAt(this.document, 'components', 'headers', key);
-      if (value === undefined && /ratelimit/i.test(name)) return [];
       if (value === undefined) return required === true ? [`the header ${name} is missing`] : [];
       const isNumber = objectAt(this.document, 'components', 'headers', key, 'schema')['type'] === 'integer';
       const pointer = ['components', 'headers', key, 'schema'];
