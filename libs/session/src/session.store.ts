@@ -4,6 +4,7 @@ import {
   Batcher,
   firstIdAt,
   idBounds,
+  idTimeMs,
   type Database,
   type DatabaseClock,
   type Executor,
@@ -30,7 +31,7 @@ import {
 import type { Session } from './session.js';
 import type { SessionRenderer } from './session.view.js';
 
-/** How long a token is told from one that never was (contract, MO matching): older ones are unknown. */
+/** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */
 const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
 /** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
 const ID_CLOCK_SLACK_MS = 60_000;
@@ -73,9 +74,9 @@ export interface SessionStoreOptions {
 }
 
 /** What is done in sets. */
-export type SessionBatch = 'create' | 'cancel' | 'check';
+export type SessionBatch = 'create' | 'find' | 'cancel' | 'check';
 
-interface CancelCommand {
+interface NamedSession {
   readonly accountId: Uuid;
   readonly id: Uuid;
 }
@@ -94,7 +95,8 @@ export type Decision = { readonly ids: readonly Uuid[] } & (
 export class SessionStore {
   private readonly endings: SessionEndings;
   private readonly creates: Batcher<CreateCommand, Session>;
-  private readonly cancels: Batcher<CancelCommand, CancelResult>;
+  private readonly finds: Batcher<NamedSession, Session | null>;
+  private readonly cancels: Batcher<NamedSession, CancelResult>;
   private readonly codes: SessionCodes;
   private readonly listing: SessionList;
   private sweptAllAtMs = 0;
@@ -109,6 +111,13 @@ export class SessionStore {
       keysOf: ({ id }) => [id],
       run: (commands) => this.insert(commands),
       onBatch: (size) => onBatch?.('create', size),
+    });
+    this.finds = new Batcher({
+      ...bounds,
+      name: 'session.find',
+      keysOf: () => [],
+      run: (commands) => this.findAll(commands),
+      onBatch: (size) => onBatch?.('find', size),
     });
     this.cancels = new Batcher({
       ...bounds,
@@ -132,8 +141,12 @@ export class SessionStore {
     return this.creates.add({ id, session });
   }
 
-  /** A session of this account as it reads now, or null: another account's is not told from none. */
+  /**
+   * A session of this account as it reads now, or null: another account's is not told from none. Polls of one moment
+   * share a statement, but for those of older days: one of them would make it search every partition.
+   */
   async find(accountId: Uuid, id: Uuid): Promise<Session | null> {
+    if (Math.abs(this.options.clock.nowMs() - idTimeMs(id)) < TOKEN_MEMORY_MS) return this.finds.add({ accountId, id });
     const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, accountId]);
     return row === undefined ? null : sessionOf(row);
   }
@@ -249,7 +262,7 @@ export class SessionStore {
 
   /** Waits until every command taken in has been answered. */
   async drain(): Promise<void> {
-    await Promise.all([this.creates.drain(), this.cancels.drain(), this.codes.drain()]);
+    await Promise.all([this.creates.drain(), this.finds.drain(), this.cancels.drain(), this.codes.drain()]);
   }
 
   private async insert(commands: readonly CreateCommand[]): Promise<Session[]> {
@@ -269,7 +282,16 @@ export class SessionStore {
     });
   }
 
-  private async cancelAll(commands: readonly CancelCommand[]): Promise<CancelResult[]> {
+  private async findAll(commands: readonly NamedSession[]): Promise<(Session | null)[]> {
+    const ids = commands.map(({ id }) => id);
+    const found = new Map((await this.findMany(this.options.database, ids)).map((session) => [session.id, session]));
+    return commands.map(({ accountId, id }) => {
+      const session = found.get(id);
+      return session?.accountId === accountId ? session : null;
+    });
+  }
+
+  private async cancelAll(commands: readonly NamedSession[]): Promise<CancelResult[]> {
     const ids = commands.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const [owners, eventIds] = await this.options.database.transaction(async (tx) => {

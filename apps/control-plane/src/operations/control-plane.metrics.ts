@@ -51,7 +51,7 @@ export class ControlPlaneMetrics {
     this.metrics.gauge({ name, help, read });
   }
 
-  countBatch(batch: 'create' | 'cancel' | 'check' | 'delivery', size: number): void {
+  countBatch(batch: 'create' | 'find' | 'cancel' | 'check' | 'delivery', size: number): void {
     this.#batches.observe({ batch }, size);
   }
 
