@@ -21,7 +21,7 @@ export class AppModule {
       imports: [
         VerifyModule.over(stores, testNumbers, idempotency),
         UsageModule.over(options),
-        OtpModule.over(options, stores, testNumbers),
+        OtpModule.over(options, stores, testNumbers, idempotency),
         AdminModule.over(options),
         WebhooksModule.over(options),
         DocsModule.at(options.settings.publicBaseUrl),

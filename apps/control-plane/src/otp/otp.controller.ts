@@ -1,14 +1,22 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { Uuid } from '@countersign/postgres';
 import { Body, Controller, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
-import { valueOf } from '../http/errors.js';
+import { succeed, valueOf, type Outcome } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
+import { IdempotencyService } from '../idempotency/idempotency.service.js';
+import { Idempotent, type IdempotentCall } from '../idempotency/idempotent-call.decorator.js';
 import { CheckAnswer, SendSmsAnswer } from '../verify/session.view.js';
 import { CheckCode } from './check-code.dto.js';
 import { CheckCodeService } from './check-code.service.js';
 import { SendCodeService } from './send-code.service.js';
+
+const JSON_TEXT = 'application/json; charset=utf-8';
+
+const asText = (outcome: Outcome<object>): Outcome<string> =>
+  outcome.ok ? succeed(JSON.stringify(outcome.value)) : outcome;
 
 /** Codes by SMS, for users whose phone cannot send one (specification 4.3, 4.4). */
 @Controller('v1/verify')
@@ -16,10 +24,12 @@ export class OtpController {
   constructor(
     private readonly sends: SendCodeService,
     private readonly checks: CheckCodeService,
+    private readonly idempotency: IdempotencyService,
   ) {}
 
   @Post(':sessionId/send-sms')
   @HttpCode(200)
+  @Header('Content-Type', JSON_TEXT)
   @Access({ access: 'key', scope: 'otp', body: 'none', withoutLimiter: 'refuse' })
   @Operation({
     id: 'sendSms',
@@ -34,19 +44,24 @@ export class OtpController {
       'SMS_OTP_DISABLED',
       'DESTINATION_BLOCKED',
       'SEND_LIMIT_REACHED',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'IDEMPOTENCY_KEY_REUSED',
     ],
   })
   async send(
     @CallerKey() caller: ApiKeyPrincipal,
+    @Idempotent() call: IdempotentCall,
     @Param('sessionId') sessionId: string,
     @Body(NoBodyPipe) _nothing: null,
-  ): Promise<SendSmsAnswer> {
-    return valueOf(await this.sends.send(caller, sessionId));
+  ): Promise<string> {
+    const send = (messageId: Uuid): Promise<Outcome<string>> =>
+      this.sends.send(caller, sessionId, messageId).then(asText);
+    return valueOf(await this.idempotency.run(call, send));
   }
 
   @Post(':sessionId/check')
   @HttpCode(200)
-  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Header('Content-Type', JSON_TEXT)
   @Access({ access: 'key', scope: 'otp', body: 'json' })
   @Operation({
     id: 'checkCode',

@@ -27,10 +27,15 @@ export interface OtpOptions {
 
 @Module({})
 export class OtpModule {
-  static over(options: OtpOptions, stores: DynamicModule, testNumbers: DynamicModule): DynamicModule {
+  static over(
+    options: OtpOptions,
+    stores: DynamicModule,
+    testNumbers: DynamicModule,
+    idempotency: DynamicModule,
+  ): DynamicModule {
     return {
       module: OtpModule,
-      imports: [stores, testNumbers],
+      imports: [stores, testNumbers, idempotency],
       controllers: [OtpController],
       providers: [
         { provide: BodyConstraints, useValue: new BodyConstraints([]) },
