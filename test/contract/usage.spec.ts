@@ -123,11 +123,10 @@ describe('GET /v1/usage', () => {
     const to = '2020-01-01T07:30:00Z';
     const answer = await usage(await tenant(), { from, to });
     expect(answer.json['period']).toEqual({ from: '2020-01-01T05:00:00.000Z', to: '2020-01-01T08:00:00.000Z' });
+    const hour = Date.parse(`${iso(room.clock.nowMs() - 300 * DAY_MS).slice(0, 13)}:00:00Z`);
     const recent = iso(room.clock.nowMs() - 1);
-    expect((await usage(await tenant(), { from, to: recent })).json['period']).toEqual({
-      from: '2020-01-01T05:00:00.000Z',
-      to: recent,
-    });
+    const half = await usage(await tenant(), { from: iso(hour + 30 * MINUTE_MS), to: recent });
+    expect(half.json['period']).toEqual({ from: iso(hour), to: recent });
   });
 
   it('does not count another account', async () => {
