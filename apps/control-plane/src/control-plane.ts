@@ -182,14 +182,19 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       await app.get(WebhookPump).stop();
     })
     .step('drain the batchers', STEP_MS, async () => {
-      await Promise.all([stores.sessions.drain(), app.get(DeliveryStore).drain(), app.get(IdempotencyStore).drain()]);
+      await Promise.all([
+        stores.keyUse.stop(),
+        stores.sessions.drain(),
+        app.get(DeliveryStore).drain(),
+        app.get(IdempotencyStore).drain(),
+      ]);
     })
     .step('close the queue', STEP_MS, async () => {
       await closing(() => queue.close());
       await closing(() => app.close());
     })
     .step('close the database', STEP_MS, async () => {
-      await Promise.all([stores.clock.stop(), stores.keyUse.stop(), stores.limiter.close()]);
+      await Promise.all([stores.clock.stop(), stores.limiter.close()]);
       await stores.database.close();
     })
     .step('close operations', STEP_MS, () => ops.close());

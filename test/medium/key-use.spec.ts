@@ -1,0 +1,82 @@
+import { KeyUse } from '@countersign/accounts';
+import { type Executor, type Uuid } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+});
+afterAll(() => room.close());
+
+const newKey = async (): Promise<Uuid> => {
+  const { id } = await room.accounts.createApiKey(room.database, {
+    accountId: room.account.id,
+    kind: 'live',
+    name: 'used',
+  });
+  return id;
+};
+const lastUse = async (id: Uuid): Promise<Date | null> => {
+  const [row] = await room.database.query<{ at: Date | null }>(
+    'SELECT last_used_at AS at FROM api_keys WHERE id = $1',
+    [id],
+  );
+  return row?.at ?? null;
+};
+const never = 3_600_000;
+const fail = (error: unknown): never => {
+  throw new Error('nothing should fail', { cause: error });
+};
+
+describe('the last use of a key', () => {
+  it('is written by itself, by one statement for all keys that were used', async () => {
+    const [one, other, unused] = await Promise.all([newKey(), newKey(), newKey()]);
+    let statements = 0;
+    const database: Executor = {
+      query: <Row extends object>(text: string, values?: readonly unknown[]) => {
+        statements++;
+        return room.database.query<Row>(text, values);
+      },
+    };
+    const use = new KeyUse({ database, onError: fail, flushEveryMs: 20 });
+    for (let n = 0; n < 100; n++) {
+      use.note(one);
+      use.note(other);
+    }
+    await expect.poll(() => lastUse(other)).not.toBeNull();
+    await use.stop();
+    expect([await lastUse(one), await lastUse(unused)]).toEqual([expect.any(Date), null]);
+    expect(statements).toBe(1);
+  });
+
+  it('is written at the end, and does not wait for a key that is being changed', async () => {
+    const [free, changing] = await Promise.all([newKey(), newKey()]);
+    const use = new KeyUse({ database: room.database, onError: fail, flushEveryMs: never });
+    use.note(free);
+    use.note(changing);
+    await room.database.transaction(async (tx) => {
+      await tx.query('SELECT id FROM api_keys WHERE id = $1 FOR UPDATE', [changing]);
+      await use.stop();
+    });
+    expect(await lastUse(free)).not.toBeNull();
+    expect(await lastUse(changing)).toBeNull();
+  });
+
+  it('that could not be written is written with the next', async () => {
+    const key = await newKey();
+    const errors: unknown[] = [];
+    let broken = true;
+    const database: Executor = {
+      query: <Row extends object>(text: string, values?: readonly unknown[]) =>
+        broken ? Promise.reject(new Error('away')) : room.database.query<Row>(text, values),
+    };
+    const use = new KeyUse({ database, onError: (error) => errors.push(error), flushEveryMs: 20 });
+    use.note(key);
+    await expect.poll(() => errors.length).toBeGreaterThan(0);
+    broken = false;
+    await expect.poll(() => lastUse(key)).not.toBeNull();
+    await use.stop();
+  });
+});
