@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+});
+afterAll(() => room.close());
+
+const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  String((await admin.post('accounts', { name: 'Beta', ...changes })).json['id']);
+
+describe('an account', () => {
+  it('needs a name and has a default for everything else; its webhook secret is shown once', async () => {
+    const answer = await admin.post('accounts', { name: 'Beta Ltd.' });
+    expect(answer.status).toBe(201);
+    const { id, webhookSecret, ...rest } = answer.json;
+    expect(id).toMatch(/^acct_[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(rest).toEqual({
+      name: 'Beta Ltd.',
+      defaultWebhookUrl: null,
+      webhookEvents: [],
+      otpCountries: ['*'],
+      otpDailySpendCapUsd: null,
+      active: true,
+    });
+    expect((await admin.get(`accounts/${String(id)}`)).json).toEqual({ id, ...rest });
+  });
+
+  it('takes all that can be told of it, and answers it', async () => {
+    const body = {
+      name: 'Gamma',
+      defaultWebhookUrl: 'https://gamma.example/hook',
+      webhookEvents: ['verification.denied', 'verification.otp_delivery'],
+      otpCountries: ['US', 'GB'],
+      otpDailySpendCapUsd: '250.5',
+      active: false,
+    };
+    const answer = await admin.post('accounts', body);
+    expect(answer.json).toMatchObject({ ...body, otpDailySpendCapUsd: '250.50' });
+  });
+
+  it('changes only in what a PATCH names; null takes away what may be none', async () => {
+    const id = await created({ defaultWebhookUrl: 'https://beta.example/', otpDailySpendCapUsd: 10 });
+    const changed = await admin.patch(`accounts/${id}`, { otpDailySpendCapUsd: null, otpCountries: [] });
+    expect(changed.status).toBe(200);
+    expect(changed.json).toEqual({
+      id,
+      name: 'Beta',
+      defaultWebhookUrl: 'https://beta.example/',
+      webhookEvents: [],
+      otpCountries: [],
+      otpDailySpendCapUsd: null,
+      active: true,
+    });
+    expect((await admin.patch(`accounts/${id}`, { defaultWebhookUrl: null })).json['defaultWebhookUrl']).toBeNull();
+    expect((await admin.patch(`accounts/${id}`, {})).status).toBe(200);
+  });
+
+  it.each([
+    [0, '0.00'],
+    ['0', '0.00'],
+    [12.5, '12.50'],
+    ['0.000001', '0.000001'],
+    ['99999999.999999', '99999999.999999'],
+  ])('takes the spend cap %j and answers %s', async (cap, shown) => {
+    expect((await admin.post('accounts', { name: 'B', otpDailySpendCapUsd: cap })).json['otpDailySpendCapUsd']).toBe(
+      shown,
+    );
+  });
+
+  it.each<[string, unknown, string?]>([
+    ['name', undefined],
+    ['name', ''],
+    ['name', '  '],
+    ['name', 'two\nlines'],
+    ['name', 'x'.repeat(101)],
+    ['name', null],
+    ['name', 5],
+    ['defaultWebhookUrl', 'http://203.0.113.9/', 'INVALID_WEBHOOK_URL'],
+    ['defaultWebhookUrl', 'https://10.0.0.1/', 'INVALID_WEBHOOK_URL'],
+    ['defaultWebhookUrl', '', 'INVALID_WEBHOOK_URL'],
+    ['defaultWebhookUrl', 5],
+    ['webhookEvents', ['verification.completed']],
+    ['webhookEvents', ['verification.denied', 'verification.denied']],
+    ['webhookEvents', ['nothing']],
+    ['webhookEvents', 'verification.denied'],
+    ['webhookEvents', null],
+    ['otpCountries', ['UK']],
+    ['otpCountries', ['us']],
+    ['otpCountries', ['US', 'US']],
+    ['otpCountries', [5]],
+    ['otpCountries', '*'],
+    ['otpCountries', null],
+    ['otpDailySpendCapUsd', -1],
+    ['otpDailySpendCapUsd', '-1'],
+    ['otpDailySpendCapUsd', '1e3'],
+    ['otpDailySpendCapUsd', 1e21],
+    ['otpDailySpendCapUsd', '0.0000001'],
+    ['otpDailySpendCapUsd', ''],
+    ['otpDailySpendCapUsd', true],
+    ['active', 'true'],
+    ['active', null],
+    ['id', 'acct_00000000000000000000000000'],
+    ['webhookSecret', 'whsec_x'],
+  ])('with %s %j is refused, and nothing is made', async (field, value, code = 'VALIDATION_ERROR') => {
+    const before = (await admin.get('accounts?limit=100')).text;
+    const answer = await admin.post('accounts', { name: 'Beta', [field]: value });
+    expect([answer.status, answer.code, answer.field]).toEqual([422, code, field]);
+    expect((await admin.get('accounts?limit=100')).text).toBe(before);
+  });
+
+  it('that is switched off has no more keys that work, within 5 s, and has them again when it is on', async () => {
+    const id = await created();
+    const key = String((await admin.post('keys', { accountId: id, name: 'k' })).json['key']);
+    const status = async (): Promise<number> => (await room.call('/v1/verify', { key })).status;
+    expect(await status()).toBe(200);
+    await admin.patch(`accounts/${id}`, { active: false });
+    await expect.poll(status, { timeout: 5_000 }).toBe(401);
+    await admin.patch(`accounts/${id}`, { active: true });
+    expect(await status()).toBe(200);
+  });
+
+  it('is switched off, not deleted', async () => {
+    const answer = await admin.delete(`accounts/${await created()}`);
+    expect([answer.status, answer.code, answer.headers['allow']]).toEqual([
+      405,
+      'METHOD_NOT_ALLOWED',
+      'GET, HEAD, PATCH',
+    ]);
+  });
+
+  it('leaves a trace of every change: who, what, before and after, and never its secret', async () => {
+    const made = await admin.post('accounts', { name: 'Traced' });
+    const { id, webhookSecret, ...shown } = made.json;
+    const renamed = await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
+    await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
+    await admin.patch(`accounts/${String(id)}`, { name: '' });
+    expect(await admin.notes(id)).toEqual([
+      {
+        actor: 'admin',
+        action: 'create',
+        resource: 'accounts',
+        before: null,
+        after: { id, ...shown },
+        requestId: made.headers['x-request-id'],
+      },
+      {
+        actor: 'admin',
+        action: 'update',
+        resource: 'accounts',
+        before: { id, ...shown },
+        after: { id, ...shown, name: 'Renamed' },
+        requestId: renamed.headers['x-request-id'],
+      },
+    ]);
+    expect(await admin.log()).not.toContain(String(webhookSecret));
+  });
+});
+
+describe('in production', () => {
+  it('a new account sends codes to no country until it is told', async () => {
+    await room.stop();
+    await room.start({ ...room.environment, NODE_ENV: 'production' });
+    expect((await admin.post('accounts', { name: 'Careful' })).json['otpCountries']).toEqual([]);
+    const told = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
+    expect(told.json['otpCountries']).toEqual(['US']);
+    expect(dataOf(await admin.get('accounts'))[0]).toMatchObject({ name: 'Careful', otpCountries: ['US'] });
+  });
+});

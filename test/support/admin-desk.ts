@@ -1,0 +1,53 @@
+import type { Answer, ControlPlaneRoom } from './control-plane-room.js';
+
+/** One entry of the audit log, as the table has it. */
+export interface Noted {
+  readonly actor: string;
+  readonly action: string;
+  readonly resource: string;
+  readonly before: Readonly<Record<string, unknown>> | null;
+  readonly after: Readonly<Record<string, unknown>> | null;
+  readonly requestId: string;
+}
+
+/** An engineer with the admin key, on `/v1/admin`. */
+export class AdminCalls {
+  constructor(private readonly room: ControlPlaneRoom) {}
+
+  get key(): string {
+    return this.room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.room.call(`/v1/admin/${path}`, { key: this.key });
+  }
+
+  post(path: string, body?: unknown): Promise<Answer> {
+    return this.room.call(`/v1/admin/${path}`, { method: 'POST', key: this.key, body });
+  }
+
+  patch(path: string, body: unknown): Promise<Answer> {
+    return this.room.call(`/v1/admin/${path}`, { method: 'PATCH', key: this.key, body });
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.room.call(`/v1/admin/${path}`, { method: 'DELETE', key: this.key });
+  }
+
+  /** What the audit log says of a thing, oldest first. */
+  async notes(resourceId: unknown): Promise<Noted[]> {
+    return this.room.database.query<Noted>(
+      `SELECT actor, action, resource, before, after, request_id AS "requestId" FROM audit_entries
+       WHERE resource_id = $1 ORDER BY id`,
+      [resourceId],
+    );
+  }
+
+  /** The whole audit log as text, to look for what must not be in it. */
+  async log(): Promise<string> {
+    return JSON.stringify(await this.room.database.query('SELECT * FROM audit_entries'));
+  }
+}
+
+export const dataOf = (answer: Answer): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(answer.json['data']) ? (answer.json['data'] as Readonly<Record<string, unknown>>[]) : [];
