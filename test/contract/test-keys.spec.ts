@@ -201,6 +201,15 @@ describe('codes of a test key', () => {
     expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   });
 
+  it('are not sent in a session of a live key', async () => {
+    const id = String((await room.create()).json['id']);
+    expect(await send(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    const rows = await room.database.query('SELECT id FROM outbound_messages WHERE session_id = $1', [
+      parseId('sess', id),
+    ]);
+    expect(rows).toEqual([]);
+  });
+
   it('never reach a carrier, and cost nothing', async () => {
     const id = await made('+15005550006');
     await send(id);

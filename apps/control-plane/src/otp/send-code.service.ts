@@ -6,7 +6,7 @@ import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../http/errors.js';
 import { TEST_CODE, testNumberOf } from '../test-numbers/test-number.js';
 import type { SendSmsAnswer } from '../verify/session.view.js';
-import { codeRefusal, guardRefusal, limitRefusal, NO_ROUTE, NOT_FOUND } from './code-refusals.js';
+import { codeRefusal, guardRefusal, limitRefusal, LIVE_SESSION, NO_ROUTE, NOT_FOUND } from './code-refusals.js';
 import { CodeOutbox } from './code.outbox.js';
 import type { GuardRefusal } from './guard-rules.js';
 import { SendGuard } from './send-guard.js';
@@ -19,6 +19,8 @@ interface SendCommand {
   readonly accountId: Uuid;
   readonly sessionId: Uuid;
   readonly messageId: Uuid;
+  /** Asked for by a test key, of which nothing leaves the building. */
+  readonly byTestKey: boolean;
 }
 
 interface Sent {
@@ -81,7 +83,8 @@ export class SendCodeService {
   ): Promise<Outcome<SendSmsAnswer>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
-    return this.sends.add({ accountId: caller.accountId, sessionId: id, messageId });
+    const byTestKey = caller.kind === 'test';
+    return this.sends.add({ accountId: caller.accountId, sessionId: id, messageId, byTestKey });
   }
 
   private async run(command: SendCommand): Promise<Outcome<SendSmsAnswer>> {
@@ -102,7 +105,8 @@ export class SendCodeService {
   }
 
   /** Refusals in the contract's order: the session, its destination, the limits, the route. */
-  private async sendIn(tx: Executor, { accountId, sessionId, messageId }: SendCommand): Promise<Sent | NotSent> {
+  private async sendIn(tx: Executor, command: SendCommand): Promise<Sent | NotSent> {
+    const { accountId, sessionId, messageId } = command;
     const [ready, queuedTo] = await Promise.all([
       this.sessions.prepareCode(tx, accountId, sessionId),
       // Looked for behind the session's lock: an earlier run of this request may be at work still.
@@ -110,6 +114,7 @@ export class SendCodeService {
     ]);
     if (queuedTo !== null) return { kind: 'sent', phone: queuedTo, test: false };
     if (ready.kind !== 'ready') return { kind: 'not_sent', refusal: codeRefusal(ready) };
+    if (command.byTestKey && !ready.session.test) return { kind: 'not_sent', refusal: LIVE_SESSION };
     const refused = (await this.judge(tx, ready)) ?? (await this.unroutable(tx, ready.session));
     if (refused !== null) return refused;
     const { phone, test } = ready.session;
