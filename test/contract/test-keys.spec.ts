@@ -89,9 +89,22 @@ describe('+15005550001', () => {
     ]);
   });
 
-  it('approves every one of many sessions', async () => {
+  it('sends it too when the control plane that made the session has ended', async () => {
+    const id = await made('+15005550001');
+    await room.stop();
+    await room.start();
+    expect(await ended(id)).toMatchObject({ status: 'approved' });
+    expect(await messagesOf(id)).toHaveLength(1);
+  });
+
+  it('approves every one of many sessions, of two control planes at once', async () => {
+    const stop = await room.beside();
     const ids = await Promise.all(Array.from({ length: 60 }, () => made('+15005550001')));
-    for (const id of ids) expect(await ended(id)).toMatchObject({ status: 'approved' });
+    for (const id of ids) {
+      expect(await ended(id)).toMatchObject({ status: 'approved' });
+      expect(await messagesOf(id)).toHaveLength(1);
+    }
+    await stop();
   });
 });
 

@@ -211,6 +211,26 @@ describe('test numbers', () => {
     expect(room.told).toEqual(expect.arrayContaining(events.map(({ id }) => id)));
   });
 
+  it('go on with one step when another fails', async () => {
+    await queued('+15005550006');
+    const errors: unknown[] = [];
+    const actor = new TestNumbers({
+      database: room.database,
+      answers: { act: () => Promise.reject(new Error('no phone acts')) },
+      codes,
+      onEvents: () => undefined,
+      onError: (error) => void errors.push(error),
+    });
+    actor.takeCode();
+    await until(
+      'the code is delivered',
+      WITHIN_MS,
+      async () => (await statesOf('outbound_messages'))['delivered'] === 1,
+    );
+    await actor.stop();
+    expect(errors.length).toBeGreaterThan(0);
+  });
+
   it('do nothing once they are stopped', async () => {
     const actor = new TestNumbers({
       database: { transaction: () => Promise.reject(new Error('a stopped actor looked')) },

@@ -6,6 +6,8 @@ const LOOK_INTERVAL_MS = 1_000;
 /** Looks that fall due within this time are one. */
 const SLOT_MS = 100;
 
+const NOTHING: StepResult = { eventIds: [], count: 0, full: false };
+
 export interface TestNumbersOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly answers: { readonly act: TestStep };
@@ -54,10 +56,16 @@ export class TestNumbers {
     return acted.full || settled.full || submitted.full;
   }
 
+  /** A step that fails does not keep the others from theirs; it comes again with the next look. */
   private async run(step: TestStep): Promise<StepResult> {
-    const result = await this.o.database.transaction(step);
-    if (result.eventIds.length > 0) this.o.onEvents(result.eventIds);
-    return result;
+    try {
+      const result = await this.o.database.transaction(step);
+      if (result.eventIds.length > 0) this.o.onEvents(result.eventIds);
+      return result;
+    } catch (error) {
+      this.o.onError(error);
+      return NOTHING;
+    }
   }
 
   private lookLater(): void {
