@@ -18,8 +18,8 @@ export const COUNT_SEND = `
 
 /**
  * What became of the codes of one account to one block of numbers. Exact only behind the lock of the block's counter:
- * this statement then sees every send that was counted before. $1 account, $2 block, $3 and $4 bounds of message ids,
- * $5 lowest session id of interest, $6 since when a message is of the last hour, $7 since when it is recent.
+ * this statement then sees every send that was counted before. $1 account, $2 block, $3 lowest message id
+ * of interest, $4 first id that cannot exist yet, $5 lowest session id of interest, $6 since when a message is of the last hour, $7 since when it is recent.
  *
  * Bounds are an ANY of one, as in the statements of sessions: they prune partitions, and the planner does not take them
  * for a narrow range of a day that it has no statistics of. Sessions are looked up one by one for the same reason.
@@ -29,7 +29,8 @@ export const READ_CONVERSION = `
     count(*) FILTER (WHERE created_at > $7)::int AS recent,
     count(*) FILTER (WHERE created_at > $7 AND approved)::int AS "recentApproved"
   FROM (SELECT created_at, coalesce((SELECT sessions.status = 'approved' FROM sessions
-      WHERE sessions.id = messages.session_id AND sessions.id >= ANY (ARRAY[$5]::uuid[])), false) AS approved
+      WHERE sessions.id = messages.session_id AND sessions.id >= ANY (ARRAY[$5]::uuid[])
+        AND sessions.id < ANY (ARRAY[$4]::uuid[])), false) AS approved
     FROM outbound_messages AS messages
     WHERE account_id = $1 AND destination_prefix = $2 AND NOT test AND created_at > $6
       AND id >= ANY (ARRAY[$3]::uuid[]) AND id < ANY (ARRAY[$4]::uuid[])) AS sent`;
