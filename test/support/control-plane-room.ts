@@ -130,11 +130,16 @@ export class ControlPlaneRoom {
     return (await this.neighbour()).stop;
   }
 
-  /** One more control plane on the same database, to be called by its own address. */
-  async neighbour(): Promise<{ readonly baseUrl: string; readonly stop: () => Promise<void> }> {
+  /** One more control plane on the same database, to be called by its own address; `changes` as in `open`. */
+  async neighbour(
+    changes: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly baseUrl: string; readonly stop: () => Promise<void> }> {
     const port = String(await freePort());
     const ports = { CONTROL_PLANE_PORT: port, CONTROL_PLANE_OPS_PORT: String(await freePort()) };
-    return { baseUrl: `https://127.0.0.1:${port}`, stop: await this.launch({ ...this.environment, ...ports }) };
+    return {
+      baseUrl: `https://127.0.0.1:${port}`,
+      stop: await this.launch({ ...this.environment, ...ports, ...changes }),
+    };
   }
 
   async stop(): Promise<void> {
@@ -162,7 +167,10 @@ export class ControlPlaneRoom {
     return this.#documented;
   }
 
-  private async ask(target: string, { method = 'GET', key, headers = {}, baseUrl = this.baseUrl, body }: Call): Promise<Answer> {
+  private async ask(
+    target: string,
+    { method = 'GET', key, headers = {}, baseUrl = this.baseUrl, body }: Call,
+  ): Promise<Answer> {
     const apiKey = key === undefined ? this.demo.apiKey : key;
     const response = await request(`${baseUrl}${target}`, {
       dispatcher: this.agent,
