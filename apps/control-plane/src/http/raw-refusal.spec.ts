@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rawAnswer, refusalOfBrokenHttp } from './raw-refusal.js';
+import { isBelowHttp, rawAnswer, refusalOfBrokenHttp } from './raw-refusal.js';
 
 describe('broken HTTP', () => {
   it.each([
@@ -9,6 +9,17 @@ describe('broken HTTP', () => {
     [undefined, 'MALFORMED_REQUEST'],
   ])('%s is refused as %s', (nodeCode, code) => {
     expect(refusalOfBrokenHttp(nodeCode).code).toBe(code);
+  });
+
+  it.each([
+    ['ERR_TLS_HANDSHAKE_TIMEOUT', true],
+    ['ERR_SSL_HTTP_REQUEST', true],
+    ['ECONNRESET', true],
+    ['HPE_INVALID_METHOD', false],
+    ['ERR_HTTP_REQUEST_TIMEOUT', false],
+    [undefined, false],
+  ])('%s came before there was any: %s', (nodeCode, below) => {
+    expect(isBelowHttp(nodeCode)).toBe(below);
   });
 
   it('is answered like any other refusal, and the connection closes', () => {

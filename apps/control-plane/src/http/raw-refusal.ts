@@ -32,8 +32,21 @@ export function rawAnswer(refusal: Refusal, publicBaseUrl: string, headers: Read
   ].join('\r\n');
 }
 
+/** Whether an error came before there was any HTTP: there is no line to answer on then. */
+export function isBelowHttp(nodeCode: string | undefined): boolean {
+  return nodeCode !== undefined && /^(ERR_(TLS|SSL)_|ECONN)/.test(nodeCode);
+}
+
+/** How long a client may take to read the answer and to close; one that does neither would keep the connection for ever. */
+const LINGER_MS = 1_000;
+
 /** Answers on a socket whose request could not be parsed, if anybody is still there to read it. */
 export function refuseRaw(socket: Duplex, answer: string): void {
-  if (socket.writable) socket.end(answer);
-  else socket.destroy();
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(answer);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -9,7 +9,7 @@ import type { AllowedMethods } from './allowed-methods.js';
 import type { ErrorAnswers } from './error-answers.js';
 import { RefusedRequest } from './errors.js';
 import type { Limits } from './limits.js';
-import { rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
+import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
 
@@ -73,8 +73,8 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
       void admit(options, request, reply, () => undefined),
     clientErrorHandler: (error, socket) => {
-      // Its answer went out before its body came in; there is nothing more to say to it.
-      if (answeredUnread.has(socket)) socket.destroy();
+      // One whose answer went out before its body came in has been told all, and one below HTTP cannot be told anything.
+      if (answeredUnread.has(socket) || isBelowHttp(error.code)) socket.destroy();
       else void refuseBroken(options, socket, error.code);
     },
   });
