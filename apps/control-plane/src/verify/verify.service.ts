@@ -65,7 +65,7 @@ export class VerifyService {
       },
       id,
     );
-    if (session.test) this.testNumbers.expectAnswer();
+    if (session.test) this.testNumbers.expect();
     return succeed(this.renderer.full(session));
   }
 
