@@ -22,32 +22,25 @@ const STATUS_NOW = `
   CASE WHEN sessions.status = 'pending' AND sessions.expires_at <= statement_timestamp() THEN 'expired'
     ELSE sessions.status END`;
 
-/** The numbers of the parameters of one span: from and to, then the ids as in IdSpan. */
-const parametersFrom = (first: number) => {
-  const [from, to, low, sessionHigh, messageHigh] = [0, 1, 2, 3, 4].map((offset) => `$${first + offset}`);
-  return { from, to, low, sessionHigh, messageHigh };
-};
+/** What a report is grouped by, if it is: decided for the statement as a whole, so that the rest costs nothing. */
+const keyedBy = (day: string): string => `
+  CASE WHEN $2::text = 'day' THEN ${day}::date END AS day, CASE WHEN $2 = 'brand' THEN brand_id END AS brand_id`;
 
+/**
+ * The sessions of a span as they are now, each with what its codes cost: those that were submitted. The parameters from
+ * `first` on: from and to, then the ids as in IdSpan.
+ */
 function liveSessions(first: number): string {
-  const { from, to, low, sessionHigh } = parametersFrom(first);
+  const [from, to, low, sessionHigh, messageHigh] = [0, 1, 2, 3, 4].map((offset) => `$${first + offset}`);
   return `
-    SELECT brand_id, channel, ${STATUS_NOW} AS status, country, created_at::date AS day, ${EPOCH}, test
-    FROM sessions
+    SELECT ${keyedBy('created_at')}, channel, ${STATUS_NOW} AS status, country, ${EPOCH}, test, codes.cost_usd
+    FROM sessions LEFT JOIN (
+      SELECT session_id, sum(cost_usd) AS cost_usd FROM outbound_messages
+      WHERE account_id = $1 AND id >= ${low}::uuid AND id < ${messageHigh}::uuid
+        AND submitted_at IS NOT NULL AND NOT test
+      GROUP BY session_id) AS codes ON codes.session_id = sessions.id
     WHERE account_id = $1 AND id >= ${low}::uuid AND id < ${sessionHigh}::uuid
       AND created_at >= ${from}::timestamptz AND created_at < ${to}::timestamptz`;
-}
-
-/** Codes that were submitted, by the session that they belong to. */
-function liveCodes(first: number): string {
-  const { from, to, low, sessionHigh, messageHigh } = parametersFrom(first);
-  return `
-    SELECT sessions.brand_id, 'sms_otp', 'submitted', sessions.country, sessions.created_at::date AS day, 1,
-      coalesce(codes.cost_usd, 0)
-    FROM outbound_messages AS codes JOIN sessions ON sessions.id = codes.session_id
-    WHERE codes.account_id = $1 AND codes.id >= ${low}::uuid AND codes.id < ${messageHigh}::uuid
-      AND codes.submitted_at IS NOT NULL AND NOT codes.test
-      AND sessions.id >= ${low}::uuid AND sessions.id < ${sessionHigh}::uuid
-      AND sessions.created_at >= ${from}::timestamptz AND sessions.created_at < ${to}::timestamptz`;
 }
 
 const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8`;
@@ -57,21 +50,28 @@ const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE 
  * One row for all of it, and one for each group if there is a grouping, sorted.
  * $1 account, $2 `day`, `country`, `brand` or null, $3 first folded hour, $4 end of the folded hours, $5–$9 the span
  * before them, $10–$14 the span after them: from, to, lowest id, end of the ids of sessions, end of the ids of codes.
+ *
+ * The hours are added up before they meet anything else. A month of 10 million sessions is 32,000 rows of hours and some
+ * 16,000 sessions in the spans.
  */
 export const READ_USAGE = `
   WITH ${CHANGES},
   live AS (
-    SELECT brand_id, channel, status, country, day, epoch, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable
+    SELECT brand_id, channel, status, country, day, epoch, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable,
+      coalesce(sum(cost_usd), 0) AS codes_usd
     FROM (${liveSessions(5)} UNION ALL ${liveSessions(10)}) AS each
     GROUP BY brand_id, channel, status, country, day, epoch),
-  counted (brand_id, channel, status, country, day, count, cost_usd) AS (
-    SELECT brand_id, channel, status, country, hour::date, count, cost_usd
-    FROM usage_hours WHERE account_id = $1 AND hour >= $3 AND hour < $4
+  hours AS (
+    SELECT ${keyedBy('hour')}, CASE WHEN $2 = 'country' THEN country END AS country, channel, status, count, cost_usd
+    FROM usage_hours WHERE account_id = $1 AND hour >= $3 AND hour < $4),
+  counted AS (
+    SELECT brand_id, channel, status, country, day, sum(count) AS count, sum(cost_usd) AS cost_usd
+    FROM hours GROUP BY brand_id, channel, status, country, day
     UNION ALL
-    SELECT brand_id, channel, status, country, day, count, billable * coalesce(usd, 0) FROM live ${priceOf('live')}
-    UNION ALL ${liveCodes(5)} UNION ALL ${liveCodes(10)}),
+    SELECT brand_id, channel, status, country, day, count, billable * coalesce(usd, 0) + codes_usd
+    FROM live ${priceOf('live')}),
   keyed AS (
-    SELECT CASE $2::text WHEN 'day' THEN to_char(day, 'YYYY-MM-DD') WHEN 'country' THEN country
+    SELECT CASE $2 WHEN 'day' THEN to_char(day, 'YYYY-MM-DD') WHEN 'country' THEN country
       WHEN 'brand' THEN brand_id::text END AS key, channel, status, count, cost_usd
     FROM counted)
   SELECT grouping(key) = 1 AS "isTotal", key,
