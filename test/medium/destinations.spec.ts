@@ -115,6 +115,14 @@ describe('a block of the guard', () => {
     expect(Math.abs(lastsMs(again?.until) - HOUR_MS)).toBeLessThan(MINUTE_MS);
   });
 
+  it('becomes an admin’s rule when an admin changes it', async () => {
+    const { id } = (await block('+1415558')) ?? { id: '' };
+    const changed = await store.update(room.database, id, { until: null, reason: 'for good' });
+    expect(changed?.after).toMatchObject({ origin: 'admin', until: null });
+    const { data } = await store.list(room.database, { limit: 100 });
+    expect(data.map((rule) => rule.id)).toContain(id);
+  });
+
   it('does not stand in the way of an admin’s rule for the same prefix', async () => {
     const accountId = room.account.id;
     await block('+1415557');
@@ -142,10 +150,12 @@ describe('refusals', () => {
     expect(foreign.data).toEqual([]);
   });
 
-  it('are kept for the days that everything is kept', async () => {
-    await room.database.query(`UPDATE otp_refusals SET hour = hour - interval '31 days' WHERE rule = 'country'`);
-    await store.purgeRefusals(room.database, 30);
+  it('are forgotten from the oldest on', async () => {
     const { data } = await store.listRefusals(room.database, { limit: 10 });
-    expect(data.map(({ rule }) => rule)).toEqual(['breaker']);
+    const after = new Date(room.clock.nowMs() + MINUTE_MS);
+    expect(await store.purgeRefusals(room.database, new Date(room.clock.nowMs() - HOUR_MS), 10)).toBe(0);
+    expect(await store.purgeRefusals(room.database, after, 1)).toBe(1);
+    expect((await store.listRefusals(room.database, { limit: 10 })).data).toEqual(data.slice(0, -1));
+    expect(await store.purgeRefusals(room.database, after, 10)).toBe(data.length - 1);
   });
 });

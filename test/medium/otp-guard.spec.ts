@@ -288,7 +288,8 @@ describe('what is kept of sends', () => {
     await sendAll([sender()], [numberOf(1)]);
     await room.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope <> 'phone-day'`);
     await room.database.query(`UPDATE otp_spend SET day = day - 31`);
-    await new GuardStore(destinations, room.keys).purge(room.database, 30);
+    const monthAgo = new Date(room.clock.nowMs() - 30 * 86_400_000);
+    expect(await new GuardStore(destinations, room.keys).purge(room.database, monthAgo)).toBe(false);
     expect(await room.database.query('SELECT scope FROM otp_counters')).toEqual([{ scope: 'phone-day' }]);
     expect(await room.database.query('SELECT 1 FROM otp_spend')).toEqual([]);
   });

@@ -15,9 +15,10 @@ export const FIND_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1`;
 /** $1 id. */
 export const LOCK_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1 FOR UPDATE`;
 
-/** $1 id, $2 prefix, $3 action, $4 reason, $5 until or null. */
+/** What an admin has changed is an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null. */
 export const UPDATE_RULE = `
-  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5 WHERE id = $1 RETURNING ${RULE}`;
+  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5, origin = 'admin'
+  WHERE id = $1 RETURNING ${RULE}`;
 
 /** $1 id. */
 export const DELETE_RULE = `DELETE FROM destination_rules WHERE id = $1 RETURNING ${RULE}`;
@@ -65,5 +66,6 @@ export const LIST_TALLIES = `
   WHERE ($2::uuid IS NULL OR id < $2) AND ($3::uuid IS NULL OR account_id = $3)
   ORDER BY id DESC LIMIT $1`;
 
-/** $1 how many days are kept. */
-export const PURGE_TALLIES = `DELETE FROM otp_refusals WHERE hour < clock_timestamp() - make_interval(days => $1)`;
+/** Forgets tallies, oldest first. $1 the first id that is kept, $2 how many at most. */
+export const PURGE_TALLIES = `
+  DELETE FROM otp_refusals WHERE id IN (SELECT id FROM otp_refusals WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1`;

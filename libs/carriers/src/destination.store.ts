@@ -1,4 +1,4 @@
-import type { Executor, Uuid } from '@countersign/postgres';
+import { firstIdAt, type Executor, type Uuid } from '@countersign/postgres';
 import {
   DELETE_RULE,
   FIND_RULE,
@@ -51,19 +51,28 @@ export class DestinationStore {
     return rule ?? null;
   }
 
+  /** A rule as it is now, kept from other changes until the transaction ends. */
+  async lock(tx: Executor, id: Uuid): Promise<DestinationRule | null> {
+    const [rule] = await tx.query<DestinationRule>(LOCK_RULE, [id]);
+    return rule ?? null;
+  }
+
   /** One page, newest first: what admins have said, and what the guard blocks at this moment. */
   async list(db: Executor, page: DestinationPage): Promise<{ data: DestinationRule[]; hasMore: boolean }> {
     return pageOf(page.limit, await db.query<DestinationRule>(LIST_RULES, pageValues(page)));
   }
 
-  /** Changes a rule; null when there is none. Throws DataError 23505 for a prefix that has a rule. */
+  /**
+   * Changes a rule; null when there is none. One of the guard's becomes the admin's who changed it. Throws DataError
+   * 23505 where there is an admin's rule for the prefix already.
+   */
   async update(
     tx: Executor,
     id: Uuid,
     changes: DestinationChanges,
   ): Promise<{ before: DestinationRule; after: DestinationRule } | null> {
-    const [before] = await tx.query<DestinationRule>(LOCK_RULE, [id]);
-    if (before === undefined) return null;
+    const before = await this.lock(tx, id);
+    if (before === null) return null;
     const { prefix, action, reason, until } = { ...before, ...changes };
     const [after] = await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until]);
     if (after === undefined) throw new Error('a locked rule was not updated');
@@ -101,8 +110,9 @@ export class DestinationStore {
     return pageOf(page.limit, await db.query<RefusalTally>(LIST_TALLIES, pageValues(page)));
   }
 
-  async purgeRefusals(db: Executor, retentionDays: number): Promise<void> {
-    await db.query(PURGE_TALLIES, [retentionDays]);
+  /** Forgets up to `limit` tallies that began before the moment, and answers how many. */
+  async purgeRefusals(db: Executor, before: Date, limit: number): Promise<number> {
+    return (await db.query(PURGE_TALLIES, [firstIdAt(before.getTime()), limit])).length;
   }
 }
 

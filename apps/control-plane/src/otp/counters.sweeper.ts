@@ -1,12 +1,14 @@
-import { Periodic, type Executor } from '@countersign/postgres';
+import { Periodic, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { GuardStore } from './guard.store.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 export interface CountersSweeperOptions {
   readonly store: Pick<GuardStore, 'purge'>;
   readonly database: Executor;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly retentionDays: number;
   readonly onError: (error: unknown) => void;
 }
@@ -15,13 +17,10 @@ export interface CountersSweeperOptions {
 export class CountersSweeper implements OnModuleDestroy {
   private readonly periodic: Periodic;
 
-  constructor({ store, database, retentionDays, onError }: CountersSweeperOptions) {
+  constructor({ store, database, clock, retentionDays, onError }: CountersSweeperOptions) {
     this.periodic = new Periodic({
       everyMs: SWEEP_INTERVAL_MS,
-      work: async () => {
-        await store.purge(database, retentionDays);
-        return false;
-      },
+      work: () => store.purge(database, new Date(clock.nowMs() - retentionDays * DAY_MS)),
       onError,
     });
   }

@@ -53,9 +53,14 @@ export const ADD_SPEND = `
     RETURNING usd)
   SELECT cap IS NULL OR (usd <= cap AND usd - price < cap) AS "withinSpendCap" FROM send, written`;
 
-/** Counters whose window is over. */
-export const PURGE_COUNTERS = `DELETE FROM otp_counters WHERE ends_at < clock_timestamp()`;
+/**
+ * Forgets counters whose window is over, passing over those that a send is counted in: it holds several, in an order of
+ * its own. $1 how many at most.
+ */
+export const PURGE_COUNTERS = `
+  DELETE FROM otp_counters WHERE (scope, subject) IN (
+    SELECT scope, subject FROM otp_counters WHERE ends_at < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
 
-/** $1 how many days are kept. */
-export const PURGE_SPEND = `
-  DELETE FROM otp_spend WHERE day < (clock_timestamp() AT TIME ZONE 'UTC')::date - $1::integer`;
+/** What was spent on days that are no longer kept: a row per account and day. $1 the first moment that is kept. */
+export const PURGE_SPEND = `DELETE FROM otp_spend WHERE day < ($1::timestamptz AT TIME ZONE 'UTC')::date`;

@@ -17,6 +17,9 @@ const ID_CLOCK_SLACK_MS = 60_000;
 /** A code is sent within the life of its session (specification 8: at most 300 s), so no earlier one matters. */
 const LONGEST_SESSION_MS = 300_000;
 
+/** Rows that one statement of a purge deletes at most. */
+const MAX_PURGED = 1_000;
+
 /** A code about to be sent. */
 export interface Send {
   readonly session: Pick<Session, 'accountId' | 'phone' | 'country'>;
@@ -76,11 +79,16 @@ export class GuardStore {
     };
   }
 
-  /** Forgets windows that are over, and what was spent on days that are no longer kept. */
-  async purge(db: Executor, retentionDays: number): Promise<void> {
-    await db.query(PURGE_COUNTERS);
-    await db.query(PURGE_SPEND, [retentionDays]);
-    await this.destinations.purgeRefusals(db, retentionDays);
+  /**
+   * Forgets windows that are over, and what was refused and spent before the moment.
+   *
+   * @returns whether more of it may be left
+   */
+  async purge(db: Executor, before: Date): Promise<boolean> {
+    const counters = await db.query(PURGE_COUNTERS, [MAX_PURGED]);
+    const tallies = await this.destinations.purgeRefusals(db, before, MAX_PURGED);
+    await db.query(PURGE_SPEND, [before]);
+    return counters.length === MAX_PURGED || tallies === MAX_PURGED;
   }
 
   /** The counter of the block of numbers limits nothing by itself: behind its lock the conversion is counted. */

@@ -65,6 +65,7 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
         new CountersSweeper({
           store,
           database,
+          clock,
           retentionDays: settings.retentionDays,
           onError: failures.about('forgetting counters of codes'),
         }),
