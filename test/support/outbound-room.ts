@@ -1,0 +1,137 @@
+import { Bell, bellConnection } from '@countersign/bus';
+import { OutboundStore, type NewBind, type NewRoute } from '@countersign/carriers';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import { renderId, type Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { Queue } from 'bullmq';
+import type { Carrier } from './carrier.js';
+import { GatewayRoom, INBOUND_NUMBER } from './gateway-room.js';
+import { until } from './until.js';
+
+export const CODE_TEXT = '123456 is your Acme code. Do not share it.';
+const BOUND_WITHIN_MS = 6_000;
+/** A carrier has 1 s to answer, there are pauses between attempts, and a lost ring costs 2 s. */
+const DONE_WITHIN_MS = 10_000;
+
+/** What is stored of a code. */
+export interface StoredCode {
+  readonly state: string;
+  readonly networkError: string | null;
+  readonly attempts: number;
+  readonly unknownFates: number;
+  readonly carrier: string | null;
+  readonly source: string | null;
+  readonly smscMessageId: string | null;
+  readonly costUsd: string | null;
+  readonly hasText: boolean;
+}
+
+const READ_CODE = `
+  SELECT state, network_error AS "networkError", attempts, unknown_fates AS "unknownFates", carrier, source,
+    smsc_message_id AS "smscMessageId", cost_usd::text AS "costUsd", text_sealed IS NOT NULL AS "hasText"
+  FROM outbound_messages WHERE id = $1`;
+
+const READ_TOLD = `
+  SELECT data::text AS data FROM events
+  WHERE type = 'verification.otp_delivery' AND data->>'messageId' = $1 ORDER BY occurred_at, id`;
+
+export interface Way {
+  readonly carrier: Carrier;
+  readonly bind?: Partial<NewBind>;
+  readonly route?: Partial<NewRoute>;
+}
+
+/** A gateway with ways to send codes by. */
+export class OutboundRoom {
+  readonly #store = new OutboundStore();
+
+  readonly #bell: Bell;
+
+  private constructor(
+    readonly gateway: GatewayRoom,
+    /** Of the bell that the control plane rings. */
+    readonly queueOfCodes: Queue,
+  ) {
+    this.#bell = new Bell(queueOfCodes, () => undefined);
+  }
+
+  /** Opens a gateway that is bound to these carriers, each with a route for every number unless it says otherwise. */
+  static async open(ways: readonly Way[], redisUrl: string | null = null): Promise<OutboundRoom> {
+    const gateway = await GatewayRoom.open(redisUrl === null ? {} : { REDIS_URL: redisUrl });
+    const { carriers, room } = gateway;
+    for (const { carrier, bind, route } of ways) {
+      const hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];
+      const { name } = carrier;
+      const { id } = await gateway.bind({ name, carrier: name, hosts, responseTimeoutSeconds: 1, ...bind });
+      await carriers.createRoute(room.database, { prefix: '+', bindId: id, ...route });
+    }
+    await until('all are bound', BOUND_WITHIN_MS, () => ways.every(({ carrier }) => carrier.isBound));
+    // The copies of the routes that it took while they were written are as old as that by now.
+    await gateway.stop();
+    await gateway.start();
+    await until('all are bound', BOUND_WITHIN_MS, () => ways.every(({ carrier }) => carrier.isBound));
+    const connection = bellConnection({ redisUrl, databaseUrl: room.url }, 'producer');
+    const queue = new Queue(QUEUES.outbound, { connection, prefix: QUEUE_PREFIX });
+    queue.on('error', () => undefined);
+    return new OutboundRoom(gateway, queue);
+  }
+
+  async close(): Promise<void> {
+    await this.#bell.close();
+    await this.queueOfCodes.close();
+    await this.gateway.close();
+  }
+
+  /** Queues a code for a session, and rings. */
+  async queue(
+    session: Session,
+    changes: { readonly text?: string; readonly test?: boolean; readonly validMs?: number } = {},
+  ): Promise<Uuid> {
+    const { clock, database, keys } = this.gateway.room;
+    const { text = CODE_TEXT, test = false, validMs } = changes;
+    const id = clock.newId();
+    const createdAt = new Date(clock.nowMs());
+    await this.#store.insert(database, {
+      id,
+      sessionId: session.id,
+      accountId: session.accountId,
+      test,
+      destination: session.phone,
+      country: 'US',
+      sender: INBOUND_NUMBER,
+      textSealed: keys.seal('message-text', text, id),
+      createdAt,
+      expiresAt: validMs === undefined ? session.expiresAt : new Date(createdAt.getTime() + validMs),
+    });
+    this.#bell.ring([id]);
+    return id;
+  }
+
+  async code(id: Uuid): Promise<StoredCode> {
+    const [row] = await this.gateway.room.database.query<StoredCode>(READ_CODE, [id]);
+    if (row === undefined) throw new Error('no such code');
+    return row;
+  }
+
+  /** The code once it has come to that state. */
+  async reaches(id: Uuid, state: string): Promise<StoredCode> {
+    await until(`the code is ${state}`, DONE_WITHIN_MS, async () => (await this.code(id)).state === state);
+    return this.code(id);
+  }
+
+  /** The data of every event about the code, in order. */
+  async told(id: Uuid): Promise<Record<string, unknown>[]> {
+    const rows = await this.gateway.room.database.query<{ data: string }>(READ_TOLD, [renderId('msg', id)]);
+    return rows.map(({ data }) => JSON.parse(data) as Record<string, unknown>);
+  }
+
+  /** The states that the code was told to be in, in order. */
+  async statesTold(id: Uuid): Promise<unknown[]> {
+    return (await this.told(id)).map(({ state }) => state);
+  }
+
+  /** Runs SQL beside the gateway. */
+  async sql(statement: string, values: readonly unknown[] = []): Promise<void> {
+    await this.gateway.room.database.query(statement, values);
+  }
+}
