@@ -9,6 +9,7 @@ import { benchPoll } from './poll.js';
 import { render } from './report.js';
 import { prepare } from './seed.js';
 import type { Environment } from './subjects.js';
+import { benchUsage } from './usage.js';
 
 const ROUNDS = 3;
 const CREATE_SECONDS = 4;
@@ -47,6 +48,7 @@ try {
   if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
   if (runs('check')) sections.push(await benchCheck(processes, demo, ROUNDS));
   if (runs('poll')) sections.push(await benchPoll(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);
   const machine = {

@@ -1,0 +1,88 @@
+import { ensurePartitions, firstIdAt, type Database, type Uuid } from '@countersign/postgres';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Days of partitions that one call makes. */
+const PARTITION_DAYS = 8;
+/** An hour is counted for good when it and its longest session are over, and ten minutes more. */
+const SETTLED_AFTER_MS = 15 * 60_000;
+/** What one statement of the seeding may take. */
+const SEED_TIMEOUT_MS = 120_000;
+
+export interface UsageSeed {
+  readonly accountId: Uuid;
+  readonly brandId: Uuid;
+  /** The hour that `nowMs` lies in is the last; all of them together have `sessions` sessions. */
+  readonly nowMs: number;
+  readonly days: number;
+  readonly sessions: number;
+}
+
+/** Of two channels, four statuses and five countries. $1 account, $2 brand, $3 from, $4 to, $5 how many. */
+const INSERT_SESSIONS = `
+  INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
+    brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
+    expires_at, ended_at, approved_by)
+  SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || substr(md5(n || at::text), 1, 20))::uuid,
+    $1, $2, '+14155552671', (ARRAY['US', 'GB', 'DE', 'BR', 'IN'])[1 + n % 5], false,
+    (ARRAY['approved', 'approved', 'approved', 'expired', 'denied', 'cancelled'])[1 + n % 6],
+    (ARRAY['rcs', 'sms_fallback'])[1 + n % 2], sha256((n || at::text)::bytea), repeat('ab', 32), 'BENCH', 'Bench',
+    'Send this.', '+14155550100', true, '{}', 1, at, at + interval '90 seconds', at + interval '9 seconds',
+    CASE WHEN n % 6 < 3 THEN 'mo' END
+  FROM (SELECT n, $3::timestamptz + ($4::timestamptz - $3::timestamptz) * (n::float8 / $5::int) AS at
+    FROM generate_series(0, $5::int - 1) AS n) AS spread`;
+
+/** A code for every eighth of them. $1 account, $2 lowest id, $3 end of the ids. */
+const INSERT_CODES = `
+  INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender, state,
+    created_at, expires_at, submitted_at, cost_usd)
+  SELECT id, id, account_id, false, phone, '+1415555', country, 'BENCH', 'submitted', created_at, expires_at, created_at, 0.041
+  FROM sessions WHERE account_id = $1 AND id >= $2 AND id < $3 AND right(id::text, 1) IN ('0', '8')`;
+
+/** The hours that are counted for good. $1 account, $2 brand, $3 first hour, $4 their end, $5 sessions in an hour. */
+const INSERT_HOURS = `
+  WITH hours AS (
+    INSERT INTO usage_folds (hour)
+    SELECT generate_series($3::timestamptz, $4::timestamptz - interval '1 hour', interval '1 hour') RETURNING hour)
+  INSERT INTO usage_hours (account_id, hour, brand_id, channel, status, country, count, cost_usd)
+  SELECT $1::uuid, hour, $2::uuid, channel, status, country, $5::int / 40, ($5::int / 40) * 0.0079
+  FROM hours, unnest(ARRAY['rcs', 'sms_fallback']) AS channel,
+    unnest(ARRAY['approved', 'expired', 'denied', 'cancelled']) AS status,
+    unnest(ARRAY['US', 'GB', 'DE', 'BR', 'IN']) AS country
+  UNION ALL
+  SELECT $1::uuid, hour, $2::uuid, 'sms_otp', 'submitted', country, $5::int / 40, ($5::int / 40) * 0.041
+  FROM hours, unnest(ARRAY['US', 'GB', 'DE', 'BR', 'IN']) AS country`;
+
+const INSERT_PRICES = `
+  INSERT INTO prices (id, channel, country, usd, from_at)
+  SELECT gen_random_uuid(), channel, country, 0.0079, to_timestamp(0)
+  FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * Puts the sessions of some days into the tables as a month of service would have left them: the hours that are over as
+ * they are counted for good, the first hour and the open ones as rows. Answers how many sessions a report from half past
+ * the first hour until now counts.
+ */
+export async function seedUsage(database: Database, seed: UsageSeed): Promise<{ fromMs: number; counted: number }> {
+  const { accountId, brandId, nowMs, days, sessions } = seed;
+  for (let ago = 0; ago <= days + PARTITION_DAYS; ago += PARTITION_DAYS) {
+    await ensurePartitions(database, nowMs - ago * DAY_MS);
+  }
+  const foldedUntilMs = Math.floor((nowMs - SETTLED_AFTER_MS) / HOUR_MS) * HOUR_MS;
+  const firstMs = foldedUntilMs - days * 24 * HOUR_MS;
+  const perHour = Math.ceil(sessions / (days * 24) / 40) * 40;
+  const openSessions = Math.ceil((perHour * (nowMs - foldedUntilMs)) / HOUR_MS);
+  await database.maintenance(SEED_TIMEOUT_MS, async (session) => {
+    const folded = [new Date(firstMs), new Date(foldedUntilMs)];
+    await session.query(INSERT_PRICES);
+    await session.query(INSERT_HOURS, [accountId, brandId, ...folded, perHour]);
+    const first = [new Date(firstMs), new Date(firstMs + HOUR_MS)];
+    await session.query(INSERT_SESSIONS, [accountId, brandId, ...first, perHour]);
+    const open = [new Date(foldedUntilMs), new Date(nowMs)];
+    await session.query(INSERT_SESSIONS, [accountId, brandId, ...open, openSessions]);
+    await session.query(INSERT_CODES, [accountId, firstIdAt(firstMs), firstIdAt(nowMs)]);
+    await session.query('ANALYZE');
+  });
+  return { fromMs: firstMs + HOUR_MS / 2, counted: perHour / 2 + (days * 24 - 1) * perHour + openSessions };
+}
