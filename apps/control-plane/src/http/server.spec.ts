@@ -1,4 +1,6 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
@@ -160,6 +162,41 @@ describe('before a body is read', () => {
     expect(
       (await fixture.server.inject({ url: '/v1/nothing', headers: bearer(createApiKey('admin')) })).statusCode,
     ).toBe(401);
+  });
+});
+
+describe('the limits', () => {
+  it('are on every answer, of the key or of the address', async () => {
+    const policies = async (url: string, headers = proxied) =>
+      (await fixture.server.inject({ url, headers })).headers['ratelimit-policy'];
+    expect(await policies('/v1/broken', bearer(LIVE))).toBe('"default";q=600;w=60');
+    expect(await policies('/v1/nothing', bearer(ADMIN))).toBe('"default";q=6000;w=60');
+    for (const url of ['/v1/things/1', '/nothing', '/%ff']) expect(await policies(url)).toBe('"ip";q=60;w=60');
+    expect((await fixture.server.inject({ url: '/v1/things' })).headers['ratelimit']).toBe('"ip";r=60;t=60');
+    expect(await policies('/docs')).toBeUndefined();
+  });
+
+  it('hear of each key that was used, never of a wrong one or the engineers’', async () => {
+    for (const key of [LIVE, ADMIN, createApiKey('live')]) {
+      await fixture.server.inject({ url: '/v1/nothing', headers: bearer(key) });
+    }
+    expect(fixture.used).toEqual([principal.keyId]);
+  });
+});
+
+describe('connections', () => {
+  it('beyond the most that are served are closed at once', async () => {
+    expect(fixture.server.server.maxConnections).toBe(10_000);
+    fixture.server.server.maxConnections = 1;
+    const { port } = new URL(await fixture.server.listen({ host: '127.0.0.1', port: 0 }));
+    const connected = () => connect(Number(port), '127.0.0.1');
+    const first = connected();
+    await once(first, 'connect');
+    const second = connected();
+    await once(second, 'close');
+    expect(first.destroyed).toBe(false);
+    first.destroy();
+    await fixture.server.close();
   });
 });
 
