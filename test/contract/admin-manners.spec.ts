@@ -17,6 +17,7 @@ const RESOURCES = [
   ['brands', 'brd'],
   ['keys', 'key'],
   ['prices', 'price'],
+  ['destinations', 'dest'],
 ] as const;
 
 describe.each(RESOURCES)('/v1/admin/%s', (resource, prefix) => {

@@ -8,6 +8,6 @@ export { migrate, revertMigration } from './migrate.js';
 export { dropOldPartitions, ensurePartitions, PartitionKeeper, type PartitionKeeperOptions } from './partitions.js';
 export { Periodic, type PeriodicOptions } from './periodic.js';
 export { readinessOf } from './readiness-checks.js';
-export { RecordTable, type Page, type PageRequest, type RecordTableOptions } from './record-table.js';
+export { RecordTable, type Page, type PageRequest, type Records, type RecordTableOptions } from './record-table.js';
 export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';
 export { RowLease } from './row-lease.js';

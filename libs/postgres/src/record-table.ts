@@ -21,11 +21,19 @@ export interface Page<Row> {
   readonly hasMore: boolean;
 }
 
+/** What those who look after a kind of thing read of it. */
+export interface Records<Row> {
+  list(db: Executor, request: PageRequest): Promise<Page<Row>>;
+  find(db: Executor, id: Uuid): Promise<Row | null>;
+  /** The row as it is now, kept from other changes until the transaction ends. */
+  lock(tx: Executor, id: Uuid): Promise<Row | null>;
+}
+
 /**
  * How rows of configuration are read by those who look after them: a page of them, one of them, one to be changed. Every
  * such table has a uuid `id` that sorts by time. Writing is its store's business.
  */
-export class RecordTable<Row extends { readonly id: Uuid }> {
+export class RecordTable<Row extends { readonly id: Uuid }> implements Records<Row> {
   /** $1 id to start behind or null, $2 rows at most, $3 owner or null. */
   readonly #list: string;
   /** $1 id. */
@@ -48,7 +56,7 @@ export class RecordTable<Row extends { readonly id: Uuid }> {
     return row ?? null;
   }
 
-  /** The row as it is now, kept from other changes until the transaction ends. What refers to it may still be written. */
+  /** What refers to the row may still be written. */
   async lock(tx: Executor, id: Uuid): Promise<Row | null> {
     const [row] = await tx.query<Row>(`${this.#find} FOR NO KEY UPDATE`, [id]);
     return row ?? null;

@@ -2,7 +2,7 @@ import { AuditStore } from '@countersign/events';
 import { Database, DataError, type Executor, type Page, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
-import type { AdminResource, Engineer, Written } from './admin-resource.js';
+import type { AdminResource, Engineer, Listed, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
 
@@ -21,8 +21,8 @@ export class AdminDesk {
   ) {}
 
   /** A page, newest first. A thing that was deleted meanwhile is still a place to start behind. */
-  async list<Row extends { readonly id: Uuid }, View extends object>(
-    resource: AdminResource<Row, View>,
+  async list<Row, View extends object>(
+    resource: Listed<Row, View>,
     { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
   ): Promise<Outcome<PageAnswer<View>>> {
     const after = startingAfter === undefined ? null : parseId(resource.idPrefix, startingAfter);

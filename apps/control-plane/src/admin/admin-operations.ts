@@ -11,6 +11,14 @@ export interface Spoken {
   readonly many: string;
 }
 
+/** Things that are only listed: how they are spoken of, and where below the controller's path they are, if not there. */
+export interface SpokenList {
+  /** In the name of the operation, in the plural where it has one of its own. */
+  readonly ids: string;
+  readonly many: string;
+  readonly path?: string;
+}
+
 interface More {
   readonly description?: string;
   readonly errors?: readonly ErrorCode[];
@@ -21,12 +29,19 @@ interface More {
  * A resource has those that make sense for it; any other method of its paths is 405 by itself.
  */
 
-export const Lists = ({ id, many }: Spoken, type: Type, { description }: More = {}): MethodDecorator =>
+export const Lists = ({ id, many }: Spoken, type: Type, more: More = {}): MethodDecorator =>
+  ListsOnly({ ids: `${id}s`, many }, type, more);
+
+export const ListsOnly = (
+  { ids, many, path = '' }: SpokenList,
+  type: Type,
+  { description }: More = {},
+): MethodDecorator =>
   applyDecorators(
-    Get(),
+    Get(path),
     Access({ access: 'admin', body: 'none' }),
     Operation({
-      id: `list${id}s`,
+      id: `list${ids}`,
       tag: 'Admin',
       summary: `List ${many}`,
       ...(description === undefined ? {} : { description }),

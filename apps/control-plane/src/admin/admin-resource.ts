@@ -1,17 +1,22 @@
-import type { RecordTable, Uuid } from '@countersign/postgres';
+import type { Records, Uuid } from '@countersign/postgres';
 import type { Refusal } from '../http/errors.js';
 
-/** What there is to know of one kind of thing that engineers look after, besides how it is written. */
-export interface AdminResource<Row extends { readonly id: Uuid }, View extends object> {
+/** A kind of thing that engineers read. */
+export interface Listed<Row, View extends object> {
+  /** Of its ids: `brd`. */
+  readonly idPrefix: string;
+  readonly table: Pick<Records<Row>, 'list'>;
+  /** The thing as the API and the audit log show it: no secrets. */
+  readonly view: (row: Row) => View;
+}
+
+/** All there is to know of a kind of thing that engineers look after, besides how it is written. */
+export interface AdminResource<Row extends { readonly id: Uuid }, View extends object> extends Listed<Row, View> {
   /** As its path and the audit log spell it: `brands`. */
   readonly name: string;
   /** One of them, in a sentence: `brand`. */
   readonly noun: string;
-  /** Of its ids: `brd`. */
-  readonly idPrefix: string;
-  readonly table: RecordTable<Row>;
-  /** The thing as the API and the audit log show it: no secrets. */
-  readonly view: (row: Row) => View;
+  readonly table: Records<Row>;
   /** What the constraints of its table mean for the caller, by their names; any other one is a fault of ours. */
   readonly refusals: Readonly<Record<string, Refusal>>;
 }

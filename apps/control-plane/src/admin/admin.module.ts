@@ -1,4 +1,5 @@
 import { AccountStore, PriceStore } from '@countersign/accounts';
+import { DestinationStore } from '@countersign/carriers';
 import { AuditStore } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -9,8 +10,11 @@ import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './admin-defaults.js';
 import { AdminDesk } from './admin-desk.js';
+import { AuditController } from './audit/audit.controller.js';
 import { BrandResource } from './brands/brand.resource.js';
 import { BrandsController } from './brands/brands.controller.js';
+import { DestinationResource } from './destinations/destination.resource.js';
+import { DestinationsController } from './destinations/destinations.controller.js';
 import { KeyResource } from './keys/key.resource.js';
 import { KeysController } from './keys/keys.controller.js';
 import { PriceResource } from './prices/price.resource.js';
@@ -33,15 +37,24 @@ export class AdminModule {
     return {
       module: AdminModule,
       imports: [StoresModule.of(stores)],
-      controllers: [AccountsController, BrandsController, KeysController, PricesController],
+      controllers: [
+        AccountsController,
+        BrandsController,
+        KeysController,
+        PricesController,
+        DestinationsController,
+        AuditController,
+      ],
       providers: [
         AdminDesk,
         AccountResource,
         BrandResource,
         KeyResource,
         PriceResource,
+        DestinationResource,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
         { provide: PriceStore, useValue: new PriceStore(newId) },
+        { provide: DestinationStore, useValue: new DestinationStore(newId) },
         { provide: AuditStore, useValue: new AuditStore(newId) },
         { provide: AdminDefaults, useValue: defaults },
         { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(stores.targetRules)]) },

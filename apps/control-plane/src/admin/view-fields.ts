@@ -18,4 +18,7 @@ export const nullable = (
   more: { readonly description: string; readonly example: string | null },
 ): ApiPropertyOptions => ({ oneOf: [{ type: 'string', ...text }, { type: 'null' }], ...more });
 
+export const nullableId = (prefix: string, description: string): ApiPropertyOptions =>
+  nullable({ pattern: `^${prefix}${ID_TAIL}` }, { description, example: null });
+
 export const USD_PATTERN = '^(0|[1-9][0-9]*)\\.[0-9]{2,6}$';

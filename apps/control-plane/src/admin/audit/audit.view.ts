@@ -1,0 +1,65 @@
+import type { AuditEntry } from '@countersign/events';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField, nullable } from '../view-fields.js';
+
+const state = (description: string): ApiPropertyOptions => ({
+  oneOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+  description,
+});
+
+export class AuditAnswer {
+  @ApiProperty(idField('aud'))
+  readonly id!: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
+  readonly at!: string;
+
+  @ApiProperty({ type: 'string', description: 'Who: the holder of the admin key.', example: 'admin' })
+  readonly actor!: string;
+
+  @ApiProperty({
+    type: 'string',
+    description: '`create`, `update`, `delete`, or the name of an action such as `revoke`.',
+    example: 'update',
+  })
+  readonly action!: string;
+
+  @ApiProperty({ type: 'string', description: 'The kind of thing, as its path spells it.', example: 'brands' })
+  readonly resource!: string;
+
+  @ApiProperty({ type: 'string', example: 'brd_01HF7YAT000000000000000001' })
+  readonly resourceId!: string;
+
+  @ApiProperty(state('The thing as it was; null when it was made.'))
+  readonly before!: unknown;
+
+  @ApiProperty(state('The thing as it was afterwards; null when it was deleted.'))
+  readonly after!: unknown;
+
+  @ApiProperty(
+    nullable(
+      { pattern: '^req_' },
+      { description: 'The X-Request-Id of the answer to the change.', example: 'req_0a1b2c3d4e5f' },
+    ),
+  )
+  readonly requestId!: string | null;
+}
+
+export class AuditList extends PageOf(AuditAnswer) {}
+
+export function auditView({ id, at, before, after, ...rest }: AuditEntry): Plain<AuditAnswer> {
+  return {
+    id: renderId('aud', id),
+    at: at.toISOString(),
+    actor: rest.actor,
+    action: rest.action,
+    resource: rest.resource,
+    resourceId: rest.resourceId,
+    before: before === null ? null : JSON.parse(before),
+    after: after === null ? null : JSON.parse(after),
+    requestId: rest.requestId,
+  };
+}

@@ -1,0 +1,80 @@
+import { type DestinationRule, DestinationStore, type RefusalTally } from '@countersign/carriers';
+import { type Executor, parseId, type Records } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import { parseInstant } from '../../http/instant.js';
+import { NO_SUCH_ACCOUNT, type AdminResource, type Listed, type Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import type { DestinationChange, DestinationDraft } from './destination.dto.js';
+import { type DestinationAnswer, destinationView } from './destination.view.js';
+import { type RefusalAnswer, refusalView } from './refusal.view.js';
+
+type Answer = Plain<DestinationAnswer>;
+type Reply = Promise<Outcome<Written<DestinationRule, Answer>>>;
+
+@Injectable()
+export class DestinationResource implements AdminResource<DestinationRule, Answer> {
+  readonly name = 'destinations';
+  readonly noun = 'destination rule';
+  readonly idPrefix = 'dest';
+  readonly table: Records<DestinationRule>;
+  readonly view = destinationView;
+  readonly refusals = {
+    destination_rules_account_id_prefix_origin_key: {
+      code: 'CONFLICT',
+      field: 'prefix',
+      message: 'There is a rule for this prefix: change that one.',
+    },
+    destination_rules_account_id_fkey: NO_SUCH_ACCOUNT,
+  } as const;
+
+  /** What the guard has refused, by account, rule and prefix. */
+  readonly tallies: Listed<RefusalTally, Plain<RefusalAnswer>>;
+
+  constructor(private readonly destinations: DestinationStore) {
+    this.table = {
+      list: async (db, { ownerId, ...page }) => paged(await destinations.list(db, { ...page, accountId: ownerId })),
+      find: (db, id) => destinations.find(db, id),
+      lock: (tx, id) => destinations.lock(tx, id),
+    };
+    this.tallies = {
+      idPrefix: 'refusal',
+      view: refusalView,
+      table: {
+        list: async (db, { ownerId, ...page }) =>
+          paged(await destinations.listRefusals(db, { ...page, accountId: ownerId })),
+      },
+    };
+  }
+
+  async create(tx: Executor, { accountId: sentId, prefix, action, reason = '', until }: DestinationDraft): Reply {
+    const accountId = typeof sentId === 'string' ? parseId('acct', sentId) : null;
+    if (typeof sentId === 'string' && accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
+    const rule = { accountId, prefix, action, reason, ...instantOf(until) };
+    return succeed({ row: await this.destinations.create(tx, rule) });
+  }
+
+  /** What the guard says it says by itself; engineers overrule it, or take it away. */
+  async update(tx: Executor, rule: DestinationRule, { until, ...change }: DestinationChange): Reply {
+    if (rule.origin === 'guard') {
+      const message = 'This is a block of the guard: delete it, or make a rule of your own, which goes before it.';
+      return refuse('CONFLICT', { message });
+    }
+    const changed = await this.destinations.update(tx, rule.id, { ...change, ...instantOf(until) });
+    return succeed({ row: changed?.after ?? rule });
+  }
+
+  delete(tx: Executor, { id }: DestinationRule): Promise<unknown> {
+    return this.destinations.remove(tx, id);
+  }
+}
+
+const paged = <Row>({ data, hasMore }: { readonly data: readonly Row[]; readonly hasMore: boolean }) => ({
+  rows: data,
+  hasMore,
+});
+
+function instantOf(until: string | null | undefined): { readonly until?: Date | null } {
+  if (until === undefined) return {};
+  return { until: until === null ? null : parseInstant(until) };
+}

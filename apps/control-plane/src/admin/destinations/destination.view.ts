@@ -1,0 +1,77 @@
+import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField, nullable, nullableId } from '../view-fields.js';
+
+export const DESTINATION_FIELDS = {
+  accountId: nullableId(
+    'acct',
+    'The one account that it concerns; null for all. An account’s own goes before a common one.',
+  ),
+  prefix: {
+    type: 'string',
+    pattern: '^\\+[1-9][0-9]{0,14}$',
+    description: 'Numbers that begin so. The longest prefix decides.',
+    example: '+4479',
+  },
+  action: {
+    type: 'string',
+    enum: [...DESTINATION_ACTIONS],
+    description:
+      '`allow` overrides the countries of an account and the blocks of the guard, never the kind of a number or a cap.',
+  },
+  reason: {
+    type: 'string',
+    maxLength: 200,
+    description: 'For those who read it later.',
+    example: 'pumping, ticket 4711',
+  },
+  until: nullable(
+    { format: 'date-time' },
+    { description: 'When it no longer holds; null for never.', example: '2026-02-01T00:00:00.000Z' },
+  ),
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class DestinationAnswer {
+  @ApiProperty(idField('dest'))
+  readonly id!: string;
+
+  @ApiProperty(DESTINATION_FIELDS.accountId)
+  readonly accountId!: string | null;
+
+  @ApiProperty(DESTINATION_FIELDS.prefix)
+  readonly prefix!: string;
+
+  @ApiProperty(DESTINATION_FIELDS.action)
+  readonly action!: string;
+
+  @ApiProperty(DESTINATION_FIELDS.reason)
+  readonly reason!: string;
+
+  @ApiProperty(DESTINATION_FIELDS.until)
+  readonly until!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    enum: ['admin', 'guard'],
+    description: 'Who said so: an engineer, or the guard against toll fraud by itself.',
+  })
+  readonly origin!: string;
+}
+
+export class DestinationList extends PageOf(DestinationAnswer) {}
+
+export function destinationView(rule: DestinationRule): Plain<DestinationAnswer> {
+  const { id, accountId, prefix, action, reason, until, origin } = rule;
+  return {
+    id: renderId('dest', id),
+    accountId: accountId === null ? null : renderId('acct', accountId),
+    prefix,
+    action,
+    reason,
+    until: until?.toISOString() ?? null,
+    origin,
+  };
+}

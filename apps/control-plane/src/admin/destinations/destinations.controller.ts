@@ -1,0 +1,63 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Deletes, Lists, ListsOnly, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { AccountPageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { DestinationChange, DestinationDraft } from './destination.dto.js';
+import { DestinationResource } from './destination.resource.js';
+import { DestinationAnswer, DestinationList } from './destination.view.js';
+import { RefusalList } from './refusal.view.js';
+
+const RULE = { id: 'Destination', one: 'a destination rule', many: 'destination rules' };
+const REFUSALS = { ids: 'DestinationRefusals', many: 'tallies of what the guard refused', path: 'refusals' };
+
+@Controller('v1/admin/destinations')
+export class DestinationsController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly rules: DestinationResource,
+  ) {}
+
+  @Lists(RULE, DestinationList, { description: 'Those of engineers, and what the guard blocks by itself right now.' })
+  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
+    return valueOf(await this.desk.list(this.rules, query));
+  }
+
+  @ListsOnly(REFUSALS, RefusalList, {
+    description: 'Codes that were not sent, by account, rule, block of numbers and hour.',
+  })
+  async listRefusals(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<RefusalList>> {
+    return valueOf(await this.desk.list(this.rules.tallies, query));
+  }
+
+  @Creates(RULE, DestinationAnswer, { errors: ['CONFLICT'] })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: DestinationDraft): Promise<Plain<DestinationAnswer>> {
+    return valueOf(await this.desk.create(this.rules, by, (tx) => this.rules.create(tx, body)));
+  }
+
+  @Shows(RULE, DestinationAnswer)
+  async find(@Param('id') id: string): Promise<Plain<DestinationAnswer>> {
+    return valueOf(await this.desk.find(this.rules, id));
+  }
+
+  @Updates(RULE, DestinationAnswer, { description: 'The guard’s own are not changed.', errors: ['CONFLICT'] })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: DestinationChange,
+  ): Promise<Plain<DestinationAnswer>> {
+    return valueOf(await this.desk.update(this.rules, by, id, (tx, row) => this.rules.update(tx, row, body)));
+  }
+
+  @Deletes(RULE, {
+    description: 'One of the guard’s is lifted, and forgotten: its next block begins with an hour again.',
+  })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.rules, by, id, (tx, row) => this.rules.delete(tx, row)));
+  }
+}

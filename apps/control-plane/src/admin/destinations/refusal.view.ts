@@ -1,0 +1,52 @@
+import type { RefusalTally } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField } from '../view-fields.js';
+
+const TIME = { type: 'string', format: 'date-time' } as const;
+
+/** What the caller only knows as DESTINATION_BLOCKED or SEND_LIMIT_REACHED. */
+export class RefusalAnswer {
+  @ApiProperty(idField('refusal'))
+  readonly id!: string;
+
+  @ApiProperty(idField('acct'))
+  readonly accountId!: string;
+
+  @ApiProperty({ ...TIME, description: 'The beginning of the hour it counts.', example: '2026-01-31T12:00:00.000Z' })
+  readonly hour!: string;
+
+  @ApiProperty({
+    type: 'string',
+    description:
+      'Which rule refused: `number_type`, `destination_rule`, `country`, `breaker`, `prefix_velocity`, `country_velocity`, `account_velocity`, `daily_spend`, `phone_hourly` or `phone_daily`. New ones may be added.',
+    example: 'breaker',
+  })
+  readonly rule!: string;
+
+  @ApiProperty({ type: 'string', description: 'The numbers without their last four digits.', example: '+1415555' })
+  readonly prefix!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'How often.', example: 42 })
+  readonly refused!: number;
+
+  @ApiProperty({ ...TIME, example: '2026-01-31T12:34:56.789Z' })
+  readonly lastAt!: string;
+}
+
+export class RefusalList extends PageOf(RefusalAnswer) {}
+
+export function refusalView(tally: RefusalTally): Plain<RefusalAnswer> {
+  const { id, accountId, hour, rule, prefix, refused, lastAt } = tally;
+  return {
+    id: renderId('refusal', id),
+    accountId: renderId('acct', accountId),
+    hour: hour.toISOString(),
+    rule,
+    prefix,
+    refused,
+    lastAt: lastAt.toISOString(),
+  };
+}

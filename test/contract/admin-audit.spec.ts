@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+});
+afterAll(() => room.close());
+
+describe('the audit log', () => {
+  it('tells who changed what and when, before and after, newest first', async () => {
+    const made = await admin.post('keys', { accountId: room.demo.accountId, name: 'traced' });
+    const { key, ...shown } = made.json;
+    const rotated = await admin.post(`keys/${String(shown['id'])}/rotate`);
+    const page = await admin.get('audit?limit=2');
+    expect(page.json['hasMore']).toBe(false);
+    const about = { actor: 'admin', resource: 'keys', resourceId: shown['id'] };
+    expect(dataOf(page)).toMatchObject([
+      {
+        ...about,
+        action: 'rotate',
+        before: shown,
+        after: { ...shown, prefix: rotated.json['prefix'] },
+        requestId: rotated.headers['x-request-id'],
+      },
+      { ...about, action: 'create', before: null, after: shown, requestId: made.headers['x-request-id'] },
+    ]);
+    for (const { at } of dataOf(page)) expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(page.text).not.toContain(String(key));
+    expect(page.text).not.toContain(String(rotated.json['key']));
+  });
+
+  it('is paged like every list', async () => {
+    await admin.post('accounts', { name: 'One' });
+    const [latest] = dataOf(await admin.get('audit?limit=1'));
+    const [before] = dataOf(await admin.get(`audit?limit=1&startingAfter=${String(latest?.['id'])}`));
+    expect([latest?.['action'], before?.['action']]).toEqual(['create', 'rotate']);
+    expect((await admin.get('audit?startingAfter=x')).field).toBe('startingAfter');
+    expect((await admin.get('audit?limit=0')).field).toBe('limit');
+  });
+
+  it('is for the admin key alone, and is never written by hand', async () => {
+    expect((await room.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
+    expect((await admin.post('audit', {})).status).toBe(405);
+    expect((await admin.get('audit/aud_00000000000000000000000000')).code).toBe('NOT_FOUND');
+  });
+});

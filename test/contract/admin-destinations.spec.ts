@@ -1,0 +1,161 @@
+import { DestinationStore } from '@countersign/carriers';
+import { parseId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let guard: DestinationStore;
+let accountId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  guard = new DestinationStore(() => room.clock.newId());
+  accountId = parseId('acct', room.demo.accountId) ?? '';
+});
+afterAll(() => room.close());
+
+const idOf = (answer: Answer): string => String(answer.json['id']);
+const block = (prefix: string) =>
+  guard.block(room.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
+
+describe('a destination rule', () => {
+  it('needs a prefix and an action; it concerns all accounts and holds on unless told', async () => {
+    const answer = await admin.post('destinations', { prefix: '+881', action: 'block' });
+    expect(answer.status).toBe(201);
+    const { id, ...rest } = answer.json;
+    expect(id).toMatch(/^dest_[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(rest).toEqual({
+      accountId: null,
+      prefix: '+881',
+      action: 'block',
+      reason: '',
+      until: null,
+      origin: 'admin',
+    });
+    expect((await admin.get(`destinations/${String(id)}`)).json).toEqual(answer.json);
+  });
+
+  it('takes all that can be told of it, at its making and later', async () => {
+    const body = {
+      accountId: room.demo.accountId,
+      prefix: '+4479',
+      action: 'allow',
+      reason: 'a customer, ticket 4711',
+      until: '2030-01-01T01:00:00+01:00',
+    };
+    const answer = await admin.post('destinations', body);
+    expect(answer.json).toMatchObject({ ...body, until: '2030-01-01T00:00:00.000Z' });
+    const changes = { prefix: '+4478', action: 'block', reason: '', until: null };
+    const changed = await admin.patch(`destinations/${idOf(answer)}`, changes);
+    expect([changed.status, changed.json]).toEqual([200, { ...answer.json, ...changes }]);
+  });
+
+  it.each<[string, unknown]>([
+    ['accountId', 5],
+    ['accountId', ''],
+    ['accountId', 'acct_00000000000000000000000000'],
+    ['prefix', undefined],
+    ['prefix', '+'],
+    ['prefix', '44'],
+    ['prefix', '+0'],
+    ['prefix', '+1234567890123456'],
+    ['prefix', '+44\n'],
+    ['prefix', null],
+    ['action', undefined],
+    ['action', 'deny'],
+    ['action', null],
+    ['reason', 'two\nlines'],
+    ['reason', 'x'.repeat(201)],
+    ['reason', null],
+    ['until', 'tomorrow'],
+    ['until', '2030-01-01'],
+    ['until', 5],
+    ['origin', 'guard'],
+    ['strikes', 0],
+  ])('with %s %j is refused, and nothing is made', async (field, value) => {
+    const before = (await admin.get('destinations?limit=100')).text;
+    const answer = await admin.post('destinations', { prefix: '+999', action: 'block', [field]: value });
+    expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
+    expect((await admin.get('destinations?limit=100')).text).toBe(before);
+  });
+
+  it('is the only one of its prefix for an account, and for all', async () => {
+    const common = { prefix: '+33', action: 'block' };
+    expect((await admin.post('destinations', common)).status).toBe(201);
+    expect((await admin.post('destinations', { ...common, accountId: room.demo.accountId })).status).toBe(201);
+    const twice = await admin.post('destinations', { ...common, action: 'allow' });
+    expect([twice.status, twice.code, twice.field]).toEqual([409, 'CONFLICT', 'prefix']);
+    const other = idOf(await admin.post('destinations', { ...common, prefix: '+34' }));
+    expect((await admin.patch(`destinations/${other}`, { prefix: '+33' })).code).toBe('CONFLICT');
+  });
+
+  it('acts on the next code, and no more once it is deleted; the caller is not told which it was', async () => {
+    await admin.patch(`accounts/${room.demo.accountId}`, { otpCountries: ['*'] });
+    const send = async (): Promise<Answer> => {
+      const { id } = (await room.create()).json;
+      return room.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
+    };
+    const rule = { prefix: PHONE.slice(0, 5), action: 'block', reason: 'secret reason' };
+    const id = idOf(await admin.post('destinations', rule));
+    const blocked = await send();
+    expect([blocked.status, blocked.code, blocked.field]).toEqual([403, 'DESTINATION_BLOCKED', 'phone']);
+    expect(blocked.text).not.toContain('secret reason');
+    const gone = await admin.delete(`destinations/${id}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect((await send()).code).not.toBe('DESTINATION_BLOCKED');
+    expect((await admin.get(`destinations/${id}`)).code).toBe('NOT_FOUND');
+    expect((await admin.notes(id)).map(({ action }) => action)).toEqual(['create', 'delete']);
+  });
+});
+
+describe('what the guard blocks by itself', () => {
+  it('is listed with its account, reason and end, and can be lifted', async () => {
+    const rule = await block('+4475');
+    const [listed] = dataOf(await admin.get(`destinations?accountId=${room.demo.accountId}&limit=1`));
+    expect(listed).toMatchObject({
+      accountId: room.demo.accountId,
+      prefix: '+4475',
+      action: 'block',
+      reason: 'converts too little',
+      origin: 'guard',
+      until: rule?.until?.toISOString(),
+    });
+    expect((await admin.delete(`destinations/${String(listed?.['id'])}`)).status).toBe(204);
+    expect((await admin.get('destinations')).text).not.toContain('+4475');
+  });
+
+  it('is not changed by hand, but a rule of one’s own stands beside it', async () => {
+    await block('+4476');
+    const [listed] = dataOf(await admin.get('destinations?limit=1'));
+    const refused = await admin.patch(`destinations/${String(listed?.['id'])}`, { until: null });
+    expect([refused.status, refused.code]).toEqual([409, 'CONFLICT']);
+    const own = { prefix: '+4476', action: 'allow', accountId: room.demo.accountId };
+    expect((await admin.post('destinations', own)).status).toBe(201);
+  });
+});
+
+describe('what the guard refused', () => {
+  it('is tallied by account, rule and prefix, newest first', async () => {
+    const [before] = dataOf(await admin.get('destinations/refusals?limit=1'));
+    await guard.tally(room.database, accountId, 'country', '+4477009');
+    await guard.tally(room.database, accountId, 'country', '+4477009');
+    await guard.tally(room.database, accountId, 'breaker', '+4477009');
+    const page = await admin.get(`destinations/refusals?accountId=${room.demo.accountId}&limit=2`);
+    expect(dataOf(page)).toMatchObject([
+      { accountId: room.demo.accountId, rule: 'breaker', prefix: '+4477009', refused: 1 },
+      { accountId: room.demo.accountId, rule: 'country', prefix: '+4477009', refused: 2 },
+    ]);
+    const next = await admin.get(`destinations/refusals?limit=1&startingAfter=${String(dataOf(page)[1]?.['id'])}`);
+    expect(dataOf(next)[0]).toEqual(before);
+  });
+
+  it('is read and no more', async () => {
+    expect((await room.call('/v1/admin/destinations/refusals')).code).toBe('FORBIDDEN');
+    expect((await admin.post('destinations/refusals', {})).status).toBe(405);
+    expect((await admin.delete('destinations/refusals')).code).toBe('NOT_FOUND');
+    expect((await admin.get('destinations/refusals?startingAfter=x')).field).toBe('startingAfter');
+  });
+});
