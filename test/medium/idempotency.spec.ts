@@ -1,0 +1,174 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refuse, succeed, type Outcome } from '../../apps/control-plane/src/http/errors.js';
+import { IdempotencyService } from '../../apps/control-plane/src/idempotency/idempotency.service.js';
+import {
+  IdempotencyStore,
+  type Claim,
+  type ClaimResult,
+  type DigestedRequest,
+} from '../../apps/control-plane/src/idempotency/idempotency.store.js';
+import type { IdempotentCall } from '../../apps/control-plane/src/idempotency/idempotent-call.decorator.js';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+/** Two control planes. */
+let store: IdempotencyStore;
+let other: IdempotencyStore;
+let service: IdempotencyService;
+const failures: unknown[] = [];
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+  store = new IdempotencyStore({ ...room, maxBatch: 64 });
+  other = new IdempotencyStore({ ...room, maxBatch: 64 });
+  service = new IdempotencyService({ ...room, store, onError: (error) => void failures.push(error) });
+});
+afterAll(async () => {
+  await Promise.all([store.drain(), other.drain()]);
+  await room.close();
+  expect(failures).toEqual([]);
+});
+beforeEach(() => room.database.query('DELETE FROM idempotency_keys'));
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const requestOf = (key: string, body = ''): DigestedRequest => ({
+  accountId: room.account.id,
+  digest: sha256(key),
+  fingerprint: sha256(body),
+});
+
+async function claimed(result: Promise<ClaimResult>): Promise<Claim> {
+  const claim = await result;
+  if (claim.kind !== 'claimed') throw new Error(`not claimed: ${claim.kind}`);
+  return claim.claim;
+}
+
+const expireLeases = (): Promise<unknown> =>
+  room.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
+
+const countKeys = async (): Promise<number> => {
+  const [row] = await room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM idempotency_keys');
+  return row?.count ?? 0;
+};
+
+describe('a claim', () => {
+  it('is one owner’s, however many want it at once', async () => {
+    const request = requestOf('one');
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => (at % 2 === 0 ? store : other).claim(request)),
+    );
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['claimed', ...Array<string>(49).fill('running')]);
+  });
+
+  it('of many keys in every order by two processes has one owner each, and no deadlock', async () => {
+    const requests = Array.from({ length: 200 }, (_, at) => requestOf(`key ${at}`));
+    const results = await Promise.all([
+      ...requests.map((request) => store.claim(request)),
+      ...requests.toReversed().map((request) => other.claim(request)),
+    ]);
+    const claims = results.flatMap((result) => (result.kind === 'claimed' ? [result.claim] : []));
+    expect(new Set(claims.map(({ digest }) => digest.toString('hex'))).size).toBe(200);
+    expect(claims).toHaveLength(200);
+    await Promise.all(
+      claims.map((claim, at) => (at % 2 === 0 ? store : other).answered(claim, { status: 200, body: `${at}` })),
+    );
+    const again = await Promise.all(requests.map((request) => other.claim(request)));
+    expect(again.every(({ kind }) => kind === 'answered')).toBe(true);
+  });
+
+  it('whose lease is over goes to the next with its id; what the first one still writes is not heard', async () => {
+    const request = requestOf('lease');
+    const first = await claimed(store.claim(request));
+    expect((await other.claim(request)).kind).toBe('running');
+    await expireLeases();
+    const second = await claimed(other.claim(request));
+    expect([second.resourceId, second.resumed]).toEqual([first.resourceId, true]);
+    await store.answered(first, { status: 200, body: 'late' });
+    await store.refused(first);
+    expect((await store.claim(request)).kind).toBe('running');
+    await other.answered(second, { status: 200, body: 'in time' });
+    expect(await store.claim(request)).toEqual({ kind: 'answered', answer: { status: 200, body: 'in time' } });
+  });
+
+  it('for another body is refused while the first runs and when it was answered, else it is a new one', async () => {
+    const first = await claimed(store.claim(requestOf('body', 'a')));
+    expect((await other.claim(requestOf('body', 'b'))).kind).toBe('reused');
+    await store.failed(first);
+    const second = await claimed(other.claim(requestOf('body', 'b')));
+    expect(second.resourceId).not.toBe(first.resourceId);
+    await other.answered(second, { status: 200, body: '{}' });
+    expect((await store.claim(requestOf('body', 'a'))).kind).toBe('reused');
+  });
+});
+
+describe('what is older than a day', () => {
+  it('is forgotten, some at a time', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 5 }, (_, at) => claimed(store.claim(requestOf(`old ${at}`)))),
+    );
+    await Promise.all(claims.map((claim) => store.answered(claim, { status: 200, body: '{}' })));
+    await room.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
+    await claimed(store.claim(requestOf('new')));
+    expect([await store.purge(3), await other.purge(3), await store.purge(3)]).toEqual([3, 2, 0]);
+    expect(await countKeys()).toBe(1);
+  });
+});
+
+describe('work under a key', () => {
+  const call = (key: string): IdempotentCall => ({
+    request: {
+      accountId: room.account.id,
+      test: false,
+      method: 'POST',
+      path: '/v1/verify {}',
+      key,
+      bodyDigest: sha256('body'),
+    },
+    markReplayed: () => undefined,
+  });
+
+  it('that fails or finds nothing to send by is begun again at once, with the same id', async () => {
+    const key = randomUUID();
+    const ids: Uuid[] = [];
+    const away = new DatabaseUnavailable('away');
+    const failing = service.run(call(key), (id) => {
+      ids.push(id);
+      return Promise.reject(away);
+    });
+    await expect(failing).rejects.toBe(away);
+    const noRoute = await service.run(call(key), (id) => {
+      ids.push(id);
+      return Promise.resolve(refuse('SERVICE_UNAVAILABLE'));
+    });
+    expect(noRoute.ok).toBe(false);
+    const done = await service.run(call(key), (id) => {
+      ids.push(id);
+      return Promise.resolve(succeed('{"done":true}'));
+    });
+    expect([done, new Set(ids).size, ids.length]).toEqual([succeed('{"done":true}'), 1, 3]);
+    expect(await service.run(call(key), () => Promise.reject(new Error('not again')))).toEqual(done);
+  });
+
+  it('that is refused leaves nothing behind', async () => {
+    const refused = await service.run(call(randomUUID()), () => Promise.resolve(refuse('INVALID_BRAND')));
+    expect([refused.ok, await countKeys()]).toEqual([false, 0]);
+  });
+
+  it('that is refused when it is taken up does not forget what the first attempt may have made', async () => {
+    const key = randomUUID();
+    const ids: Uuid[] = [];
+    const attempt = (outcome: Outcome<string> | Error): Promise<Outcome<string>> =>
+      service.run(call(key), (id) => {
+        ids.push(id);
+        return outcome instanceof Error ? Promise.reject(outcome) : Promise.resolve(outcome);
+      });
+    await expect(attempt(new Error('broken'))).rejects.toThrow('broken');
+    await attempt(refuse('INVALID_BRAND'));
+    await attempt(succeed('{}'));
+    expect(ids).toHaveLength(3);
+    expect(new Set(ids).size).toBe(1);
+  });
+});
