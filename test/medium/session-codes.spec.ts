@@ -245,6 +245,26 @@ describe('check', () => {
     expect(await columnsOf(cancelled.id)).toMatchObject({ attempts: 0, digests: null });
   });
 
+  it('answers those of one moment to one session in their order, each account by itself', async () => {
+    const session = await opened();
+    await send(session);
+    const foreign = { ...session, accountId: room.brand.id };
+    const asked = [foreign, session, session, foreign, session, session, session] as const;
+    const codes = [CODE, WRONG, WRONG, CODE, CODE, CODE, WRONG];
+    const results = await Promise.all(asked.map((each, at) => check(each, codes[at] ?? '')));
+    const unknown = { kind: 'not_found' };
+    const over = { kind: 'not_pending', status: 'approved' };
+    expect(results).toMatchObject([
+      unknown,
+      { kind: 'wrong', attemptsRemaining: 4 },
+      { kind: 'wrong', attemptsRemaining: 3 },
+      unknown,
+      { kind: 'approved' },
+      over,
+      over,
+    ]);
+  });
+
   it('answers many sessions of one moment each by itself', async () => {
     const sessions = await Promise.all(Array.from({ length: 60 }, () => opened()));
     const codes = sessions.map(() => String(randomInt(1_000_000)).padStart(6, '0'));

@@ -68,7 +68,8 @@ export class SessionCodes {
     this.checks = new Batcher({
       ...bounds,
       name: 'session.check',
-      keysOf: ({ id }) => [id],
+      // Those of one session may share a batch: a flood of guesses is a few transactions, and holds up nobody.
+      keysOf: () => [],
       run: (commands) => this.checkAll(commands),
     });
   }
@@ -101,8 +102,29 @@ export class SessionCodes {
     return results;
   }
 
-  /** Commands of one batch are of different sessions. */
+  /**
+   * Commands of one session come one after the other, a round for each; once the session is found to look at no code,
+   * which its lock keeps true, all that are left of it hear the same. So there are no more rounds than attempts, and one.
+   */
   private async checkIn(
+    tx: Executor,
+    commands: readonly CheckCommand[],
+  ): Promise<readonly [CheckResult[], readonly Uuid[]]> {
+    const results = new Map<CheckCommand, CheckResult>();
+    const events: Uuid[] = [];
+    for (let left = commands; left.length > 0; left = left.filter((command) => !results.has(command))) {
+      const round = firstOfEach(left);
+      const [outcomes, eventIds] = await this.checkRound(tx, round);
+      events.push(...eventIds);
+      outcomes.forEach((outcome, at) => {
+        for (const command of sharing(outcome, round[at], left)) results.set(command, outcome);
+      });
+    }
+    return [commands.map((command) => results.get(command) ?? NOT_FOUND), events];
+  }
+
+  /** Commands of one round are of different sessions. */
+  private async checkRound(
     tx: Executor,
     commands: readonly CheckCommand[],
   ): Promise<readonly [CheckResult[], readonly Uuid[]]> {
@@ -140,6 +162,23 @@ export class SessionCodes {
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
     return attempt !== undefined && isAmong(codeDigest(this.options.keys, id, code), attempt.digests);
   }
+}
+
+/** The first command of every session. */
+function firstOfEach(commands: readonly CheckCommand[]): CheckCommand[] {
+  const seen = new Set<Uuid>();
+  return commands.filter(({ id }) => !seen.has(id) && seen.add(id));
+}
+
+/** Whose outcome it is: of the command itself where its code was looked at, else of all that ask for the same. */
+function sharing(
+  { kind }: CheckResult,
+  command: CheckCommand | undefined,
+  left: readonly CheckCommand[],
+): readonly CheckCommand[] {
+  if (command === undefined) return [];
+  if (kind === 'approved' || kind === 'wrong') return [command];
+  return left.filter(({ id, accountId }) => id === command.id && accountId === command.accountId);
 }
 
 type Judged =
