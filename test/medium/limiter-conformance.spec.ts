@@ -163,19 +163,20 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
     });
   });
 
-  describe.skipIf(skipped)('that is away at the start', () => {
-    it('counts by itself, and stops no boot', async () => {
+  describe.skipIf(skipped)('whose store', () => {
+    it.each(['down', 'frozen'])('is %s at the start counts by itself, and stops no boot', async (how) => {
       const line = await lineTo(name === 'Redis' ? (redisUrl ?? '') : inject('databaseUrl'));
-      await line.cut();
+      if (how === 'down') await line.cut();
+      else line.freeze();
       const store = await openLimiterStore({ redisUrl: name === 'Redis' ? line.url : null, databaseUrl: line.url });
       const limiter = new Limiter({ store, fallback: memoryLimiterStore(), onError: () => undefined });
       await limiter.open();
       expect(limiter.away).toBe(true);
-      expect(await limiter.consume('key', 1, { limit: 1, windowSeconds: 60 })).toMatchObject({
-        allowed: true,
-        away: true,
-      });
+      const standing = await limiter.consume('key', 1, { limit: 1, windowSeconds: 60 });
+      expect(standing).toMatchObject({ allowed: true, away: true });
+      line.thaw();
       await limiter.close();
+      await line.close();
     });
   });
 });

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Count, Limiter, LIMITER_PATIENCE_MS, type LimiterStore } from './limiter.js';
+import { memoryLimiterStore } from './limiter-store.js';
+
+interface Fixture {
+  readonly limiter: Limiter;
+  readonly errors: unknown[];
+  readonly asked: string[];
+}
+
+function limiterOver(add: LimiterStore['add']): Fixture {
+  const errors: unknown[] = [];
+  const asked: string[] = [];
+  const store: LimiterStore = {
+    add: (...question) => {
+      asked.push(question[0]);
+      return add(...question);
+    },
+    close: () => Promise.resolve(),
+  };
+  const onError = (error: unknown): void => void errors.push(error);
+  return { limiter: new Limiter({ store, fallback: memoryLimiterStore(), onError }), errors, asked };
+}
+
+const QUOTA = { limit: 3, windowSeconds: 60 };
+const never = (): Promise<Count> => new Promise(() => undefined);
+
+describe('requests of one turn', () => {
+  it('are told what each would have been told alone, one after the other', async () => {
+    const request = fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      points: fc.integer({ min: 0, max: 3 }),
+      limit: fc.integer({ min: 1, max: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 30 }), fc.nat(10), async (requests, before) => {
+        const [together, alone] = [memoryLimiterStore(), memoryLimiterStore()];
+        for (const store of [together, alone]) await store.add('a', before, 60);
+        const { limiter } = limiterOver((...question) => together.add(...question));
+        const standings = await Promise.all(
+          requests.map(({ key, points, limit }) => limiter.consume(key, points, { limit, windowSeconds: 60 })),
+        );
+        for (const [index, { key, points, limit }] of requests.entries()) {
+          const { consumed } = await alone.add(key, points, 60);
+          const expected = { allowed: consumed <= limit, remaining: Math.max(limit - consumed, 0), away: false };
+          expect(standings[index]).toMatchObject(expected);
+        }
+      }),
+    );
+  });
+
+  it('share one call for each key, and the next turn asks again', async () => {
+    const memory = memoryLimiterStore();
+    const { limiter, asked } = limiterOver((...question) => memory.add(...question));
+    await Promise.all(['a', 'b', 'a', 'a'].map((key) => limiter.consume(key, 1, QUOTA)));
+    await limiter.consume('a', 1, QUOTA);
+    expect(asked).toEqual(['a', 'b', 'a']);
+  });
+});
+
+describe('a store that is away', () => {
+  it('is reported once, and asked by nobody but a probe until it is back', async () => {
+    let broken = true;
+    const memory = memoryLimiterStore();
+    const { limiter, errors, asked } = limiterOver((...question) =>
+      broken ? Promise.reject(new Error('away')) : memory.add(...question),
+    );
+    const standings = [];
+    for (let n = 0; n < 5; n++) standings.push(await limiter.consume('a', 1, QUOTA));
+    expect(standings.map(({ allowed, remaining, away }) => [allowed, remaining, away])).toEqual([
+      [true, 2, true],
+      [true, 1, true],
+      [true, 0, true],
+      [false, 0, true],
+      [false, 0, true],
+    ]);
+    expect([errors.length, asked.filter((key) => key === 'a').length]).toEqual([1, 1]);
+    broken = false;
+    await expect.poll(() => limiter.away).toBe(false);
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 2, away: false });
+    await limiter.close();
+  });
+
+  it('in the middle of a turn leaves the other keys their answers', async () => {
+    const memory = memoryLimiterStore();
+    const { limiter } = limiterOver((key, ...rest) =>
+      key === 'bad' ? Promise.reject(new Error('away')) : memory.add(key, ...rest),
+    );
+    const standings = await Promise.all(['good', 'bad'].map((key) => limiter.consume(key, 1, QUOTA)));
+    expect(standings.map(({ away }) => away)).toEqual([false, true]);
+    await limiter.close();
+  });
+
+  it('and answers too late is not heard any more', async () => {
+    let answer: (count: Count) => void = () => undefined;
+    const { limiter, errors } = limiterOver(() => new Promise((resolve) => (answer = resolve)));
+    const standing = await limiter.consume('a', 1, QUOTA);
+    expect(standing).toMatchObject({ remaining: 2, away: true });
+    answer({ consumed: 3, resetMs: 1 });
+    expect(String(errors[0])).toContain(`${LIMITER_PATIENCE_MS} ms`);
+    await limiter.close();
+  });
+
+  it('is not one whose answer only waited to be read by a busy process', async () => {
+    const { limiter, errors } = limiterOver(
+      () => new Promise((resolve) => setImmediate(() => resolve({ consumed: 1, resetMs: 60_000 }))),
+    );
+    const standing = limiter.consume('a', 1, QUOTA);
+    setImmediate(() => {
+      const busyUntil = performance.now() + LIMITER_PATIENCE_MS + 50;
+      while (performance.now() < busyUntil);
+    });
+    expect(await standing).toMatchObject({ remaining: 2, away: false });
+    expect(errors).toEqual([]);
+    await limiter.close();
+  });
+
+  it('when everything ends keeps nobody waiting', async () => {
+    const { limiter } = limiterOver(never);
+    const waiting = limiter.consume('a', 1, QUOTA);
+    await limiter.close();
+    expect(await waiting).toMatchObject({ allowed: true, away: true });
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 1, away: true });
+  });
+});
