@@ -227,6 +227,20 @@ describe('what is kept of a request', () => {
   });
 });
 
+describe('the description of the API', () => {
+  it('names the header on the two calls that take it, and what its answers carry', async () => {
+    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const paths = json['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    const taking = Object.entries(paths).flatMap(([path, calls]) =>
+      Object.entries(calls).flatMap(([method, call]) =>
+        JSON.stringify(call).includes('"Idempotency-Key"') ? [`${method} ${path}`] : [],
+      ),
+    );
+    expect(taking.sort()).toEqual(['post /v1/verify', 'post /v1/verify/{sessionId}/send-sms']);
+    expect(JSON.stringify(paths['/v1/verify']?.['post'])).toContain('Idempotent-Replayed');
+  });
+});
+
 describe('a call that needs no key', () => {
   it('goes by its own rules: a session is fetched and cancelled as often as asked', async () => {
     const { json } = await room.create();
