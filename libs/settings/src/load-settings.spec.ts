@@ -57,6 +57,16 @@ describe('a good environment', () => {
       webhookAllowedCidrs: [],
       webhookAllowHttp: false,
       webhookEgressProxy: null,
+      otpLimits: {
+        phonePerHour: 5,
+        phonePerDay: 10,
+        prefixPerHour: 200,
+        countryPerHour: 2_000,
+        accountPerHour: 5_000,
+        breakerSends: 50,
+        breakerPercent: 20,
+        breakerBlockSeconds: 3_600,
+      },
     });
     expect(loadSettings(GatewaySettings, DAEMON)).toMatchObject({
       opsPort: 9465,
