@@ -137,9 +137,10 @@ describe('when it stops', () => {
     const steps = lines.filter(({ msg }) => msg === 'stop step done').map(({ step }) => step);
     expect(steps).toEqual([
       'stop accepting',
+      'stop sending',
       'stop reconnecting',
       'answer what came in, unbind',
-      'drain the batcher',
+      'drain the batchers',
       'stop housekeeping',
       'close the bell',
       'close the database',
