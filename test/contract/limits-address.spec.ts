@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createApiKey } from '@countersign/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
@@ -10,6 +11,8 @@ beforeAll(async () => {
 afterAll(() => room.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
+/** A Redis that outlives this run still knows the clients of the last. */
+const run = randomInt(100, 255);
 const WRONG_KEYS_A_MINUTE = 60;
 
 interface Seen {
@@ -46,7 +49,7 @@ const useUp = async (from: string): Promise<void> => {
 
 describe('the policy ip', () => {
   it('counts failed authentication, 60 a minute, and then answers 429 instead of 401', async () => {
-    const from = '203.0.113.1';
+    const from = `203.0.${run}.1`;
     const statuses = [];
     for (let n = 0; n < WRONG_KEYS_A_MINUTE; n++) {
       const answer = await ask({ from, key: n % 2 === 0 ? null : createApiKey('live') });
@@ -62,7 +65,7 @@ describe('the policy ip', () => {
   });
 
   it('never refuses a valid key, which goes on from an address whose quota is used up', async () => {
-    const from = '203.0.113.2';
+    const from = `203.0.${run}.2`;
     await useUp(from);
     expect((await ask({ from })).status).toBe(429);
     const answer = await ask({ from, key: room.demo.apiKey });
@@ -71,15 +74,15 @@ describe('the policy ip', () => {
   });
 
   it('is each address’s own, a /64 of IPv6 being one', async () => {
-    await useUp('203.0.113.3');
-    expect((await ask({ from: '203.0.113.4' })).status).toBe(401);
-    await useUp('2001:db8:0:1::1');
-    expect((await ask({ from: '2001:db8:0:1::ffff' })).status).toBe(429);
-    expect((await ask({ from: '2001:db8:0:2::1' })).status).toBe(401);
+    await useUp(`203.0.${run}.3`);
+    expect((await ask({ from: `203.0.${run}.4` })).status).toBe(401);
+    await useUp(`2001:db8:${run}:1::1`);
+    expect((await ask({ from: `2001:db8:${run}:1::ffff` })).status).toBe(429);
+    expect((await ask({ from: `2001:db8:${run}:2::1` })).status).toBe(401);
   });
 
   it('is shown, and not counted, where no key was asked for or seen', async () => {
-    const from = '203.0.113.5';
+    const from = `203.0.${run}.5`;
     for (const target of ['/elsewhere', '/docs/errors/NO_SUCH_CODE']) {
       const { status, code, remaining } = await ask({ from, target });
       expect([status, code, remaining]).toEqual([404, 'NOT_FOUND', 60]);
@@ -96,7 +99,7 @@ describe('the policy ip', () => {
   });
 
   it('believes the proxy alone about who asks', async () => {
-    const from = '203.0.113.6';
+    const from = `203.0.${run}.6`;
     await useUp(from);
     expect((await ask({ from: `198.51.100.1, ${from}` })).status).toBe(429);
     expect((await ask({ from: `${from}, 198.51.100.1` })).status).toBe(401);
