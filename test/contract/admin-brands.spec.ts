@@ -134,6 +134,30 @@ describe('a brand', () => {
     expect((await admin.get('brands?limit=100')).text).toBe(before);
   });
 
+  it('is checked in the order in which its fields are documented, unknown ones last', async () => {
+    const wrong = Object.entries({
+      accountId: 5,
+      name: '',
+      slug: 'x',
+      instruction: '',
+      logoUrl: 'x',
+      rcsAgentId: '',
+      rcsNumberMatching: 'x',
+      senderId: '',
+      domain: 'x',
+      active: 'x',
+      nothing: 'x',
+    });
+    for (const [at, [field]] of wrong.entries()) {
+      const body = { ...draft(), ...Object.fromEntries(wrong.slice(at).reverse()) };
+      expect((await admin.post('brands', body)).field).toBe(field);
+      if (at > 0)
+        expect((await admin.patch(`brands/${room.demo.brandId}`, Object.fromEntries(wrong.slice(at)))).field).toBe(
+          field,
+        );
+    }
+  });
+
   it.each([['accountId'], ['id'], ['entropyKeyVersion']])('never changes its %s', async (field) => {
     const answer = await admin.patch(`brands/${room.demo.brandId}`, { [field]: 'x' });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);

@@ -1,27 +1,24 @@
 import { isCountry } from '@countersign/phone';
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import type { Type } from '@nestjs/common';
+import { PartialType } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
 
 /*
- * The words in which bodies of the admin API say what a field must be. A change is declared first, all of it optional; the
- * body of a create extends it, declares what a change may not touch, and says which fields it requires.
+ * The words in which bodies of the admin API say what a field must be. A create declares all of it, in the order in which it
+ * is checked and documented; a change is the same with everything left to choose, less what never changes.
  */
 
-/** May be left out, and then stays as it is. Not null. */
+/** May be left out. Not null. */
 export const Optional = (): PropertyDecorator => ValidateIf((_body: object, value: unknown) => value !== undefined);
 
 /** May be left out, or be null for "none". */
 export const Nullable = (): PropertyDecorator =>
   ValidateIf((_body: object, value: unknown) => value !== undefined && value !== null);
 
-/** For a create: a field that the class it extends has as an optional one must be there. */
-export const Required = (): PropertyDecorator =>
-  applyDecorators(
-    ValidateIf(() => true),
-    ApiProperty({ required: true }),
-  );
+/** The body of a change, from the body of a create: all may be left out, null only what may be none. */
+export const ChangeOf = <Draft>(draft: Type<Draft>): Type<Partial<Draft>> =>
+  PartialType(draft, { skipNullProperties: false });
 
 /** The message is for the engineer, and begins with the name of the field. */
 export function Satisfies(

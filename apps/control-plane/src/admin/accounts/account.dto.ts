@@ -1,18 +1,17 @@
 import { isUsd } from '@countersign/accounts';
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { IsWebhookTarget } from '../../verify/webhook-target.constraint.js';
-import { isCountryOrEvery, isLine, isListOf, Nullable, Optional, Required, Satisfies } from '../fields.js';
+import { ChangeOf, isCountryOrEvery, isLine, isListOf, Nullable, Optional, Satisfies } from '../fields.js';
 import { ACCOUNT_FIELDS } from './account.view.js';
 import { OPT_IN_EVENTS } from './opt-in-events.js';
 
-/** The body of PATCH /v1/admin/accounts/{id}. */
-export class AccountChange {
-  @ApiPropertyOptional(ACCOUNT_FIELDS.name)
+/** The body of POST /v1/admin/accounts. */
+export class AccountDraft {
+  @ApiProperty(ACCOUNT_FIELDS.name)
   @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
-  @Optional()
-  name?: string;
+  name!: string;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookUrl)
   @Validate(
@@ -59,8 +58,5 @@ export class AccountChange {
   active?: boolean;
 }
 
-/** The body of POST /v1/admin/accounts. */
-export class AccountDraft extends AccountChange {
-  @Required()
-  override name!: string;
-}
+/** The body of PATCH /v1/admin/accounts/{id}. */
+export class AccountChange extends ChangeOf(AccountDraft) {}

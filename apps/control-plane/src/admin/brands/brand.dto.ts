@@ -1,31 +1,32 @@
 import { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from '@countersign/accounts';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { TargetRules } from '../../webhooks/target.js';
-import { isLine, isText, Nullable, Optional, Required, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
 import { idField } from '../view-fields.js';
 import { BRAND_FIELDS } from './brand.view.js';
 
 /** Phones and RCS carriers fetch the logo from elsewhere, so what an operator allows webhooks does not count here. */
 const PUBLIC_HTTPS = new TargetRules({ allowedCidrs: [], allowHttp: false });
 
-/** The body of PATCH /v1/admin/brands/{id}. Whether its texts fit one SMS is asked of the whole brand, afterwards. */
-export class BrandChange {
-  @ApiPropertyOptional(BRAND_FIELDS.name)
+/** The body of POST /v1/admin/brands. Whether its texts fit one SMS is asked of the whole brand, afterwards. */
+export class BrandDraft {
+  @ApiProperty(idField('acct'))
+  @IsString(failsWith('accountId must be a string.'))
+  accountId!: string;
+
+  @ApiProperty(BRAND_FIELDS.name)
   @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
-  @Optional()
-  name?: string;
+  name!: string;
 
-  @ApiPropertyOptional(BRAND_FIELDS.slug)
+  @ApiProperty(BRAND_FIELDS.slug)
   @Satisfies(isText(SLUG), 'slug must be 2 to 12 characters of A-Z and 0-9.')
-  @Optional()
-  slug?: string;
+  slug!: string;
 
-  @ApiPropertyOptional(BRAND_FIELDS.instruction)
+  @ApiProperty(BRAND_FIELDS.instruction)
   @Satisfies(isLine(160), 'instruction must be one line of 1 to 160 characters.')
-  @Optional()
-  instruction?: string;
+  instruction!: string;
 
   @ApiPropertyOptional(BRAND_FIELDS.logoUrl)
   @Satisfies(
@@ -64,18 +65,5 @@ export class BrandChange {
   active?: boolean;
 }
 
-/** The body of POST /v1/admin/brands. */
-export class BrandDraft extends BrandChange {
-  @ApiProperty(idField('acct'))
-  @IsString(failsWith('accountId must be a string.'))
-  accountId!: string;
-
-  @Required()
-  override name!: string;
-
-  @Required()
-  override slug!: string;
-
-  @Required()
-  override instruction!: string;
-}
+/** The body of PATCH /v1/admin/brands/{id}. */
+export class BrandChange extends ChangeOf(OmitType(BrandDraft, ['accountId'])) {}

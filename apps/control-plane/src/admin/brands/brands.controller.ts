@@ -26,7 +26,10 @@ export class BrandsController {
     return valueOf(await this.desk.list(this.brands, query));
   }
 
-  @Creates(BRAND, BrandAnswer, { errors: ['CONFLICT'] })
+  @Creates(BRAND, BrandAnswer, {
+    description: 'What is left out is null, rcsNumberMatching false, active true. Sessions can be made for it at once.',
+    errors: ['CONFLICT'],
+  })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<Plain<BrandAnswer>> {
     return valueOf(await this.desk.create(this.brands, by, (tx) => this.brands.create(tx, body)));
   }

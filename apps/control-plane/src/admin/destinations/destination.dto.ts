@@ -1,27 +1,30 @@
 import { DESTINATION_ACTIONS, type DestinationAction } from '@countersign/carriers';
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { parseInstant } from '../../http/instant.js';
-import { isLine, isText, Nullable, Optional, Required, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
 import { DESTINATION_FIELDS } from './destination.view.js';
 
 const isReason = isLine(200);
 
-/** The body of PATCH /v1/admin/destinations/{id}. */
-export class DestinationChange {
-  @ApiPropertyOptional(DESTINATION_FIELDS.prefix)
+/** The body of POST /v1/admin/destinations. Without `accountId` it concerns all accounts, without `until` it holds on. */
+export class DestinationDraft {
+  @ApiPropertyOptional(DESTINATION_FIELDS.accountId)
+  @IsString(failsWith('accountId must be a string or null.'))
+  @Nullable()
+  accountId?: string | null;
+
+  @ApiProperty(DESTINATION_FIELDS.prefix)
   @Satisfies(
     isText(/^\+[1-9][0-9]{0,14}$/),
     'prefix must be the beginning of numbers in E.164 format: a plus sign and 1 to 15 digits.',
   )
-  @Optional()
-  prefix?: string;
+  prefix!: string;
 
-  @ApiPropertyOptional(DESTINATION_FIELDS.action)
+  @ApiProperty(DESTINATION_FIELDS.action)
   @IsIn([...DESTINATION_ACTIONS], failsWith('action must be allow or block.'))
-  @Optional()
-  action?: DestinationAction;
+  action!: DestinationAction;
 
   @ApiPropertyOptional(DESTINATION_FIELDS.reason)
   @Satisfies((value) => value === '' || isReason(value), 'reason must be one line of at most 200 characters.')
@@ -37,16 +40,5 @@ export class DestinationChange {
   until?: string | null;
 }
 
-/** The body of POST /v1/admin/destinations. Without `accountId` it concerns all accounts, without `until` it holds on. */
-export class DestinationDraft extends DestinationChange {
-  @ApiPropertyOptional(DESTINATION_FIELDS.accountId)
-  @IsString(failsWith('accountId must be a string or null.'))
-  @Nullable()
-  accountId?: string | null;
-
-  @Required()
-  override prefix!: string;
-
-  @Required()
-  override action!: DestinationAction;
-}
+/** The body of PATCH /v1/admin/destinations/{id}. */
+export class DestinationChange extends ChangeOf(OmitType(DestinationDraft, ['accountId'])) {}

@@ -35,7 +35,10 @@ export class DestinationsController {
     return valueOf(await this.desk.list(this.rules.tallies, query));
   }
 
-  @Creates(RULE, DestinationAnswer, { errors: ['CONFLICT'] })
+  @Creates(RULE, DestinationAnswer, {
+    description: 'It concerns all accounts and holds for good unless told, and acts on the next code.',
+    errors: ['CONFLICT'],
+  })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: DestinationDraft): Promise<Plain<DestinationAnswer>> {
     return valueOf(await this.desk.create(this.rules, by, (tx) => this.rules.create(tx, body)));
   }

@@ -1,23 +1,30 @@
 import { SCOPES } from '@countersign/accounts';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { isLine, isListOf, Optional, Required, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isListOf, Optional, Satisfies } from '../fields.js';
 import { idField } from '../view-fields.js';
 import { limitsFault } from './key-limits.js';
 import { KEY_FIELDS, MAX_LIMIT_PER_MINUTE } from './key.view.js';
 
 const isScopes = isListOf((scope) => SCOPES.some((known) => known === scope));
 
-/** The body of PATCH /v1/admin/keys/{id}. `limits` replaces all that the key had. */
-export class KeyChange {
-  @ApiPropertyOptional(KEY_FIELDS.name)
-  @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
-  @Optional()
-  name?: string;
+/** The body of POST /v1/admin/keys. */
+export class KeyDraft {
+  @ApiProperty(idField('acct'))
+  @IsString(failsWith('accountId must be a string.'))
+  accountId!: string;
 
-  @ApiPropertyOptional({ ...KEY_FIELDS.scopes, default: [...SCOPES] })
+  @ApiPropertyOptional({ ...KEY_FIELDS.kind, default: 'live' })
+  @IsIn(['live', 'test'], failsWith('kind must be live or test.'))
+  kind: 'live' | 'test' = 'live';
+
+  @ApiProperty(KEY_FIELDS.name)
+  @Satisfies(isLine(100), 'name must be one line of 1 to 100 characters.')
+  name!: string;
+
+  @ApiPropertyOptional(KEY_FIELDS.scopes)
   @Satisfies(
     (value) => Array.isArray(value) && value.length > 0 && isScopes(value),
     `scopes must be a list of at least one and different ones of ${SCOPES.join(', ')}.`,
@@ -35,16 +42,5 @@ export class KeyChange {
   limits?: JsonObject;
 }
 
-/** The body of POST /v1/admin/keys. */
-export class KeyDraft extends KeyChange {
-  @ApiProperty(idField('acct'))
-  @IsString(failsWith('accountId must be a string.'))
-  accountId!: string;
-
-  @ApiPropertyOptional({ ...KEY_FIELDS.kind, default: 'live' })
-  @IsIn(['live', 'test'], failsWith('kind must be live or test.'))
-  kind: 'live' | 'test' = 'live';
-
-  @Required()
-  override name!: string;
-}
+/** The body of PATCH /v1/admin/keys/{id}. `limits` replaces all that the key had. */
+export class KeyChange extends ChangeOf(OmitType(KeyDraft, ['accountId', 'kind'])) {}

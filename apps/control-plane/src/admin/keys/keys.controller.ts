@@ -26,7 +26,10 @@ export class KeysController {
     return valueOf(await this.desk.list(this.keys, query));
   }
 
-  @Creates(KEY, KeyAnswer, { description: 'The key itself is in this answer and in no other. It works at once.' })
+  @Creates(KEY, KeyAnswer, {
+    description:
+      'It has all scopes and the usual limits unless told, and works at once. The key itself is in this answer and in no other.',
+  })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<Plain<KeyAnswer>> {
     return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
   }

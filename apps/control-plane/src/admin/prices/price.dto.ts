@@ -1,37 +1,13 @@
 import { isUsd, PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { parseInstant } from '../../http/instant.js';
-import { isCountryOrEvery, Optional, Required, Satisfies } from '../fields.js';
+import { ChangeOf, isCountryOrEvery, Optional, Satisfies } from '../fields.js';
 import { PRICE_FIELDS } from './price.view.js';
 
-/** The body of PATCH /v1/admin/prices/{id}: for a price that was mistyped. A new price is a new one. */
-export class PriceChange {
-  @ApiPropertyOptional({
-    type: 'string',
-    pattern: '^(0|[1-9][0-9]{0,7})(\\.[0-9]{1,6})?$',
-    description: 'US dollars for one, as text: numbers of JSON are not exact.',
-    example: '0.0079',
-  })
-  @Satisfies(
-    (value) => typeof value === 'string' && isUsd(value),
-    'usd must be an amount of 0 or more as text with up to six decimals, such as "0.0079".',
-  )
-  @Optional()
-  usd?: string;
-
-  @ApiPropertyOptional(PRICE_FIELDS.from)
-  @Satisfies(
-    (value) => typeof value === 'string' && parseInstant(value) !== null,
-    'from must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339).',
-  )
-  @Optional()
-  from?: string;
-}
-
 /** The body of POST /v1/admin/prices. Without `from` the price holds from now on. */
-export class PriceDraft extends PriceChange {
+export class PriceDraft {
   @ApiProperty(PRICE_FIELDS.channel)
   @IsIn([...PRICED_CHANNELS], failsWith(`channel must be one of ${PRICED_CHANNELS.join(', ')}.`))
   channel!: PricedChannel;
@@ -43,6 +19,26 @@ export class PriceDraft extends PriceChange {
   )
   country!: string;
 
-  @Required()
-  override usd!: string;
+  @ApiProperty({
+    type: 'string',
+    pattern: '^(0|[1-9][0-9]{0,7})(\\.[0-9]{1,6})?$',
+    description: 'US dollars for one, as text: numbers of JSON are not exact.',
+    example: '0.0079',
+  })
+  @Satisfies(
+    (value) => typeof value === 'string' && isUsd(value),
+    'usd must be an amount of 0 or more as text with up to six decimals, such as "0.0079".',
+  )
+  usd!: string;
+
+  @ApiPropertyOptional(PRICE_FIELDS.from)
+  @Satisfies(
+    (value) => typeof value === 'string' && parseInstant(value) !== null,
+    'from must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339).',
+  )
+  @Optional()
+  from?: string;
 }
+
+/** The body of PATCH /v1/admin/prices/{id}: for a price that was mistyped. A new price is a new one. */
+export class PriceChange extends ChangeOf(OmitType(PriceDraft, ['channel', 'country'])) {}

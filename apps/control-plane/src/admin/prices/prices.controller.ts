@@ -27,7 +27,7 @@ export class PricesController {
     return valueOf(await this.desk.list(this.prices, query));
   }
 
-  @Creates(PRICE, PriceAnswer, { description: PAST, errors: ['CONFLICT'] })
+  @Creates(PRICE, PriceAnswer, { description: `Without from it holds from now on. ${PAST}`, errors: ['CONFLICT'] })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<Plain<PriceAnswer>> {
     return valueOf(await this.desk.create(this.prices, by, (tx) => this.prices.create(tx, body)));
   }
