@@ -16,7 +16,7 @@ afterAll(() => room.close());
 const create = (key: string, changes: Readonly<Record<string, unknown>> = {}, call = {}): Promise<Answer> =>
   room.create(changes, { headers: { 'idempotency-key': key }, ...call });
 
-const replayed = (answer: Answer): unknown => answer.headers['idempotent-replayed'];
+const replayed = (answer: Answer): string | string[] | undefined => answer.headers['idempotent-replayed'];
 
 /** How many sessions the work made. */
 async function made(work: () => Promise<unknown>): Promise<number> {
@@ -209,6 +209,42 @@ describe('an attempt that was cut short', () => {
       expect(replayed(await create(key))).toBe('true');
     };
     expect(await made(work)).toBe(1);
+  });
+});
+
+describe('200 creates while the database is lost and found three times', () => {
+  it('make one session for each key in the end, and the answer of each names it', async () => {
+    const keys = Array.from({ length: 200 }, () => randomUUID());
+    const answers = new Map<string, string>();
+    const tryOnce = async (key: string): Promise<void> => {
+      const answer = await create(key);
+      if (answer.status === 200) answers.set(key, answer.text);
+      else expect(['SERVICE_UNAVAILABLE', 'IDEMPOTENCY_IN_PROGRESS']).toContain(answer.code);
+    };
+    const missing = (): string[] => keys.filter((key) => !answers.has(key));
+    const work = async (): Promise<void> => {
+      for (let round = 0; round < 3; round += 1) {
+        const storm = missing().map(tryOnce);
+        // As soon as some of them are through, wherever the others are just then.
+        await Promise.race(storm);
+        await room.line.cut();
+        await Promise.all(storm);
+        await room.line.mend();
+      }
+      await until('every key has its answer', 20_000, async () => {
+        // The half minute that a lease may have left.
+        await change(`claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL`);
+        await Promise.all(missing().map(tryOnce));
+        return missing().length === 0;
+      });
+    };
+    expect(await made(work)).toBe(200);
+    // The first time an answer may be made again, where the note of it was lost; then every one is replayed.
+    for (const expected of [[undefined, 'true'], ['true']]) {
+      const again = await Promise.all(keys.map((key) => create(key)));
+      expect(again.map(({ text }) => text)).toEqual(keys.map((key) => answers.get(key)));
+      expect(again.every((answer) => expected.some((each) => each === replayed(answer)))).toBe(true);
+    }
   });
 });
 
