@@ -29,10 +29,13 @@ const ENTITIES = [
 /** Tables that no entity describes, because nobody reads a row of them as a whole, and what is read of them instead. */
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   audit_entries: 'appended to',
+  bind_connections: 'leases, claimed and renewed in sets',
+  bus_payloads: 'read once',
   concatenation_parts: 'parts of one message, read as a set',
   concatenations: 'a lock with a time',
   deliveries: 'claimed and recorded in sets',
   events: 'the outbox, written and taken in sets',
+  gateways: 'heartbeats',
   idempotency_keys: 'claimed and answered by one statement each',
   otp_counters: 'counted in guarded upserts',
   otp_refusals: 'tallied in upserts',
@@ -42,6 +45,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   rate_limits: "the limiter's library owns its columns",
   row_leases: 'taken by one guarded upsert',
   submissions: 'where responses and receipts meet, in sets',
+  system_connections: 'what gateways see, in sets',
   usage_folds: 'which hours are folded',
   usage_hours: 'added up',
 };

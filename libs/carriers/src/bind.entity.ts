@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { BindHost, BindTls, BindType, InterfaceVersion, LinkAlphabet } from './carrier.js';
+import type { BindHost, BindTls, BindType, InterfaceVersion, LinkAlphabet, MessageIdBase } from './carrier.js';
 
 /** The row of a bind of ours: desired state (contract, Admin). */
 @Entity('binds')
@@ -40,6 +40,24 @@ export class BindEntity {
 
   @Column('integer', { name: 'send_window', default: 10 })
   sendWindow!: number;
+
+  @Column('integer', { default: 1 })
+  connections!: number;
+
+  @Column('integer', { name: 'submit_per_second', default: 50 })
+  submitPerSecond!: number;
+
+  @Column('text', { name: 'message_id_base', default: 'as-is' })
+  messageIdBase!: MessageIdBase;
+
+  @Column('integer', { name: 'temporary_statuses', array: true, default: '{8,20,88}' })
+  temporaryStatuses!: number[];
+
+  @Column('integer', { default: 0 })
+  generation!: number;
+
+  @Column({ type: 'timestamptz', name: 'full_trace_until', precision: 3, nullable: true })
+  fullTraceUntil!: Date | null;
 
   @Column('integer', { name: 'enquire_link_seconds', default: 30 })
   enquireLinkSeconds!: number;

@@ -2,11 +2,14 @@ const LINK_TERMS = `carrier, default_alphabet AS "defaultAlphabet", retryable_mo
   trusted_for_mo AS "trustedForMo", enabled`;
 
 const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest", bind_types AS "bindTypes",
-  allowed_cidrs AS "allowedCidrs", max_connections AS "maxConnections", tls_required AS "tlsRequired", ${LINK_TERMS}`;
+  allowed_cidrs AS "allowedCidrs", max_connections AS "maxConnections",
+  submit_per_second AS "submitPerSecond", tls_required AS "tlsRequired", ${LINK_TERMS}`;
 
 const BIND = `id, name, hosts, tls, system_id AS "systemId", password_sealed AS "passwordSealed",
   system_type AS "systemType", bind_type AS "bindType", interface_version AS "interfaceVersion",
-  address_range AS "addressRange", send_window AS "sendWindow", enquire_link_seconds AS "enquireLinkSeconds",
+  address_range AS "addressRange", send_window AS "sendWindow", connections, submit_per_second AS "submitPerSecond",
+  message_id_base AS "messageIdBase", temporary_statuses AS "temporaryStatuses", generation,
+  full_trace_until AS "fullTraceUntil", enquire_link_seconds AS "enquireLinkSeconds",
   response_timeout_seconds AS "responseTimeoutSeconds", ${LINK_TERMS}`;
 
 const NUMBER = `id, number, countries, brand_id AS "brandId"`;
@@ -26,20 +29,21 @@ export const INSERT_NUMBER = `
 
 /**
  * $1 id, $2 system_id, $3 keyed digest of the password, $4 carrier, $5 bind types, $6 networks, $7 connections at most,
- * $8 TLS required, $9 trusted for MO, $10 default alphabet, $11 retryable status, $12 enabled.
+ * $8 messages a second or null, $9 TLS required, $10 trusted for MO, $11 default alphabet, $12 retryable status, $13 enabled.
  */
 export const INSERT_SYSTEM = `
   INSERT INTO smpp_systems (id, system_id, password_digest, carrier, bind_types, allowed_cidrs, max_connections,
-    tls_required, trusted_for_mo, default_alphabet, retryable_mo_status, enabled)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING ${SYSTEM}`;
+    submit_per_second, tls_required, trusted_for_mo, default_alphabet, retryable_mo_status, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING ${SYSTEM}`;
 
 /**
  * $1 id, $2 name, $3 carrier, $4 hosts and $5 TLS as JSON, $6 system_id, $7 sealed password, $8 system_type, $9 bind type,
- * $10 interface version, $11 address range, $12 send window, $13 enquire_link and $14 response seconds,
- * $15 default alphabet, $16 retryable status, $17 trusted for MO, $18 enabled.
+ * $10 interface version, $11 address range, $12 send window, $13 connections, $14 submits a second,
+ * $15 base of message ids, $16 temporary statuses, $17 enquire_link and $18 response seconds, $19 default alphabet,
+ * $20 retryable status, $21 trusted for MO, $22 enabled.
  */
 export const INSERT_BIND = `
   INSERT INTO binds (id, name, carrier, hosts, tls, system_id, password_sealed, system_type, bind_type,
-    interface_version, address_range, send_window, enquire_link_seconds, response_timeout_seconds, default_alphabet,
-    retryable_mo_status, trusted_for_mo, enabled)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING ${BIND}`;
+    interface_version, address_range, send_window, connections, submit_per_second, message_id_base, temporary_statuses,
+    enquire_link_seconds, response_timeout_seconds, default_alphabet, retryable_mo_status, trusted_for_mo, enabled)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING ${BIND}`;

@@ -7,6 +7,10 @@ export type LinkAlphabet = 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
 
 export const BIND_TYPES: readonly BindType[] = ['transmitter', 'receiver', 'transceiver'];
 
+export const MESSAGE_ID_BASES = ['as-is', 'hex-to-dec', 'dec-to-hex'] as const;
+/** `hex-to-dec`: the response gives an id in hexadecimal, its receipt the same number in decimal; and the other way round. */
+export type MessageIdBase = (typeof MESSAGE_ID_BASES)[number];
+
 /** What a bind of ours and a system that connects in have in common. */
 export interface LinkTerms {
   /** Parts of one long message may come over any link of one carrier. */
@@ -29,6 +33,8 @@ export interface SmppSystem extends LinkTerms {
   /** Networks it may come from; empty for any. */
   readonly allowedCidrs: readonly string[];
   readonly maxConnections: number;
+  /** Messages a second that are taken from it over all its connections; null for no limit. */
+  readonly submitPerSecond: number | null;
   readonly tlsRequired: boolean;
 }
 
@@ -61,6 +67,18 @@ export interface Bind extends LinkTerms {
   readonly addressRange: string;
   /** Our requests that may be unanswered at a time. */
   readonly sendWindow: number;
+  /** Connections to be held at a time, spread over the hosts. */
+  readonly connections: number;
+  /** Submits a second over all connections; less while the carrier throttles. */
+  readonly submitPerSecond: number;
+  /** How this carrier's receipts spell the message ids of its responses. */
+  readonly messageIdBase: MessageIdBase;
+  /** Command statuses after which a submit may be tried again. */
+  readonly temporaryStatuses: readonly number[];
+  /** Raised by a wish to reconnect: a connection made under an older one is made anew. */
+  readonly generation: number;
+  /** Until when its trace shows message texts; null or past: never. */
+  readonly fullTraceUntil: Date | null;
   readonly enquireLinkSeconds: number;
   readonly responseTimeoutSeconds: number;
 }

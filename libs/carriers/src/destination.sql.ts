@@ -54,11 +54,12 @@ export const GUARD_BLOCK = `
   WHERE known.until <= ${NOW}
   RETURNING ${RULE}`;
 
-/** One more refusal. $1 id if it is the first, $2 account, $3 rule, $4 prefix. */
-export const TALLY_REFUSAL = `
+/** More refusals. $1 id if they are the first, $2 account, $3 rule, $4 prefix, $5 how many. */
+export const TALLY_REFUSALS = `
   INSERT INTO otp_refusals AS tally (id, account_id, hour, rule, prefix, refused, last_at)
-  VALUES ($1, $2, date_trunc('hour', clock_timestamp(), 'UTC'), $3, $4, 1, ${NOW})
-  ON CONFLICT (account_id, hour, rule, prefix) DO UPDATE SET refused = tally.refused + 1, last_at = excluded.last_at`;
+  VALUES ($1, $2, date_trunc('hour', clock_timestamp(), 'UTC'), $3, $4, $5, ${NOW})
+  ON CONFLICT (account_id, hour, rule, prefix) DO UPDATE SET refused = tally.refused + excluded.refused,
+    last_at = excluded.last_at`;
 
 /** Tallies, newest first. $1 how many, $2 the id that they come after or null, $3 their account or null for all. */
 export const LIST_TALLIES = `

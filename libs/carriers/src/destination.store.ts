@@ -9,7 +9,7 @@ import {
   LOCK_RULE,
   MATCHING_RULES,
   PURGE_TALLIES,
-  TALLY_REFUSAL,
+  TALLY_REFUSALS,
   UPDATE_RULE,
 } from './destination.sql.js';
 import type {
@@ -18,6 +18,7 @@ import type {
   DestinationRule,
   GuardBlock,
   NewDestinationRule,
+  NewRefusals,
   RefusalTally,
 } from './destination.js';
 
@@ -100,9 +101,9 @@ export class DestinationStore {
     return rule ?? null;
   }
 
-  /** Counts one refusal of the guard, for the admins of the account. */
-  async tally(db: Executor, accountId: Uuid, rule: string, prefix: string): Promise<void> {
-    await db.query(TALLY_REFUSAL, [this.newId(), accountId, rule, prefix]);
+  /** Counts refusals of the guard, for the admins of the account. */
+  async tally(db: Executor, { accountId, rule, prefix, times }: NewRefusals): Promise<void> {
+    await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
   }
 
   /** One page of tallies, newest first. */

@@ -11,6 +11,8 @@ export {
 } from './carrier.store.js';
 export {
   BIND_TYPES,
+  MESSAGE_ID_BASES,
+  type MessageIdBase,
   type Bind,
   type BindHost,
   type BindTls,
@@ -48,6 +50,7 @@ export {
   type DestinationRule,
   type GuardBlock,
   type NewDestinationRule,
+  type NewRefusals,
   type RefusalTally,
 } from './destination.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';

@@ -15,6 +15,7 @@ const system = (password: string): SmppSystem => ({
   bindTypes: ['transceiver'],
   allowedCidrs: [],
   maxConnections: 4,
+  submitPerSecond: null,
   tlsRequired: false,
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,

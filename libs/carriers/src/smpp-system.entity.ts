@@ -26,6 +26,9 @@ export class SmppSystemEntity {
   @Column('integer', { name: 'max_connections', default: 4 })
   maxConnections!: number;
 
+  @Column('integer', { name: 'submit_per_second', nullable: true })
+  submitPerSecond!: number | null;
+
   @Column('boolean', { name: 'tls_required', default: false })
   tlsRequired!: boolean;
 
