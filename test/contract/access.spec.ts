@@ -117,6 +117,22 @@ describe('a key', () => {
     await accounts.revokeApiKey(room.database, id);
     await expect.poll(async () => (await room.call(SESSION, { key })).status, { timeout: 5_000 }).toBe(401);
   });
+
+  it('was last used when it was, which is written down at the end of the process at the latest', async () => {
+    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'watched' });
+    const lastUse = async (): Promise<Date | null | undefined> => {
+      const rows = await room.database.query<{ at: Date | null }>(
+        'SELECT last_used_at AS at FROM api_keys WHERE id = $1',
+        [id],
+      );
+      return rows[0]?.at;
+    };
+    expect(await lastUse()).toBeNull();
+    expect((await room.call(SESSION, { key })).status).toBe(404);
+    await room.stop();
+    await room.start();
+    expect(await lastUse()).toBeInstanceOf(Date);
+  });
 });
 
 describe('a route', () => {

@@ -162,6 +162,16 @@ describe('the policies', () => {
     expect(limitsOf(await room.call(SESSION, { key })).get('default')?.quota).toBe(600);
   });
 
+  it('that an engineer changes are in effect within 5 s', async () => {
+    const key = await keyWith({ default: 100 });
+    const quota = async () => limitsOf(await room.call(SESSION, { key, method: 'DELETE' })).get('default')?.quota;
+    expect(await quota()).toBe(100);
+    await room.database.query(`UPDATE api_keys SET limits = '{"default": 200}' WHERE digest = $1`, [
+      room.keys.digest('api-key', key),
+    ]);
+    await expect.poll(quota, { timeout: 5_000, interval: 250 }).toBe(200);
+  });
+
   it('are default 6,000 a minute for the admin key', async () => {
     const key = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
     const policies = limitsOf(await room.call('/v1/nothing', { key }));
