@@ -16,9 +16,16 @@ export const Optional = (): PropertyDecorator => ValidateIf((_body: object, valu
 export const Nullable = (): PropertyDecorator =>
   ValidateIf((_body: object, value: unknown) => value !== undefined && value !== null);
 
-/** The body of a change, from the body of a create: all may be left out, null only what may be none. */
-export const ChangeOf = <Draft>(draft: Type<Draft>): Type<Partial<Draft>> =>
-  PartialType(draft, { skipNullProperties: false });
+/**
+ * The body of a change, from the body of a create: all may be left out, null only what may be none. Throws for a field with
+ * an initial value, which every change would set anew; what is left out of a create, its store or resource fills in.
+ */
+export function ChangeOf<Draft extends object>(draft: Type<Draft>): Type<Partial<Draft>> {
+  const [preset] = Object.keys(new draft());
+  if (preset !== undefined)
+    throw new Error(`every change would set ${preset}: leave it out, or give it no initial value`);
+  return PartialType(draft, { skipNullProperties: false });
+}
 
 /** The message is for the engineer, and begins with the name of the field. */
 export function Satisfies(
@@ -30,7 +37,8 @@ export function Satisfies(
   return ValidateBy({ name: 'satisfies', validator: { validate: test } }, options);
 }
 
-const CONTROL_CHARACTER = /\p{Cc}/u;
+/** Control characters, halves of characters, and the separators that break a line in some places. */
+const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
 /** One line of text that is not blank. */
 export const isLine =
@@ -40,7 +48,7 @@ export const isLine =
     value.trim() !== '' &&
     value.length <= 2 * maxCharacters &&
     Array.from(value).length <= maxCharacters &&
-    !CONTROL_CHARACTER.test(value);
+    !NOT_IN_A_LINE.test(value);
 
 /** A text of that form. */
 export const isText =
