@@ -46,6 +46,12 @@ export class OutboundRequests {
     this.#window = new RequestWindow(options.window);
   }
 
+  /** Acts at once: a wider window takes the next that wait, a narrower one lets what is open be answered first. */
+  setWindow(slots: number): void {
+    this.#window.slots = slots;
+    this.#sendWaiting();
+  }
+
   get windowUsed(): number {
     return this.#window.used;
   }

@@ -47,7 +47,8 @@ export class RequestWindow {
   readonly #pending = new Map<number, PendingRequest>();
   #used = 0;
 
-  constructor(readonly slots: number) {}
+  /** `slots` may change while requests are open: those over a smaller number are still awaited, and no more are opened. */
+  constructor(public slots: number) {}
 
   /** Slots taken. */
   get used(): number {

@@ -203,6 +203,32 @@ describe('requests of ours', () => {
     expect([first.sequence, second.sequence, third.sequence]).toEqual([2, 3, 4]);
   });
 
+  it('follow a window that changes on the live link, wider at once and narrower as answers come', async () => {
+    const { link, peer } = await boundAs('transceiver', { window: 1 });
+    const requests = Array.from({ length: 5 }, () => link.request(submitSm({ shortMessage: Buffer.from('x') })));
+    const sent = [await peer.request(ID.submit_sm)];
+    const answerNext = (): void => {
+      const request = sent.shift();
+      if (request !== undefined) peer.send(pdu(RESP + ID.submit_sm, request.sequence, [cstring('a')]));
+    };
+    link.setWindow(3);
+    sent.push(await peer.request(ID.submit_sm), await peer.request(ID.submit_sm));
+    expect(link.windowUsed).toBe(3);
+    link.setWindow(1);
+    answerNext();
+    answerNext();
+    await Promise.all(requests.slice(0, 2));
+    expect(link.windowUsed).toBe(1);
+    answerNext();
+    sent.push(await peer.request(ID.submit_sm));
+    expect(link.windowUsed).toBe(1);
+    answerNext();
+    sent.push(await peer.request(ID.submit_sm));
+    answerNext();
+    await Promise.all(requests);
+    for (const window of [0, 1.5, Number.NaN]) expect(() => link.setWindow(window)).toThrow(RangeError);
+  });
+
   it('are not settled by the response of another command', async () => {
     const { link, peer } = await boundAs('transceiver');
     const answer = link.request(submitSm({}));

@@ -175,6 +175,13 @@ export class SmppLink {
     });
   }
 
+  /** Our unanswered requests from now on: no rebind. Throws RangeError when `window` is below 1. */
+  setWindow(window: number): void {
+    if (!Number.isInteger(window) || window < 1) throw new RangeError('a window is a whole number of at least 1');
+    this.#requests.setWindow(window);
+    this.#clock.arm();
+  }
+
   /**
    * Parts in order: requests that wait are refused, those in the window are awaited, the peer's messages are answered
    * throughout, then unbind, then close. Settles when the socket is gone, at the latest after `timeoutMs` (default: the
