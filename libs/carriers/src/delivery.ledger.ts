@@ -4,6 +4,7 @@ import {
   CLAIM_MESSAGES,
   END_MESSAGES,
   LOCK_DUE,
+  LOCK_LAPSED,
   NAME_SUBMISSIONS,
   NOTE_RECEIPTS,
   NOTE_SUBMITTED,
@@ -12,7 +13,7 @@ import {
   PURGE_SUBMISSIONS,
   READ_SESSIONS,
   REQUEUE_MESSAGES,
-  TAKE_BACK_LAPSED,
+  TAKE_BACK,
 } from './outbound.sql.js';
 import type {
   AttemptOutcome,
@@ -38,8 +39,9 @@ export interface DeliveryLedgerOptions {
 
 export interface DueLook {
   readonly limit: number;
-  /** Messages before it are not looked at: the fewer partitions, the quicker. */
-  readonly lowestId: Uuid;
+  /** The ids that are looked at, up to, but not, `beforeId`: the fewer partitions, the quicker. */
+  readonly fromId: Uuid;
+  readonly beforeId: Uuid;
   /** The gateway that asks. */
   readonly claimedBy: Uuid;
 }
@@ -96,8 +98,8 @@ export class DeliveryLedger {
    * first; what becomes of them is decided with the rest.
    */
   async claim(tx: Executor, look: DueLook, planOf: (message: DueMessage) => DeliveryPlan): Promise<DeliveryClaim> {
-    await tx.query(TAKE_BACK_LAPSED, [look.limit, look.lowestId]);
-    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.lowestId]);
+    await takeBack(tx, look);
+    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.fromId, look.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
@@ -218,6 +220,15 @@ async function sessionsOf(
   const { low, high } = idBounds(ids);
   const found = await tx.query<SessionFacts>(READ_SESSIONS, [ids, low, high]);
   return new Map(found.map((session) => [session.id, session]));
+}
+
+/** Attempts that nobody finished: whoever made them is gone. */
+async function takeBack(tx: Executor, { limit, fromId, beforeId }: DueLook): Promise<void> {
+  const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
+  if (lapsed.length === 0) return;
+  const ids = lapsed.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(TAKE_BACK, [ids, low, high]);
 }
 
 interface Decided {

@@ -18,7 +18,6 @@ import type {
   DestinationRule,
   GuardBlock,
   NewDestinationRule,
-  NewRefusals,
   RefusalTally,
 } from './destination.js';
 
@@ -102,7 +101,7 @@ export class DestinationStore {
   }
 
   /** Counts refusals of the guard, for the admins of the account. */
-  async tally(db: Executor, { accountId, rule, prefix, times }: NewRefusals): Promise<void> {
+  async tally(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
     await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
   }
 

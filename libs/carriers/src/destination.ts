@@ -46,14 +46,6 @@ export interface GuardBlock {
   readonly blockSeconds: number;
 }
 
-/** What the guard has just refused of one account by one rule, to one block of numbers. */
-export interface NewRefusals {
-  readonly accountId: Uuid;
-  readonly rule: string;
-  readonly prefix: string;
-  readonly times: number;
-}
-
 /** What the guard refused of one account in one hour by one rule, to one block of numbers. */
 export interface RefusalTally {
   readonly id: Uuid;

@@ -50,7 +50,6 @@ export {
   type DestinationRule,
   type GuardBlock,
   type NewDestinationRule,
-  type NewRefusals,
   type RefusalTally,
 } from './destination.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';

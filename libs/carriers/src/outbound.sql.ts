@@ -11,28 +11,30 @@ export const INSERT_OUTBOUND = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)`;
 
 /**
- * Takes back messages whose gateway died, or lost the database, while it was sending them: nobody knows what became of
- * them. $1 how many at most, $2 lowest id looked at.
+ * Messages whose gateway died, or lost the database, while it was sending them, locked. $1 how many at most, $2 lowest id
+ * looked at, $3 first id that cannot exist yet.
  */
-export const TAKE_BACK_LAPSED = `
+export const LOCK_LAPSED = `
+  SELECT id FROM outbound_messages
+  WHERE state = 'sending' AND claimed_until <= statement_timestamp() AND id >= $2 AND id < $3
+  ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+/** Queues locked messages again of which nobody knows what became. $1 ids, $2 and $3 their bounds. */
+export const TAKE_BACK = `
   UPDATE outbound_messages SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL,
     unknown_fates = unknown_fates + 1
-  FROM (SELECT id AS lapsed_id FROM outbound_messages
-    WHERE state = 'sending' AND claimed_until <= statement_timestamp() AND id >= $2
-    ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED) AS lapsed
-  WHERE id = lapsed_id AND id >= $2
-  RETURNING id`;
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'sending'`;
 
 /**
  * Messages whose time has come, longest due first, locked; those that another gateway is claiming are passed over, and
- * those of test keys always. $1 how many at most, $2 lowest id looked at.
+ * those of test keys always. $1 how many at most, $2 lowest id looked at, $3 first id that cannot exist yet.
  */
 export const LOCK_DUE = `
   SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
     expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
     busy_routes AS "busyRoutes", network_error AS "networkError", ${NOW} AS now
   FROM outbound_messages
-  WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2
+  WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2 AND id < $3
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Which of these sessions can still use a code, and where each is told of. $1 ids, $2 and $3 their bounds. */

@@ -53,9 +53,9 @@ export function deliveryPlan(message: DueMessage, { routes, roomOf, chance }: Pl
 
 /** Why it is given up; null while it is not. */
 function verdictOf(message: DueMessage, leftMs: number, routes: number, unrefused: number): string | null {
+  if (message.unknownFates > UNKNOWN_FATES_AT_MOST) return UNKNOWN_FATE;
   if (leftMs < LEAST_VALIDITY_MS) return message.networkError ?? (routes === 0 ? NO_ROUTE : EXPIRED);
   if (!message.sessionLive) return SESSION_OVER;
-  if (message.unknownFates > UNKNOWN_FATES_AT_MOST) return UNKNOWN_FATE;
   return routes > 0 && unrefused === 0 ? (message.networkError ?? NO_ROUTE) : null;
 }
 

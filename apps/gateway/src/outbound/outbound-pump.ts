@@ -7,6 +7,7 @@ import {
   type DeliveryClaim,
   type DeliveryLedger,
   type DeliveryPlan,
+  type DueLook,
   type DueMessage,
   type Route,
   type RouteDirectory,
@@ -20,6 +21,7 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
+import { Alarms } from './alarms.js';
 import type { AttemptMaker } from './attempt-maker.js';
 import type { BindLanes } from './bind-lanes.js';
 import { deliveryPlan } from './delivery-plan.js';
@@ -35,6 +37,8 @@ const LOOK_AGAIN_MS = 1_000;
 /** Sessions last for minutes: what is older is left over from a long stop, and looked for now and then. */
 const HORIZON_MS = 24 * 60 * 60 * 1_000;
 const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1_000;
+/** How far the clock of whoever made an id may be ahead of ours. */
+const CLOCK_SLACK_MS = 60_000;
 const MAX_QUEUED_RECORDS = 10_000;
 /** An attempt has been made and cannot be unmade: its record is tried again while its lease lasts. */
 const RECORD_DEADLINE_MS = 10_000;
@@ -64,9 +68,8 @@ export class OutboundPump {
   private readonly claimedBy: Uuid;
   private readonly records: Batcher<AttemptRecord, null>;
   private readonly underWay = new Set<Promise<void>>();
+  private readonly alarms = new Alarms(() => this.wake());
   private periodic: Periodic | undefined;
-  private alarm: NodeJS.Timeout | undefined;
-  private alarmDueMs = Infinity;
   private nextFullLookMs = -Infinity;
   private looksInARow = 0;
 
@@ -101,9 +104,9 @@ export class OutboundPump {
 
   /** Claims no more. */
   async stopClaiming(): Promise<void> {
-    clearTimeout(this.alarm);
     await this.periodic?.stop();
     this.periodic = undefined;
+    this.alarms.clear();
   }
 
   /** Resolves once every attempt is recorded; an unbinding link settles all of its own. */
@@ -115,12 +118,12 @@ export class OutboundPump {
   /** True when more is waiting. */
   private async look(): Promise<boolean> {
     const routes = await this.o.routes.open();
-    const lowestId = this.lowestId();
-    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, routes, lowestId));
+    const ids = this.idsOfInterest();
+    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, routes, ids));
     if (claim.eventIds.length > 0) this.o.onEvents(claim.eventIds);
     for (const message of claim.claimed) this.begin(message);
     this.noteFailures(plans);
-    this.setAlarm(plans);
+    this.setAlarms(plans);
     this.looksInARow = claim.due === MAX_LOOK ? this.looksInARow + 1 : 0;
     return this.looksInARow > 0 && this.looksInARow % LOOKS_IN_A_ROW !== 0;
   }
@@ -128,11 +131,11 @@ export class OutboundPump {
   private async claimDue(
     tx: Executor,
     routes: readonly Route[],
-    lowestId: Uuid,
+    ids: Pick<DueLook, 'fromId' | 'beforeId'>,
   ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
     const plans: DeliveryPlan[] = [];
     const planned = new Map<Uuid, number>();
-    const look = { limit: MAX_LOOK, lowestId, claimedBy: this.claimedBy };
+    const look = { limit: MAX_LOOK, claimedBy: this.claimedBy, ...ids };
     const claim = await this.o.ledger.claim(tx, look, (message) => {
       const plan = this.planOf(message, routes, planned);
       if (plan.kind === 'send') planned.set(plan.bindId, (planned.get(plan.bindId) ?? 0) + 1);
@@ -194,24 +197,16 @@ export class OutboundPump {
   }
 
   /** A message that waits is looked at in its time, not when the relay next looks. */
-  private setAlarm(plans: readonly DeliveryPlan[]): void {
-    const waits = plans.flatMap((plan) => (plan.kind === 'wait' ? [plan.afresh ? plan.ms : LOOK_AGAIN_MS] : []));
-    const dueMs = performance.now() + Math.min(...waits);
-    if (waits.length === 0 || dueMs >= this.alarmDueMs) return;
-    clearTimeout(this.alarm);
-    this.alarmDueMs = dueMs;
-    const ring = (): void => {
-      this.alarmDueMs = Infinity;
-      this.wake();
-    };
-    this.alarm = setTimeout(ring, Math.ceil(dueMs - performance.now())).unref();
+  private setAlarms(plans: readonly DeliveryPlan[]): void {
+    for (const plan of plans) if (plan.kind === 'wait') this.alarms.setIn(plan.afresh ? plan.ms : LOOK_AGAIN_MS);
   }
 
   /** Usually the partitions of the last day, now and then all of them. */
-  private lowestId(): Uuid {
+  private idsOfInterest(): Pick<DueLook, 'fromId' | 'beforeId'> {
     const nowMs = this.o.clock.nowMs();
-    if (nowMs < this.nextFullLookMs) return firstIdAt(Math.max(0, nowMs - HORIZON_MS));
+    const beforeId = firstIdAt(nowMs + CLOCK_SLACK_MS);
+    if (nowMs < this.nextFullLookMs) return { fromId: firstIdAt(nowMs - HORIZON_MS), beforeId };
     this.nextFullLookMs = nowMs + FULL_LOOK_INTERVAL_MS;
-    return firstIdAt(0);
+    return { fromId: firstIdAt(0), beforeId };
   }
 }
