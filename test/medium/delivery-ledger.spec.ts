@@ -1,0 +1,218 @@
+import {
+  DeliveryLedger,
+  OutboundStore,
+  type ClaimedMessage,
+  type DeliveryPlan,
+  type DueLook,
+  type PlannedAttempt,
+} from '@countersign/carriers';
+import { EventStore } from '@countersign/events';
+import { firstIdAt, renderId, type Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+const COUNT = 50;
+
+let room: SessionRoom;
+let ledger: DeliveryLedger;
+let session: Session;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+  ledger = new DeliveryLedger({ events: new EventStore(), newId: () => room.clock.newId() });
+  const [account] = await room.database.query<{ id: Uuid }>(
+    `UPDATE accounts SET webhook_events = '{verification.otp_delivery}' RETURNING id`,
+  );
+  expect(account?.id).toBe(room.account.id);
+  session = await room.sessions.create(room.draft({ ttlSeconds: 300 }));
+});
+afterAll(() => room.close());
+afterEach(async () => {
+  for (const table of ['outbound_messages', 'submissions', 'events']) await room.database.query(`DELETE FROM ${table}`);
+});
+
+async function queue(count: number, test = false): Promise<Uuid[]> {
+  const store = new OutboundStore();
+  const ids = Array.from({ length: count }, () => room.clock.newId());
+  const now = new Date(room.clock.nowMs());
+  await room.database.transaction(async (tx) => {
+    for (const id of ids) {
+      await store.insert(tx, {
+        id,
+        sessionId: session.id,
+        accountId: session.accountId,
+        test,
+        destination: PHONE,
+        country: 'US',
+        sender: '60606',
+        textSealed: room.keys.seal('message-text', 'code', id),
+        createdAt: now,
+        expiresAt: session.expiresAt,
+      });
+    }
+  });
+  return ids;
+}
+
+const look = (limit = 100): DueLook => ({
+  limit,
+  fromId: firstIdAt(0),
+  beforeId: firstIdAt(room.clock.nowMs() + 60_000),
+  claimedBy: room.clock.newId(),
+});
+const north = (): PlannedAttempt => ({
+  kind: 'send',
+  routeId: session.id,
+  bindId: session.id,
+  carrier: 'north',
+  source: '60606',
+  leaseSeconds: 30,
+});
+const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
+  room.database.transaction((tx) => ledger.claim(tx, look(limit), plan));
+const submitted = (claimed: readonly ClaimedMessage[], idOf = (index: number): string | null => `id-${index}`) =>
+  room.database.transaction((tx) =>
+    ledger.record(
+      tx,
+      claimed.map(({ message: { id }, attempt, plan: { carrier } }, index) => {
+        return { id, attempt, carrier, outcome: { kind: 'submitted', smscMessageId: idOf(index) } };
+      }),
+    ),
+  );
+const receipt = (smscMessageId: string, state: 'delivered' | 'undelivered' = 'delivered') =>
+  room.database.transaction((tx) =>
+    ledger.receive(tx, [
+      { carrier: 'north', smscMessageId, state, networkError: state === 'delivered' ? null : '027' },
+    ]),
+  );
+async function states(): Promise<Record<string, number>> {
+  const rows = await room.database.query<{ state: string; count: number }>(
+    'SELECT state, count(*)::int AS count FROM outbound_messages GROUP BY state',
+  );
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+const told = (): Promise<{ state: string; count: number; urls: number }[]> =>
+  room.database.query(
+    `SELECT data->>'state' AS state, count(*)::int AS count, count(webhook_url)::int AS urls
+     FROM events GROUP BY 1 ORDER BY 1`,
+  );
+
+describe('a claim', () => {
+  it('is of one gateway, however many ask at once', async () => {
+    const ids = await queue(COUNT);
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(north, 20)));
+    const claimed = claims.flatMap((each) => each.claimed.map(({ message: { id } }) => id));
+    expect(new Set(claimed).size).toBe(claimed.length);
+    const rest = await claim();
+    expect([...claimed, ...rest.claimed.map(({ message: { id } }) => id)].sort()).toEqual([...ids].sort());
+    expect((await claim()).due).toBe(0);
+  });
+
+  it('passes over messages of test keys', async () => {
+    await queue(3, true);
+    expect((await claim()).due).toBe(0);
+  });
+
+  it('that was taken back cannot be recorded any more, but for the receipt', async () => {
+    await queue(1);
+    const { claimed: lapsed } = await claim();
+    await room.database.query(`UPDATE outbound_messages SET claimed_until = clock_timestamp()`);
+    const { claimed: again } = await claim();
+    expect(again).toMatchObject([{ attempt: 2, message: { unknownFates: 1 } }]);
+    expect(await submitted(lapsed)).toEqual([]);
+    expect(await states()).toEqual({ sending: 1 });
+    expect(await submitted(again, () => 'second')).toHaveLength(1);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('that fails is told of at once, and keeps no text', async () => {
+    const [id = ''] = await queue(1);
+    const { eventIds } = await claim(() => ({ kind: 'fail', error: 'EXPIRED' }));
+    expect(eventIds).toHaveLength(1);
+    const [row] = await room.database.query<{ data: string; text: Buffer | null }>(
+      `SELECT data::text AS data, text_sealed AS text FROM events, outbound_messages`,
+    );
+    const messageId = renderId('msg', id);
+    expect(JSON.parse(row?.data ?? '')).toEqual({
+      sessionId: renderId('sess', session.id),
+      messageId,
+      state: 'failed',
+      networkError: 'EXPIRED',
+    });
+    expect(row?.text).toBe(null);
+  });
+});
+
+describe('a response and its receipt', () => {
+  it('meet, whichever is first, and are told of once each', async () => {
+    await queue(COUNT);
+    const { claimed } = await claim();
+    const early = claimed.slice(0, 10).map((_, index) => receipt(`id-${index}`));
+    expect((await Promise.all(early)).map(({ fates }) => fates)).toEqual(early.map(() => ['parked']));
+    // The others race, each as several deliveries of one receipt.
+    const late = claimed.flatMap((_, index) => [receipt(`id-${index}`), receipt(`ID-${index}`)]);
+    await Promise.all([submitted(claimed), ...late]);
+    expect(await states()).toEqual({ delivered: COUNT });
+    expect(await told()).toEqual([
+      { state: 'delivered', count: COUNT, urls: COUNT },
+      { state: 'submitted', count: COUNT, urls: COUNT },
+    ]);
+  });
+
+  it('recorded twice, because the answer of a commit was lost, change nothing more', async () => {
+    await queue(3);
+    const { claimed } = await claim();
+    await receipt('id-0', 'undelivered');
+    expect(await submitted(claimed)).toHaveLength(4);
+    expect(await submitted(claimed)).toEqual([]);
+    expect(await states()).toEqual({ submitted: 2, undelivered: 1 });
+    expect((await receipt('id-0')).fates).toEqual(['late']);
+    expect((await receipt('id-1')).fates).toEqual(['settled']);
+    expect((await receipt('id-1')).fates).toEqual(['late']);
+  });
+
+  it('of a carrier that begins its ids anew belong to the newer message', async () => {
+    for (const state of ['delivered', 'undelivered'] as const) {
+      await queue(1);
+      await submitted((await claim()).claimed, () => '00000001');
+      expect((await receipt('1', state)).fates).toEqual(['settled']);
+    }
+    expect(await states()).toEqual({ delivered: 1, undelivered: 1 });
+  });
+
+  it('do not meet when the receipt was of another time', async () => {
+    await receipt('id-0');
+    await room.database.query(`UPDATE submissions SET updated_at = clock_timestamp() - interval '11 minutes'`);
+    await queue(1);
+    await submitted((await claim()).claimed);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('are forgotten in their time: what was nobody’s after ten minutes, the rest after two days', async () => {
+    await queue(1);
+    await submitted((await claim()).claimed);
+    await receipt('nobody');
+    const age = (by: string): Promise<unknown> =>
+      room.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
+    await age('11 minutes');
+    expect([await ledger.purgeOrphans(room.database), await ledger.purgeOld(room.database)]).toEqual([1, 0]);
+    await age('2 days');
+    expect([await ledger.purgeOrphans(room.database), await ledger.purgeOld(room.database)]).toEqual([0, 1]);
+  });
+});
+
+describe('a message of a test key', () => {
+  it('takes the steps that it is made to take, once each', async () => {
+    const [id = ''] = await queue(1, true);
+    const act = (to: 'submitted' | 'delivered' | 'undelivered') =>
+      room.database.transaction((tx) => ledger.actOut(tx, [{ id, to, networkError: null }]));
+    expect(await act('delivered')).toEqual([]);
+    expect(await act('submitted')).toHaveLength(1);
+    expect(await act('submitted')).toEqual([]);
+    expect(await act('undelivered')).toHaveLength(1);
+    expect(await act('delivered')).toEqual([]);
+    expect(await states()).toEqual({ undelivered: 1 });
+    expect(await told()).toMatchObject([{ state: 'submitted' }, { state: 'undelivered' }]);
+  });
+});
