@@ -1,7 +1,7 @@
 import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts';
 import { createApiKey } from '@countersign/keys';
 import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
-import { fallbackText, TOKEN_LENGTH } from '@countersign/session';
+import { fallbackText, otpText, TOKEN_LENGTH } from '@countersign/session';
 import { gsmSeptets } from '@countersign/text';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
@@ -120,6 +120,15 @@ describe('accounts and brands', () => {
       const text = fallbackText(slug, '0'.repeat(TOKEN_LENGTH), instruction);
       const check = checkBrand({ name: 'Acme', slug, instruction, domain: null });
       expect(check).toEqual({ ok: true, septets: gsmSeptets(text) });
+    }
+  });
+
+  it('are measured by the very text that brings a code', () => {
+    for (const domain of [null, 'login.acme.example']) {
+      const left = 160 - (gsmSeptets(otpText('', domain, '123456')) ?? 0);
+      const check = (name: string) => checkBrand({ name, slug: 'ACME', instruction: 'Send this.', domain });
+      expect(check('x'.repeat(left)).ok).toBe(true);
+      expect(check('x'.repeat(left + 1)).ok).toBe(false);
     }
   });
 });
