@@ -135,13 +135,15 @@ describe('a block of the guard', () => {
 describe('refusals', () => {
   it('are counted per account, hour, rule and prefix', async () => {
     const accountId = room.account.id;
-    await Promise.all(Array.from({ length: 5 }, () => store.tally(room.database, accountId, 'country', '+4479111')));
-    await store.tally(room.database, accountId, 'breaker', '+1415555');
+    const tally = (rule: string, prefix: string, times: number): Promise<void> =>
+      store.tally(room.database, accountId, rule, prefix, times);
+    await Promise.all(Array.from({ length: 5 }, () => tally('country', '+4479111', 1)));
+    await tally('breaker', '+1415555', 3);
     const { data, hasMore } = await store.listRefusals(room.database, { limit: 10, accountId });
     expect(hasMore).toBe(false);
     const counted = data.map(({ rule, prefix, refused }) => [rule, prefix, refused]);
     expect(counted).toEqual([
-      ['breaker', '+1415555', 1],
+      ['breaker', '+1415555', 3],
       ['country', '+4479111', 5],
     ]);
     const next = await store.listRefusals(room.database, { limit: 1, startingAfter: data[0]?.id ?? null });

@@ -24,6 +24,7 @@ const LIMITS: GuardLimits = {
 let room: SessionRoom;
 let destinations: DestinationStore;
 let rung: Uuid[] = [];
+const errors: unknown[] = [];
 
 beforeAll(async () => {
   room = await openSessionRoom({ poolMax: 12 });
@@ -40,7 +41,10 @@ beforeAll(async () => {
   });
   await carriers.createRoute(room.database, { prefix: '+', bindId: bind.id });
 });
-afterAll(() => room.close());
+afterAll(async () => {
+  await room.close();
+  expect(errors).toEqual([]);
+});
 
 beforeEach(async () => {
   rung = [];
@@ -61,7 +65,8 @@ beforeEach(async () => {
 function sender(changes: Partial<GuardLimits> = {}): SendCodeService {
   const { database, clock, keys, sessions } = room;
   const store = new GuardStore(destinations, keys);
-  const options = new GuardOptions({ ...LIMITS, ...changes }, () => undefined);
+  const fail = (error: unknown): void => void errors.push(error);
+  const options = new GuardOptions({ ...LIMITS, ...changes }, () => undefined, fail);
   const outbox = new CodeOutbox({
     clock,
     keys,

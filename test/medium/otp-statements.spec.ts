@@ -30,7 +30,9 @@ describe('the statements of a send', () => {
     const store = new GuardStore(new DestinationStore(() => room.clock.newId()), room.keys);
     const session = { accountId: room.account.id, phone: PHONE, country: 'US' };
     const locked = await room.database.transaction(async (tx) => {
-      await store.countSend(tx, { session, now: new Date(room.clock.nowMs()) });
+      const send = { session, now: new Date(room.clock.nowMs()) };
+      const open = await store.openLedger(tx, [send]);
+      await store.writeLedger(tx, open);
       return tx.query<{ table: string; partitions: number }>(
         `SELECT split_part(relname, '_p', 1) AS table, count(DISTINCT relname)::int AS partitions
          FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation

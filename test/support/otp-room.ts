@@ -138,7 +138,8 @@ export class OtpRoom {
 
   private async written(): Promise<object | undefined> {
     const [row] = await this.room.database.query(
-      `SELECT (SELECT count(*) FROM outbound_messages) AS messages, (SELECT sum(sends) FROM otp_counters) AS counted,
+      `SELECT (SELECT count(*) FROM outbound_messages) AS messages,
+         (SELECT sum(sends) FROM otp_counters WHERE ends_at > clock_timestamp()) AS counted,
          (SELECT sum(otp_sends) FROM sessions) AS codes, (SELECT sum(usd) FROM otp_spend) AS spent`,
     );
     return row;

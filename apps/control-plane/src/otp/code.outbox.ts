@@ -1,7 +1,7 @@
 import { OutboundLookup, OutboundStore } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
-import { otpText, type ReadyForCode, type Session } from '@countersign/session';
+import { otpText, type ReadyForCode } from '@countersign/session';
 
 export interface CodeOutboxOptions {
   readonly clock: DatabaseClock;
@@ -27,9 +27,10 @@ export class CodeOutbox {
     return this.options.lookup.queuedTo(tx, messageId, sessionId, accountId);
   }
 
-  /** Whether a carrier can be reached that takes messages to the phone; what a test key sends needs none. */
-  async canReach(tx: Executor, { phone, test }: Session): Promise<boolean> {
-    return test || this.options.lookup.hasRoute(tx, phone);
+  /** Those of the phones that a route leads to. */
+  async reachable(tx: Executor, phones: ReadonlySet<string>): Promise<Set<string>> {
+    const reached = await Promise.all([...phones].map((phone) => this.options.lookup.hasRoute(tx, phone)));
+    return new Set([...phones].filter((_, at) => reached[at] === true));
   }
 
   /** Queues the SMS with the code. Its text is readable to whoever sends it, and to nobody else. */

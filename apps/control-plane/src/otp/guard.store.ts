@@ -1,11 +1,23 @@
 import { destinationPrefix, DestinationStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { numberTypeOf } from '@countersign/phone';
-import { firstIdAt, type Executor } from '@countersign/postgres';
+import { firstIdAt, type Executor, type Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import type { Counted, Destination, Traffic } from './guard-rules.js';
-import { ADD_SPEND, COUNT_SEND, PURGE_COUNTERS, PURGE_SPEND, READ_CONVERSION, READ_COUNTRIES } from './guard.sql.js';
+import type { Counted, Destination } from './guard-rules.js';
+import {
+  ADD_SPEND,
+  DROP_COUNTERS,
+  LOCK_COUNTERS,
+  PURGE_COUNTERS,
+  PURGE_SPEND,
+  READ_CONVERSION,
+  READ_COUNTRIES,
+  READ_PRICES,
+  READ_SPEND,
+  WRITE_COUNTERS,
+} from './guard.sql.js';
+import { TrafficLedger, type Conversion, type Micros, type Slots, type Spend } from './traffic-ledger.js';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
@@ -16,7 +28,6 @@ const RECENT_MS = 15 * 60_000;
 const ID_CLOCK_SLACK_MS = 60_000;
 /** A code is sent within the life of its session (specification 8: at most 300 s), so no earlier one matters. */
 const LONGEST_SESSION_MS = 300_000;
-
 /** Rows that one statement of a purge deletes at most. */
 const MAX_PURGED = 1_000;
 
@@ -27,10 +38,24 @@ export interface Send {
   readonly now: Date;
 }
 
-type Scope = 'account' | 'country' | 'phone-hour' | 'phone-day' | 'prefix';
+/** Sends that are decided together, with what is known of the traffic they would add to. */
+export interface OpenLedger {
+  readonly ledger: TrafficLedger;
+  readonly slots: ReadonlyMap<Send, Slots>;
+  readonly now: Date;
+}
+
+const WINDOW_SECONDS = {
+  account: HOUR_SECONDS,
+  country: HOUR_SECONDS,
+  'phone-hour': HOUR_SECONDS,
+  'phone-day': DAY_SECONDS,
+} as const;
+type Scope = keyof typeof WINDOW_SECONDS;
 
 interface CounterRow extends Counted {
   readonly scope: Scope;
+  readonly subject: string;
 }
 
 /** Reads and counts what the guard's rules decide by, in the caller's transaction. */
@@ -52,31 +77,40 @@ export class GuardStore {
   }
 
   /**
-   * Counts a send and tells what it comes on top of. Its counters stay locked until the transaction ends, and a rollback
-   * takes the count back: so sends of one account come one after the other, and a limit is met exactly.
+   * Locks the counters of some sends until the transaction ends, and reads what was sent lately. An account's own counter
+   * is among them: until then nobody else decides about a send of that account, so every limit is met exactly.
    */
-  async countSend(tx: Executor, send: Send): Promise<Traffic> {
-    const { accountId, country } = send.session;
-    const [counters, [conversion], [spend]] = await Promise.all([
-      tx.query<CounterRow>(COUNT_SEND, this.counterValues(send)),
-      tx.query<Traffic['prefix']>(READ_CONVERSION, conversionValues(send)),
-      tx.query<{ withinSpendCap: boolean }>(ADD_SPEND, [accountId, country, send.now]),
+  async openLedger(tx: Executor, sends: readonly Send[]): Promise<OpenLedger> {
+    const now = new Date(Math.max(...sends.map((send) => send.now.getTime())));
+    const keys = new Set(sends.flatMap((send) => Object.values(this.countersOf(send))));
+    const accounts = distinct(sends, ({ session }) => session.accountId);
+    // Asked for at once and answered in this order: all but the first are read behind the locks.
+    const [counters, conversions, spends, prices] = await Promise.all([
+      lockCounters(tx, [...keys], now),
+      readConversions(tx, sends, now),
+      readSpends(tx, accounts, now),
+      readPrices(
+        tx,
+        distinct(sends, ({ session }) => session.country),
+        now,
+      ),
     ]);
-    if (conversion === undefined) throw new Error('a count answered no row');
-    const counted = new Map(counters.map((counter) => [counter.scope, counter]));
-    const of = (scope: Scope): Counted => {
-      const counter = counted.get(scope);
-      if (counter === undefined) throw new Error(`a send was not counted in its ${scope}`);
-      return counter;
-    };
-    return {
-      account: of('account'),
-      country: of('country'),
-      phoneHour: of('phone-hour'),
-      phoneDay: of('phone-day'),
-      prefix: conversion,
-      withinSpendCap: spend?.withinSpendCap ?? false,
-    };
+    const slots = sends.map((send) => [send, this.slotsOf(send, prices.get(send.session.country) ?? 0n)] as const);
+    return { ledger: new TrafficLedger({ counters, conversions, spends }), slots: new Map(slots), now };
+  }
+
+  /** Writes what was entered, while the locks are still held. */
+  async writeLedger(tx: Executor, { ledger, now }: OpenLedger): Promise<void> {
+    const counters = ledger.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
+    const filled = counters.filter(({ sends }) => sends > 0);
+    const empty = counters.filter(({ sends }) => sends === 0);
+    const paid = ledger.payments();
+    await Promise.all([
+      filled.length > 0 && tx.query(WRITE_COUNTERS, [...columnsOf(filled), filled.map(({ sends }) => sends)]),
+      empty.length > 0 && tx.query(DROP_COUNTERS, columnsOf(empty)),
+      paid.length > 0 &&
+        tx.query(ADD_SPEND, [paid.map(({ purse }) => purse), paid.map(({ micros }) => String(micros)), now]),
+    ]);
   }
 
   /**
@@ -91,23 +125,59 @@ export class GuardStore {
     return counters.length === MAX_PURGED || tallies === MAX_PURGED;
   }
 
-  /** The counter of the block of numbers limits nothing by itself: behind its lock the conversion is counted. */
-  private counterValues({ session, now }: Send): readonly unknown[] {
+  /** A phone is counted by a digest: a counter holds no number. */
+  private countersOf({ session }: Send): Pick<Slots, 'account' | 'country' | 'phoneHour' | 'phoneDay'> {
     const { accountId, phone, country } = session;
     const digest = this.keys.digest('otp-counter', phone).toString('hex');
-    const windows: readonly (readonly [Scope, string, number])[] = [
-      ['account', accountId, HOUR_SECONDS],
-      ['country', `${accountId}:${country}`, HOUR_SECONDS],
-      ['phone-hour', digest, HOUR_SECONDS],
-      ['phone-day', digest, DAY_SECONDS],
-      ['prefix', `${accountId}:${destinationPrefix(phone)}`, HOUR_SECONDS],
-    ];
-    return [windows.map(([scope]) => scope), windows.map(([, subject]) => subject), windows.map(([, , s]) => s), now];
+    return {
+      account: keyOf('account', accountId),
+      country: keyOf('country', `${accountId}:${country}`),
+      phoneHour: keyOf('phone-hour', digest),
+      phoneDay: keyOf('phone-day', digest),
+    };
+  }
+
+  private slotsOf(send: Send, price: Micros): Slots {
+    return { ...this.countersOf(send), prefix: prefixKeyOf(send), purse: send.session.accountId, price };
   }
 }
 
-function conversionValues({ session, now }: Send): readonly unknown[] {
-  const nowMs = now.getTime();
+const keyOf = (scope: Scope, subject: string): string => `${scope} ${subject}`;
+
+function counterOf(key: string): { readonly scope: string; readonly subject: string } {
+  const [scope = '', subject = ''] = key.split(' ');
+  return { scope, subject };
+}
+
+const prefixKeyOf = ({ session }: Send): string => `${session.accountId}:${destinationPrefix(session.phone)}`;
+
+const columnsOf = (counters: readonly { readonly scope: string; readonly subject: string }[]): [string[], string[]] => [
+  counters.map(({ scope }) => scope),
+  counters.map(({ subject }) => subject),
+];
+
+const distinct = (sends: readonly Send[], of: (send: Send) => string): string[] => [...new Set(sends.map(of))];
+
+const secondsOf = (scope: string): number => new Map<string, number>(Object.entries(WINDOW_SECONDS)).get(scope) ?? 0;
+
+async function lockCounters(tx: Executor, keys: readonly string[], now: Date): Promise<Map<string, Counted>> {
+  const counters = keys.map(counterOf);
+  const windows = counters.map(({ scope }) => secondsOf(scope));
+  const rows = await tx.query<CounterRow>(LOCK_COUNTERS, [...columnsOf(counters), windows, now]);
+  return new Map(rows.map(({ scope, subject, ...counted }) => [keyOf(scope, subject), counted]));
+}
+
+async function readConversions(tx: Executor, sends: readonly Send[], now: Date): Promise<Map<string, Conversion>> {
+  const blocks = new Map(sends.map((send) => [prefixKeyOf(send), send]));
+  const read = [...blocks].map(async ([key, send]): Promise<[string, Conversion]> => {
+    const [conversion] = await tx.query<Conversion>(READ_CONVERSION, conversionValues(send, now.getTime()));
+    if (conversion === undefined) throw new Error('a count answered no row');
+    return [key, conversion];
+  });
+  return new Map(await Promise.all(read));
+}
+
+function conversionValues({ session }: Send, nowMs: number): readonly unknown[] {
   return [
     session.accountId,
     destinationPrefix(session.phone),
@@ -117,4 +187,16 @@ function conversionValues({ session, now }: Send): readonly unknown[] {
     new Date(nowMs - HOUR_MS),
     new Date(nowMs - RECENT_MS),
   ];
+}
+
+async function readSpends(tx: Executor, accounts: readonly Uuid[], now: Date): Promise<Map<Uuid, Spend>> {
+  const rows = await tx.query<{ id: Uuid; cap: string | null; spent: string }>(READ_SPEND, [accounts, now]);
+  return new Map(
+    rows.map(({ id, cap, spent }) => [id, { cap: cap === null ? null : BigInt(cap), spent: BigInt(spent) }]),
+  );
+}
+
+async function readPrices(tx: Executor, countries: readonly string[], now: Date): Promise<Map<string, Micros>> {
+  const rows = await tx.query<{ country: string; price: string }>(READ_PRICES, [countries, now]);
+  return new Map(rows.map(({ country, price }) => [country, BigInt(price)]));
 }

@@ -57,7 +57,11 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
     { provide: DestinationStore, useValue: new DestinationStore(() => clock.newId()) },
     {
       provide: GuardOptions,
-      useValue: new GuardOptions(settings.otpLimits, (rule) => metrics.codesRefused.inc({ rule })),
+      useValue: new GuardOptions(
+        settings.otpLimits,
+        (rule) => metrics.codesRefused.inc({ rule }),
+        failures.about('noting what the guard refused'),
+      ),
     },
     {
       provide: CountersSweeper,

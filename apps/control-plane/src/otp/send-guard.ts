@@ -5,19 +5,61 @@ import {
   isAllowed,
   judgeDestination,
   judgeTraffic,
+  type Destination,
   type GuardLimits,
   type GuardRefusal,
   type GuardRule,
 } from './guard-rules.js';
-import { GuardStore, type Send } from './guard.store.js';
+import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
+import type { Slots, TrafficLedger } from './traffic-ledger.js';
 
 /** A class, so that Nest can inject it. */
 export class GuardOptions {
   constructor(
     readonly limits: GuardLimits,
-    /** Told of every refusal, once it is written down. */
+    /** Told of every refusal. */
     readonly onRefused: (rule: GuardRule) => void,
+    /** Hears of refusals that could not be written down. */
+    readonly onError: (error: unknown) => void,
   ) {}
+}
+
+/** What the guard refused, and of whom. */
+export interface GuardedRefusal {
+  readonly session: Send['session'];
+  readonly refusal: GuardRefusal;
+}
+
+/** Some sends under the guard, in one transaction: each is judged by what was sent before and by those entered here. */
+export class GuardedSends {
+  constructor(
+    private readonly destinations: ReadonlyMap<Send, Destination>,
+    /** Of those whose destination is not blocked; null when there are none. */
+    readonly traffic: OpenLedger | null,
+    private readonly limits: GuardLimits,
+  ) {}
+
+  /** Whether a code may be sent, or why not. */
+  judge(send: Send): GuardRefusal | null {
+    const destination = this.destinations.get(send);
+    if (destination === undefined) throw new Error('a destination was not read');
+    const blocked = judgeDestination(destination);
+    if (blocked !== null) return blocked;
+    const { ledger, slots } = this.open(send);
+    return judgeTraffic(ledger.trafficWith(slots), this.limits, isAllowed(destination.rules));
+  }
+
+  /** Counts a send that goes. */
+  enter(send: Send): void {
+    const { ledger, slots } = this.open(send);
+    ledger.enter(slots);
+  }
+
+  private open(send: Send): { readonly ledger: TrafficLedger; readonly slots: Slots } {
+    const slots = this.traffic?.slots.get(send);
+    if (this.traffic === null || slots === undefined) throw new Error('the traffic of a send was not read');
+    return { ledger: this.traffic.ledger, slots };
+  }
 }
 
 /**
@@ -34,25 +76,56 @@ export class SendGuard {
   ) {}
 
   /**
-   * Judges a send and counts it, in the transaction that sends it; a refused one is to be rolled back. What needs no
-   * counter is asked first: traffic to a blocked destination waits for nobody, and nobody for it.
+   * Reads all that the sends are judged by. What needs no counter is read first: traffic to a blocked destination locks
+   * none.
    */
-  async judge(tx: Executor, send: Send): Promise<GuardRefusal | null> {
-    const destination = await this.store.readDestination(tx, send);
-    const refused = judgeDestination(destination);
-    if (refused !== null) return refused;
-    return judgeTraffic(await this.store.countSend(tx, send), this.options.limits, isAllowed(destination.rules));
+  async open(tx: Executor, sends: readonly Send[]): Promise<GuardedSends> {
+    const destinations = new Map(
+      await Promise.all(
+        sends.map(async (send): Promise<[Send, Destination]> => [send, await this.store.readDestination(tx, send)]),
+      ),
+    );
+    const open = [...destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
+    const traffic = open.length === 0 ? null : await this.store.openLedger(tx, open);
+    return new GuardedSends(destinations, traffic, this.options.limits);
   }
 
-  /** Writes down what was refused, once the send is rolled back: all that is left of it. */
-  async record({ accountId, phone }: Send['session'], refusal: GuardRefusal): Promise<void> {
-    const prefix = destinationPrefix(phone);
-    if (refusal.kind === 'blocked' && refusal.trips) {
-      const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
-      const reason = `Of ${breakerSends} or more codes in 15 minutes fewer than ${breakerPercent} % were used.`;
-      await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
-    }
-    await this.destinations.tally(this.database, accountId, refusal.rule, prefix);
-    this.options.onRefused(refusal.rule);
+  /** Writes down what was counted, in the same transaction. */
+  async close(tx: Executor, { traffic }: GuardedSends): Promise<void> {
+    if (traffic !== null) await this.store.writeLedger(tx, traffic);
   }
+
+  /**
+   * Writes down what was refused, after the transaction: blocks that the breaker found due, and the tallies. Nothing
+   * depends on it, so it never fails: a block that is lost is found due again by the next send.
+   */
+  async record(refused: readonly GuardedRefusal[]): Promise<void> {
+    for (const { refusal } of refused) this.options.onRefused(refusal.rule);
+    await this.write(refused).catch(this.options.onError);
+  }
+
+  private async write(refused: readonly GuardedRefusal[]): Promise<void> {
+    for (const { session, refusal, times } of alike(refused)) {
+      const { accountId, phone } = session;
+      const prefix = destinationPrefix(phone);
+      if (refusal.kind === 'blocked' && refusal.trips) {
+        const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
+        const reason = `Of ${breakerSends} or more codes in 15 minutes fewer than ${breakerPercent} % were used.`;
+        await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
+      }
+      await this.destinations.tally(this.database, accountId, refusal.rule, prefix, times);
+    }
+  }
+}
+
+/** Refusals of one account by one rule to one block of numbers, as one. */
+function alike(refused: readonly GuardedRefusal[]): (GuardedRefusal & { readonly times: number })[] {
+  const found = new Map<string, GuardedRefusal & { readonly times: number }>();
+  for (const each of refused) {
+    const { session, refusal } = each;
+    const trips = refusal.kind === 'blocked' && refusal.trips;
+    const key = [session.accountId, refusal.rule, trips, destinationPrefix(session.phone)].join(' ');
+    found.set(key, { ...each, times: (found.get(key)?.times ?? 0) + 1 });
+  }
+  return [...found.values()];
 }
