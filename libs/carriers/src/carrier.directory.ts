@@ -1,6 +1,6 @@
 import type { SmppAddress } from '@countersign/phone';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
-import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS } from './carrier.sql.js';
+import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.sql.js';
 import type { Bind, InboundNumber, SmppSystem } from './carrier.js';
 import { receivingCountry, servingNumber } from './number-plan.js';
 
@@ -58,6 +58,11 @@ export class CarrierDirectory {
   /** A system that connects in, enabled or not; null when there is none of that system_id. */
   system(systemId: string): Promise<SmppSystem | null> {
     return this.systems.get(systemId);
+  }
+
+  /** Every system as it is wanted now, disabled ones too; not through a copy. */
+  listSystems(db: Executor = this.db): Promise<SmppSystem[]> {
+    return db.query<SmppSystem>(LIST_SYSTEMS);
   }
 
   /** Every bind as it is wanted now, disabled ones too; not through a copy. */

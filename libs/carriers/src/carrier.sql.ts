@@ -20,6 +20,9 @@ export const LIST_NUMBERS = `SELECT ${NUMBER} FROM inbound_numbers ORDER BY id`;
 /** A system that connects in. $1 system_id. */
 export const FIND_SYSTEM = `SELECT ${SYSTEM} FROM smpp_systems WHERE system_id = $1`;
 
+/** Every system that connects in, oldest first, disabled ones too. */
+export const LIST_SYSTEMS = `SELECT ${SYSTEM} FROM smpp_systems ORDER BY id`;
+
 /** Every bind, oldest first, disabled ones too. */
 export const LIST_BINDS = `SELECT ${BIND} FROM binds ORDER BY id`;
 

@@ -78,4 +78,9 @@ export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
 export { SubmissionEntity } from './submission.entity.js';
+export {
+  SystemConnectionStore,
+  type SystemConnection,
+  type SystemConnectionStatus,
+} from './system-connection.store.js';
 export { SmppSystemEntity } from './smpp-system.entity.js';

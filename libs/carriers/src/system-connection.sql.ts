@@ -1,0 +1,29 @@
+/** A gateway that has not been seen for so long is dead, and so are its connections: the time of a lease (contract, Admin). */
+const ALIVE = `g.seen_at > clock_timestamp() - interval '15 seconds'`;
+
+/**
+ * Makes the rows of a gateway those of the connections that it has now: new ones come, those that are over go, the rest
+ * get their present status. A system that was deleted meanwhile has no row; a gateway that is not registered writes none.
+ * $1 gateway; of each connection: $2 id, $3 system, $4 address, $5 bind type, $6 status as JSON.
+ */
+export const KEEP_SYSTEM_CONNECTIONS = `
+  WITH gone AS (DELETE FROM system_connections WHERE gateway_id = $1 AND NOT id = ANY ($2::uuid[]))
+  INSERT INTO system_connections (id, system_id, gateway_id, address, bind_type, since, status)
+  SELECT own.id, own.system_id, $1, own.address, own.bind_type, date_trunc('milliseconds', clock_timestamp()), own.status
+  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::jsonb[])
+    AS own (id, system_id, address, bind_type, status)
+  WHERE EXISTS (SELECT FROM gateways WHERE id = $1) AND EXISTS (SELECT FROM smpp_systems WHERE id = own.system_id)
+  ORDER BY own.id
+  ON CONFLICT (id) DO UPDATE SET status = EXCLUDED.status`;
+
+/** How many connections each system has at other gateways that live. $1 this gateway. */
+export const COUNT_SYSTEM_CONNECTIONS_ELSEWHERE = `
+  SELECT c.system_id AS "systemId", count(*)::integer AS connections
+  FROM system_connections c JOIN gateways g ON g.id = c.gateway_id
+  WHERE c.gateway_id <> $1 AND ${ALIVE} GROUP BY c.system_id`;
+
+/** How many connections one system has at other gateways that live. $1 this gateway, $2 the system. */
+export const COUNT_ONE_SYSTEM_ELSEWHERE = `
+  SELECT count(*)::integer AS connections
+  FROM system_connections c JOIN gateways g ON g.id = c.gateway_id
+  WHERE c.gateway_id <> $1 AND c.system_id = $2 AND ${ALIVE}`;
