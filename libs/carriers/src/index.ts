@@ -1,4 +1,15 @@
 export { BindEntity } from './bind.entity.js';
+export {
+  BIND_STATES,
+  bindStatus,
+  CONNECTION_STATES,
+  type BindConnection,
+  type BindSlot,
+  type BindState,
+  type BindStatus,
+  type ConnectionState,
+  type ConnectionStatus,
+} from './bind-status.js';
 export { CarrierDirectory } from './carrier.directory.js';
 export {
   CarrierStore,

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { bindStatus, type BindSlot, type ConnectionStatus } from './bind-status.js';
+
+const GATEWAY = '01890000-0000-7000-8000-000000000001';
+const BOUND: ConnectionStatus = {
+  host: 'smsc.example',
+  state: 'bound',
+  since: '2026-01-31T12:00:00.000Z',
+  windowUsed: 3,
+  submitPerSecond: 12.5,
+  deliverPerSecond: 2,
+  throttled: 1,
+  enquireLinkMs: 20,
+  reconnects: 4,
+  lastError: null,
+};
+const NEVER = {
+  host: null,
+  owner: null,
+  state: 'unbound',
+  since: null,
+  windowUsed: 0,
+  submitPerSecond: 0,
+  deliverPerSecond: 0,
+  throttled: 0,
+  enquireLinkMs: null,
+  reconnects: 0,
+  lastError: null,
+};
+
+const held = (slot: number, status: Partial<ConnectionStatus> | null = BOUND): BindSlot => ({
+  slot,
+  owner: GATEWAY,
+  held: true,
+  expiresAt: '2026-01-31T13:00:00.000Z',
+  status,
+});
+const two = { enabled: true, connections: 2 };
+
+describe('the status of a bind', () => {
+  it.each([
+    ['bound', [held(0), held(1)]],
+    ['degraded', [held(0), held(1, { ...BOUND, state: 'standoff' })]],
+    ['degraded', [held(1)]],
+    ['degraded', [held(0), { ...held(1), held: false }]],
+    ['unbound', [held(0, { ...BOUND, state: 'binding' }), held(1, { ...BOUND, state: 'draining' })]],
+    ['unbound', [held(2)]],
+    ['unbound', []],
+  ] as const)('is %s by the connections that are wanted', (state, slots) => {
+    expect(bindStatus(two, slots).state).toBe(state);
+  });
+
+  it('is disabled whatever its connections are', () => {
+    expect(bindStatus({ ...two, enabled: false }, [held(0), held(1)]).state).toBe('disabled');
+  });
+
+  it('shows what the owner of a connection last saw', () => {
+    expect(bindStatus(two, [held(1)]).connections).toEqual([NEVER, { ...BOUND, owner: GATEWAY }]);
+  });
+
+  it('shows a connection that is no longer wanted as long as somebody holds it', () => {
+    const slots = [held(0), held(1), held(2), { ...held(3), held: false }];
+    expect(bindStatus(two, slots).connections.map(({ owner }) => owner)).toEqual([GATEWAY, GATEWAY, GATEWAY]);
+  });
+
+  it('knows of a connection whose lease has run out only where it was and what went wrong', () => {
+    const over = { ...held(0, { ...BOUND, lastError: 'closed by the carrier' }), held: false };
+    expect(bindStatus({ enabled: true, connections: 1 }, [over]).connections).toEqual([
+      {
+        ...NEVER,
+        host: 'smsc.example',
+        since: '2026-01-31T13:00:00.000Z',
+        reconnects: 4,
+        lastError: 'closed by the carrier',
+      },
+    ]);
+  });
+
+  it('takes what a gateway does not say, or has not said yet, for nothing', () => {
+    const slots = [held(0, null), held(1, { state: 'bound' })];
+    expect(bindStatus(two, slots).connections).toEqual([
+      { ...NEVER, owner: GATEWAY },
+      { ...NEVER, owner: GATEWAY, state: 'bound' },
+    ]);
+  });
+});
