@@ -86,7 +86,7 @@ describe('an account', () => {
     ['defaultWebhookUrl', 'https://10.0.0.1/', 'INVALID_WEBHOOK_URL'],
     ['defaultWebhookUrl', '', 'INVALID_WEBHOOK_URL'],
     ['defaultWebhookUrl', 5],
-    ['webhookEvents', ['verification.completed']],
+    ['webhookEvents', ['verification.finished']],
     ['webhookEvents', ['verification.denied', 'verification.denied']],
     ['webhookEvents', ['nothing']],
     ['webhookEvents', 'verification.denied'],

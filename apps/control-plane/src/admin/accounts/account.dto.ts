@@ -1,11 +1,13 @@
 import { isUsd } from '@countersign/accounts';
+import { EVENT_TYPES } from '@countersign/events';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { IsWebhookTarget } from '../../verify/webhook-target.constraint.js';
 import { ChangeOf, isCountryOrEvery, isLine, isListOf, Nullable, Optional, Satisfies } from '../fields.js';
 import { ACCOUNT_FIELDS } from './account.view.js';
-import { OPT_IN_EVENTS } from './opt-in-events.js';
+
+const EVENTS: readonly string[] = EVENT_TYPES;
 
 /** The body of POST /v1/admin/accounts. */
 export class AccountDraft {
@@ -26,8 +28,8 @@ export class AccountDraft {
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
   @Satisfies(
-    isListOf((type) => OPT_IN_EVENTS.includes(type)),
-    `webhookEvents must be a list of different events among ${OPT_IN_EVENTS.join(', ')}.`,
+    isListOf((type) => EVENTS.includes(type)),
+    `webhookEvents must be a list of different events among ${EVENT_TYPES.join(', ')}.`,
   )
   @Optional()
   webhookEvents?: readonly string[];

@@ -1,10 +1,10 @@
 import { renderUsd, type Account } from '@countersign/accounts';
+import { EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable, USD_PATTERN } from '../view-fields.js';
-import { OPT_IN_EVENTS } from './opt-in-events.js';
 
 export const ACCOUNT_FIELDS = {
   name: { type: 'string', minLength: 1, maxLength: 100, example: 'Acme Inc.' },
@@ -17,8 +17,8 @@ export const ACCOUNT_FIELDS = {
   ),
   webhookEvents: {
     type: 'array',
-    items: { type: 'string', enum: [...OPT_IN_EVENTS] },
-    description: 'What the account is told of besides `verification.completed`, which it always is.',
+    items: { type: 'string', enum: [...EVENT_TYPES] },
+    description: 'What the account is told of. `verification.completed` it always is, named here or not.',
     example: ['verification.expired'],
   },
   otpCountries: {
