@@ -1,18 +1,18 @@
 const LINK_TERMS = `carrier, default_alphabet AS "defaultAlphabet", retryable_mo_status AS "retryableMoStatus",
   trusted_for_mo AS "trustedForMo", enabled`;
 
-const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest", bind_types AS "bindTypes",
+export const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest", bind_types AS "bindTypes",
   allowed_cidrs AS "allowedCidrs", max_connections AS "maxConnections",
   submit_per_second AS "submitPerSecond", tls_required AS "tlsRequired", ${LINK_TERMS}`;
 
-const BIND = `id, name, hosts, tls, system_id AS "systemId", password_sealed AS "passwordSealed",
+export const BIND = `id, name, hosts, tls, system_id AS "systemId", password_sealed AS "passwordSealed",
   system_type AS "systemType", bind_type AS "bindType", interface_version AS "interfaceVersion",
   address_range AS "addressRange", send_window AS "sendWindow", connections, submit_per_second AS "submitPerSecond",
   message_id_base AS "messageIdBase", temporary_statuses AS "temporaryStatuses", generation,
   full_trace_until AS "fullTraceUntil", enquire_link_seconds AS "enquireLinkSeconds",
   response_timeout_seconds AS "responseTimeoutSeconds", ${LINK_TERMS}`;
 
-const NUMBER = `id, number, countries, brand_id AS "brandId"`;
+export const NUMBER = `id, number, countries, brand_id AS "brandId"`;
 
 /** Every inbound number, oldest first: a table of tens of rows, or thousands, that is read every 3 s at most. */
 export const LIST_NUMBERS = `SELECT ${NUMBER} FROM inbound_numbers ORDER BY id`;
@@ -50,3 +50,35 @@ export const INSERT_BIND = `
     interface_version, address_range, send_window, connections, submit_per_second, message_id_base, temporary_statuses,
     enquire_link_seconds, response_timeout_seconds, default_alphabet, retryable_mo_status, trusted_for_mo, enabled)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING ${BIND}`;
+
+/** Parameters as for the insert. */
+export const UPDATE_NUMBER = `
+  UPDATE inbound_numbers SET number = $2, countries = $3, brand_id = $4 WHERE id = $1 RETURNING ${NUMBER}`;
+
+/** $1 id. */
+export const DELETE_NUMBER = `DELETE FROM inbound_numbers WHERE id = $1`;
+
+/** Parameters as for the insert. */
+export const UPDATE_SYSTEM = `
+  UPDATE smpp_systems SET system_id = $2, password_digest = $3, carrier = $4, bind_types = $5, allowed_cidrs = $6,
+    max_connections = $7, submit_per_second = $8, tls_required = $9, trusted_for_mo = $10, default_alphabet = $11,
+    retryable_mo_status = $12, enabled = $13
+  WHERE id = $1 RETURNING ${SYSTEM}`;
+
+/** $1 id. */
+export const DELETE_SYSTEM = `DELETE FROM smpp_systems WHERE id = $1`;
+
+/** Parameters as for the insert, then $23 generation. */
+export const UPDATE_BIND = `
+  UPDATE binds SET name = $2, carrier = $3, hosts = $4, tls = $5, system_id = $6, password_sealed = $7, system_type = $8,
+    bind_type = $9, interface_version = $10, address_range = $11, send_window = $12, connections = $13,
+    submit_per_second = $14, message_id_base = $15, temporary_statuses = $16, enquire_link_seconds = $17,
+    response_timeout_seconds = $18, default_alphabet = $19, retryable_mo_status = $20, trusted_for_mo = $21,
+    enabled = $22, generation = $23
+  WHERE id = $1 RETURNING ${BIND}`;
+
+/** $1 id. */
+export const DELETE_BIND = `DELETE FROM binds WHERE id = $1`;
+
+/** $1 the name itself; answers it and those made from it that are taken. */
+export const LIST_NAMES_LIKE = `SELECT name FROM binds WHERE name = $1 OR starts_with(name, $1 || ' ')`;

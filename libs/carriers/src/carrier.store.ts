@@ -1,6 +1,17 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Executor, Uuid } from '@countersign/postgres';
-import { INSERT_BIND, INSERT_NUMBER, INSERT_SYSTEM } from './carrier.sql.js';
+import {
+  DELETE_BIND,
+  DELETE_NUMBER,
+  DELETE_SYSTEM,
+  INSERT_BIND,
+  INSERT_NUMBER,
+  INSERT_SYSTEM,
+  LIST_NAMES_LIKE,
+  UPDATE_BIND,
+  UPDATE_NUMBER,
+  UPDATE_SYSTEM,
+} from './carrier.sql.js';
 import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
 import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, LOCK_ROUTE, UPDATE_ROUTE } from './route.sql.js';
 import type { Route } from './route.js';
@@ -83,57 +94,61 @@ export class CarrierStore {
     return written(await tx.query<InboundNumber>(INSERT_NUMBER, values));
   }
 
+  /** Writes all of a number that was locked. Throws as `createInboundNumber`. */
+  async updateInboundNumber(tx: Executor, { id, number, countries, brandId }: InboundNumber): Promise<InboundNumber> {
+    return written(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
+  }
+
+  /** Sessions have the number that they were made with on themselves. */
+  async deleteInboundNumber(tx: Executor, id: Uuid): Promise<void> {
+    await tx.query(DELETE_NUMBER, [id]);
+  }
+
   /** Throws DataError 23505 for a system_id that is taken. */
-  async createSystem(tx: Executor, system: NewSystem): Promise<SmppSystem> {
+  async createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
     const id = this.options.newId();
-    const all = { ...SYSTEM_DEFAULTS, ...system };
-    const values = [
-      id,
-      all.systemId,
-      systemPasswordDigest(this.options.keys, id, all.password),
-      all.carrier,
-      all.bindTypes,
-      all.allowedCidrs,
-      all.maxConnections,
-      all.submitPerSecond,
-      all.tlsRequired,
-      all.trustedForMo,
-      all.defaultAlphabet,
-      all.retryableMoStatus,
-      all.enabled,
-    ];
-    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, values));
+    const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
+    const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest };
+    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, systemValues(all)));
+  }
+
+  /** Writes all of a system that was locked, with another password where one is given. Throws as `createSystem`. */
+  async updateSystem(tx: Executor, system: SmppSystem, password?: string): Promise<SmppSystem> {
+    const passwordDigest =
+      password === undefined ? system.passwordDigest : systemPasswordDigest(this.options.keys, system.id, password);
+    return written(await tx.query<SmppSystem>(UPDATE_SYSTEM, systemValues({ ...system, passwordDigest })));
+  }
+
+  async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
+    await tx.query(DELETE_SYSTEM, [id]);
   }
 
   /** Throws DataError 23505 for a name that is taken. */
-  async createBind(tx: Executor, bind: NewBind): Promise<Bind> {
+  async createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
-    const all = { ...BIND_DEFAULTS, ...bind };
-    const values = [
-      id,
-      all.name,
-      all.carrier,
-      JSON.stringify(all.hosts),
-      JSON.stringify(all.tls),
-      all.systemId,
-      sealBindPassword(this.options.keys, id, all.password),
-      all.systemType,
-      all.bindType,
-      all.interfaceVersion,
-      all.addressRange,
-      all.sendWindow,
-      all.connections,
-      all.submitPerSecond,
-      all.messageIdBase,
-      all.temporaryStatuses,
-      all.enquireLinkSeconds,
-      all.responseTimeoutSeconds,
-      all.defaultAlphabet,
-      all.retryableMoStatus,
-      all.trustedForMo,
-      all.enabled,
-    ];
-    return written(await tx.query<Bind>(INSERT_BIND, values));
+    const all = { ...BIND_DEFAULTS, ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) };
+    return written(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
+  }
+
+  /** Writes all of a bind that was locked, with another password where one is given. Throws as `createBind`. */
+  async updateBind(tx: Executor, bind: Bind, password?: string): Promise<Bind> {
+    const passwordSealed =
+      password === undefined ? bind.passwordSealed : sealBindPassword(this.options.keys, bind.id, password);
+    return written(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
+  }
+
+  /** Throws DataError 23503 while a route uses it. */
+  async deleteBind(tx: Executor, id: Uuid): Promise<void> {
+    await tx.query(DELETE_BIND, [id]);
+  }
+
+  /** The name itself where no bind has it, else the first free one of `name 2`, `name 3` and so on. */
+  async freeBindName(tx: Executor, name: string): Promise<string> {
+    const taken = new Set((await tx.query<{ name: string }>(LIST_NAMES_LIKE, [name])).map((row) => row.name));
+    if (!taken.has(name)) return name;
+    let next = 2;
+    while (taken.has(`${name} ${next}`)) next += 1;
+    return `${name} ${next}`;
   }
 
   /** Throws DataError 23503 for a bind that is not there, 23514 for a prefix that is none. */
@@ -160,6 +175,51 @@ export class CarrierStore {
   }
 }
 
+function systemValues(system: SmppSystem): unknown[] {
+  return [
+    system.id,
+    system.systemId,
+    system.passwordDigest,
+    system.carrier,
+    system.bindTypes,
+    system.allowedCidrs,
+    system.maxConnections,
+    system.submitPerSecond,
+    system.tlsRequired,
+    system.trustedForMo,
+    system.defaultAlphabet,
+    system.retryableMoStatus,
+    system.enabled,
+  ];
+}
+
+function bindValues(bind: Bind): unknown[] {
+  return [
+    bind.id,
+    bind.name,
+    bind.carrier,
+    JSON.stringify(bind.hosts),
+    JSON.stringify(bind.tls),
+    bind.systemId,
+    bind.passwordSealed,
+    bind.systemType,
+    bind.bindType,
+    bind.interfaceVersion,
+    bind.addressRange,
+    bind.sendWindow,
+    bind.connections,
+    bind.submitPerSecond,
+    bind.messageIdBase,
+    bind.temporaryStatuses,
+    bind.enquireLinkSeconds,
+    bind.responseTimeoutSeconds,
+    bind.defaultAlphabet,
+    bind.retryableMoStatus,
+    bind.trustedForMo,
+    bind.enabled,
+  ];
+}
+
 function routeValues(route: Route): unknown[] {
   const { id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled } = route;
   return [id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled];
@@ -167,6 +227,6 @@ function routeValues(route: Route): unknown[] {
 
 function written<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
-  if (row === undefined) throw new Error('an insert answered no row');
+  if (row === undefined) throw new Error('a write answered no row');
   return row;
 }

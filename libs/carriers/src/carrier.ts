@@ -1,9 +1,13 @@
 import type { Uuid } from '@countersign/postgres';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
-export type InterfaceVersion = '3.3' | '3.4' | '5.0';
+
+export const INTERFACE_VERSIONS = ['3.3', '3.4', '5.0'] as const;
+export type InterfaceVersion = (typeof INTERFACE_VERSIONS)[number];
+
+export const LINK_ALPHABETS = ['gsm', 'latin1', 'ascii', 'gsm-packed'] as const;
 /** What `data_coding` 0 means on a link (contract, Admin). */
-export type LinkAlphabet = 'gsm' | 'latin1' | 'ascii' | 'gsm-packed';
+export type LinkAlphabet = (typeof LINK_ALPHABETS)[number];
 
 export const BIND_TYPES: readonly BindType[] = ['transmitter', 'receiver', 'transceiver'];
 

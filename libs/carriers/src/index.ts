@@ -10,6 +10,18 @@ export {
   type ConnectionState,
   type ConnectionStatus,
 } from './bind-status.js';
+export {
+  BINDS,
+  GATEWAYS,
+  INBOUND_NUMBERS,
+  ROUTES,
+  SMPP_SYSTEMS,
+  type BindRecord,
+  type GatewayLease,
+  type GatewayRecord,
+  type SystemLink,
+  type SystemRecord,
+} from './carrier-tables.js';
 export { CarrierDirectory } from './carrier.directory.js';
 export {
   CarrierStore,
@@ -22,6 +34,8 @@ export {
 } from './carrier.store.js';
 export {
   BIND_TYPES,
+  INTERFACE_VERSIONS,
+  LINK_ALPHABETS,
   MESSAGE_ID_BASES,
   type MessageIdBase,
   type Bind,
@@ -67,7 +81,6 @@ export { InboundNumberEntity } from './inbound-number.entity.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
-export { OutboundMessageEntity } from './outbound-message.entity.js';
 export {
   destinationPrefix,
   OUTBOUND_STATES,
@@ -88,7 +101,6 @@ export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
-export { SubmissionEntity } from './submission.entity.js';
 export {
   SystemConnectionStore,
   type SystemConnection,

@@ -1,4 +1,4 @@
-const ROUTE = `routes.id, routes.prefix, routes.bind_id AS "bindId", routes.priority, routes.weight,
+export const ROUTE = `routes.id, routes.prefix, routes.bind_id AS "bindId", routes.priority, routes.weight,
   routes.cost_usd::text AS "costUsd", routes.source_address AS "sourceAddress", routes.enabled`;
 
 /** Every route, oldest first, disabled ones too. */

@@ -67,6 +67,7 @@ export interface PumpOptions {
 export class OutboundPump {
   private readonly claimedBy: Uuid;
   private readonly records: Batcher<AttemptRecord, null>;
+  /** Attempts, their records included. */
   private readonly underWay = new Set<Promise<void>>();
   private readonly alarms = new Alarms(() => this.wake());
   private periodic: Periodic | undefined;
@@ -84,11 +85,6 @@ export class OutboundPump {
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
     });
-  }
-
-  /** Attempts under way, their records included. */
-  get inFlight(): number {
-    return this.underWay.size;
   }
 
   start(): void {
