@@ -1,0 +1,27 @@
+import { BIND, SYSTEM } from './carrier.sql.js';
+
+/** A gateway that has not been seen for so long is dead: the time of a lease (contract, Admin). */
+const ALIVE = `seen_at > clock_timestamp() - interval '15 seconds'`;
+
+/** A bind with the rows of its connections, by slot. A lease that has run out holds nothing. */
+export const BIND_RECORD = `${BIND}, (
+  SELECT coalesce(json_agg(json_build_object('slot', slot, 'owner', owner,
+    'held', owner IS NOT NULL AND expires_at > clock_timestamp(), 'expiresAt', expires_at, 'status', status)
+    ORDER BY slot), '[]')
+  FROM bind_connections WHERE bind_id = binds.id) AS slots`;
+
+/** A system with its connections to gateways that live, oldest first. */
+export const SYSTEM_RECORD = `${SYSTEM}, (
+  SELECT coalesce(json_agg(json_build_object('gatewayId', links.gateway_id, 'address', links.address,
+    'bindType', links.bind_type, 'since', links.since, 'status', links.status) ORDER BY links.id), '[]')
+  FROM system_connections AS links JOIN gateways ON gateways.id = links.gateway_id AND gateways.${ALIVE}
+  WHERE links.system_id = smpp_systems.id) AS links`;
+
+export const LIVE_GATEWAYS = `(SELECT * FROM gateways WHERE ${ALIVE}) AS live`;
+
+/** A gateway with the connections of binds that it holds and the number of connections that systems have to it. */
+export const GATEWAY_RECORD = `id, host, version, started_at AS "startedAt", seen_at AS "seenAt", stopping, (
+  SELECT coalesce(json_agg(json_build_object('bindId', bind_id, 'slot', slot, 'epoch', epoch, 'expiresAt', expires_at,
+    'state', status ->> 'state') ORDER BY bind_id, slot), '[]')
+  FROM bind_connections WHERE owner = live.id AND expires_at > clock_timestamp()) AS leases,
+  (SELECT count(*)::int FROM system_connections WHERE gateway_id = live.id) AS "systemConnections"`;
