@@ -83,13 +83,11 @@ export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
 export {
   destinationPrefix,
-  OUTBOUND_STATES,
   type AttemptOutcome,
   type ClaimedMessage,
   type DeliveryPlan,
   type DueMessage,
   type NewOutboundMessage,
-  type OutboundState,
   type PlannedAttempt,
   type ReceiptFate,
   type ReceiptNote,

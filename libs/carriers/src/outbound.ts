@@ -1,9 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
 
-/** Where a code is on its way (contract, Webhooks: `verification.otp_delivery`). */
-export const OUTBOUND_STATES = ['queued', 'sending', 'submitted', 'delivered', 'undelivered', 'failed'] as const;
-export type OutboundState = (typeof OUTBOUND_STATES)[number];
-
 /** A code about to be queued, in the transaction that makes it valid. */
 export interface NewOutboundMessage {
   readonly id: Uuid;
