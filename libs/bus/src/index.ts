@@ -18,3 +18,13 @@ export {
 } from './limiter.js';
 export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
 export { hearsNotifications } from './notification-check.js';
+export { openPubSub } from './open-pub-sub.js';
+export {
+  type Answerer,
+  type BusMessage,
+  MAX_MESSAGE_OCTETS,
+  type MessageHandler,
+  type Payload,
+  PubSub,
+  type Subscription,
+} from './pub-sub.js';

@@ -1,0 +1,33 @@
+/** A question, or an answer, as it travels: a line of JSON, then the octets of the payload. */
+export interface Letter {
+  /** Which question of the asker this is, or answers. */
+  readonly id: string;
+  /** The topic that the asker hears answers on; empty in an answer. */
+  readonly replyTo: string;
+  readonly payload: Buffer;
+}
+
+const END_OF_HEAD = 0x0a;
+
+export function sealLetter({ id, replyTo, payload }: Letter): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ id, replyTo })}\n`), payload]);
+}
+
+/** Null for octets that are no letter. */
+export function openLetter(octets: Buffer): Letter | null {
+  const end = octets.indexOf(END_OF_HEAD);
+  if (end < 0) return null;
+  const head = parseHead(octets.toString('utf8', 0, end));
+  return head === null ? null : { ...head, payload: octets.subarray(end + 1) };
+}
+
+function parseHead(text: string): Pick<Letter, 'id' | 'replyTo'> | null {
+  try {
+    const head: unknown = JSON.parse(text);
+    if (typeof head !== 'object' || head === null || !('id' in head) || !('replyTo' in head)) return null;
+    const { id, replyTo } = head;
+    return typeof id === 'string' && typeof replyTo === 'string' ? { id, replyTo } : null;
+  } catch {
+    return null;
+  }
+}

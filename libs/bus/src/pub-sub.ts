@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import type { BusLine, LineEvents } from './bus-line.js';
+import { openLetter, sealLetter } from './inquiry.js';
+
+/** Octets travel as they are, anything else as its JSON. Nothing secret in clear: it passes through the store. */
+export type Payload = Buffer | string | number | boolean | object | null;
+
+export interface BusMessage {
+  readonly topic: string;
+  readonly octets: Buffer;
+  /** The payload read as JSON; undefined when it is none, or empty. */
+  json(): unknown;
+}
+
+/** A handler that throws is reported and called again with the next message. */
+export type MessageHandler = (message: BusMessage) => void;
+
+/** Answers a question; null leaves it to others. */
+export type Answerer = (message: BusMessage) => Promise<Payload | null> | Payload | null;
+
+export interface Subscription {
+  /** Settles when messages published from now on will be heard, or when the line was found to be away; never rejects. */
+  readonly ready: Promise<void>;
+  /** The handler hears no more. */
+  close(): void;
+}
+
+/** Larger messages are refused, and reported. */
+export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
+/** Letters and the characters of ids; no white space, which ends a topic on the line. */
+const TOPIC = /^[\w:.-]{1,200}$/;
+/** Questions that wait for their answer; a further one finds nobody. */
+const QUESTIONS_OPEN = 1_000;
+/** A line that is away fails every message: one report in this time says it all. */
+const REPORT_EVERY_MS = 1_000;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Messages between processes by topic. Delivery is a hint: a message may be lost, and whoever relies on it also looks at
+ * the rows. Publishing never throws and never waits; a process hears what it publishes itself, too.
+ */
+export class PubSub {
+  readonly #line: BusLine;
+  readonly #onError: (error: unknown) => void;
+  readonly #handlers = new Map<string, Set<MessageHandler>>();
+  readonly #joined = new Map<string, Promise<void>>();
+  readonly #questions = new Map<string, (answer: BusMessage) => void>();
+  readonly #replyTopic = `reply:${randomBytes(12).toString('hex')}`;
+  #replies: Subscription | undefined;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+  #closed = false;
+
+  /** `onError` hears of lost messages and of failing handlers, at most once a second. */
+  constructor(openLine: (events: LineEvents) => BusLine, onError: (error: unknown) => void) {
+    this.#onError = onError;
+    this.#line = openLine({
+      onMessage: (topic, octets) => this.deliver(topic, octets),
+      onError: (error) => this.report(error),
+    });
+  }
+
+  /** After the commit of what it tells about. Without a payload it is a nudge. */
+  publish(topic: string, payload: Payload = NOTHING): void {
+    if (this.#closed) return;
+    const octets = octetsOf(payload);
+    if (!TOPIC.test(topic)) this.report(new Error(`no name of a topic: ${topic.slice(0, 200)}`));
+    else if (octets.length > MAX_MESSAGE_OCTETS)
+      this.report(new Error(`${topic}: a message of ${octets.length} octets`));
+    else this.#line.send(topic, octets);
+  }
+
+  /** Hears every message of the topic from `ready` on. A topic may have any number of handlers. */
+  subscribe(topic: string, handler: MessageHandler): Subscription {
+    if (!TOPIC.test(topic)) throw new Error(`no name of a topic: ${topic}`);
+    const handlers = this.#handlers.get(topic) ?? new Set();
+    // The same function may be subscribed twice, and each closed alone.
+    const own: MessageHandler = (message) => handler(message);
+    handlers.add(own);
+    this.#handlers.set(topic, handlers);
+    const ready = this.#joined.get(topic) ?? this.#line.join(topic);
+    this.#joined.set(topic, ready);
+    return { ready, close: () => this.drop(topic, own) };
+  }
+
+  /** The first answer of whoever answers on the topic, or null when none came in time. Never rejects. */
+  async ask(topic: string, payload: Payload, timeoutMs: number): Promise<BusMessage | null> {
+    if (this.#closed || this.#questions.size >= QUESTIONS_OPEN) return null;
+    const id = randomBytes(12).toString('hex');
+    return new Promise((resolve) => {
+      const settle = (answer: BusMessage | null): void => {
+        clearTimeout(timer);
+        this.#questions.delete(id);
+        resolve(answer);
+      };
+      const timer = setTimeout(() => settle(null), timeoutMs);
+      this.#questions.set(id, settle);
+      this.#replies ??= this.subscribe(this.#replyTopic, (message) => this.hearAnswer(message));
+      const question = sealLetter({ id, replyTo: this.#replyTopic, payload: octetsOf(payload) });
+      void this.#replies.ready.then(() => {
+        if (this.#questions.has(id)) this.publish(topic, question);
+      });
+    });
+  }
+
+  /** Answers what is asked on the topic. A handler that throws is reported, and the question left unanswered. */
+  answer(topic: string, handler: Answerer): Subscription {
+    return this.subscribe(topic, (message) => {
+      const letter = openLetter(message.octets);
+      if (letter === null) this.report(new Error(`${topic}: a message that asks nothing`));
+      else {
+        void this.reply(letter.replyTo, letter.id, async () => handler(messageOf(topic, letter.payload)));
+      }
+    });
+  }
+
+  /** Hears and says no more; open questions find nobody. Settles within a second. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#handlers.clear();
+    await this.#line.close();
+  }
+
+  private async reply(topic: string, id: string, work: () => Promise<Payload | null>): Promise<void> {
+    try {
+      const answer = await work();
+      if (answer !== null) this.publish(topic, sealLetter({ id, replyTo: '', payload: octetsOf(answer) }));
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
+  private hearAnswer(message: BusMessage): void {
+    const letter = openLetter(message.octets);
+    if (letter !== null) this.#questions.get(letter.id)?.(messageOf(message.topic, letter.payload));
+  }
+
+  private drop(topic: string, handler: MessageHandler): void {
+    const handlers = this.#handlers.get(topic);
+    if (handlers?.delete(handler) !== true || handlers.size > 0) return;
+    this.#handlers.delete(topic);
+    this.#joined.delete(topic);
+    if (!this.#closed) this.#line.leave(topic);
+  }
+
+  private deliver(topic: string, octets: Buffer): void {
+    const message = messageOf(topic, octets);
+    for (const handler of this.#handlers.get(topic) ?? []) {
+      try {
+        handler(message);
+      } catch (error) {
+        this.report(error);
+      }
+    }
+  }
+
+  private report(error: unknown): void {
+    const nowMs = performance.now();
+    if (this.#closed || nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
+    this.#reportedMs = nowMs;
+    this.#onError(error);
+  }
+}
+
+const octetsOf = (payload: Payload): Buffer =>
+  Buffer.isBuffer(payload) ? payload : Buffer.from(JSON.stringify(payload));
+
+function messageOf(topic: string, octets: Buffer): BusMessage {
+  return { topic, octets, json: () => parsed(octets) };
+}
+
+function parsed(octets: Buffer): unknown {
+  try {
+    return JSON.parse(octets.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { MAX_MESSAGE_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { type Line, lineTo } from '../support/line.js';
+import { until } from '../support/until.js';
+
+/** A line that was broken is in use again within this time after it was mended. */
+const HEAL_MS = 10_000;
+const ANSWER_MS = 5_000;
+
+const redisUrl = inject('redisUrl');
+const stores = [
+  { store: 'PostgreSQL', skipped: false },
+  { store: 'Redis', skipped: redisUrl === null },
+];
+
+describe.each(stores)('messages over $store', ({ store, skipped }) => {
+  describe.skipIf(skipped)('reach', () => {
+    let home: TestDatabase;
+    let line: Line;
+    let topic: string;
+    let here: PubSub;
+    let there: PubSub;
+    let errors: unknown[];
+
+    const open = (): PubSub => {
+      const address =
+        store === 'Redis' ? { redisUrl: line.url, databaseUrl: home.url } : { redisUrl: null, databaseUrl: line.url };
+      return openPubSub(address, (error) => errors.push(error));
+    };
+
+    beforeAll(async () => {
+      home = await freshDatabase();
+      line = await lineTo(store === 'Redis' ? (redisUrl ?? '') : home.url);
+    });
+    afterAll(async () => {
+      await line.close();
+      await home.drop();
+    });
+    beforeEach(() => {
+      topic = `test:${randomBytes(6).toString('hex')}`;
+      errors = [];
+      [here, there] = [open(), open()];
+    });
+    afterEach(async () => {
+      await Promise.all([here.close(), there.close()]);
+    });
+
+    /** What a process hears of the topic, as JSON. */
+    async function heardBy(bus: PubSub, name = topic): Promise<unknown[]> {
+      const heard: unknown[] = [];
+      await bus.subscribe(name, (message) => heard.push(message.json())).ready;
+      return heard;
+    }
+
+    /** The line of who publishes may come up later than that of who hears. */
+    async function speaks(bus: PubSub, name = topic): Promise<void> {
+      let spoke = false;
+      const probe = there.subscribe(`${name}:probe`, () => (spoke = true));
+      await until('a message gets through', HEAL_MS, () => {
+        if (!spoke) bus.publish(`${name}:probe`);
+        return spoke;
+      });
+      probe.close();
+    }
+
+    it('every process that has subscribed, the one that speaks included, in their order', async () => {
+      const [mine, theirs] = [await heardBy(here), await heardBy(there)];
+      await speaks(here);
+      const said = Array.from({ length: 300 }, (_, n) => ({ n, text: 'é' }));
+      for (const each of said) here.publish(topic, each);
+      await expect.poll(() => theirs).toEqual(said);
+      await expect.poll(() => mine).toEqual(said);
+      expect(errors.map(String)).toEqual([]);
+    });
+
+    it('nobody else', async () => {
+      const heard = await heardBy(there);
+      await speaks(here);
+      here.publish(`${topic}:other`, 'wrong');
+      here.publish(topic, 'right');
+      await expect.poll(() => heard).toEqual(['right']);
+    });
+
+    it('their handlers as octets, whatever these are', async () => {
+      const octets: Buffer[] = [];
+      await there.subscribe(topic, (message) => octets.push(message.octets)).ready;
+      await speaks(here);
+      const said = [randomBytes(1_000), Buffer.from([0, 10, 13, 255]), Buffer.alloc(0)];
+      for (const each of said) here.publish(topic, each);
+      await expect.poll(() => octets.length).toBe(said.length);
+      expect(Buffer.concat(octets)).toEqual(Buffer.concat(said));
+    });
+
+    it('them whole when they are large; those beyond the bound are refused and reported', async () => {
+      const sizes: number[] = [];
+      await there.subscribe(topic, (message) => sizes.push(message.octets.length)).ready;
+      await speaks(here);
+      here.publish(topic, Buffer.alloc(MAX_MESSAGE_OCTETS + 1));
+      expect(errors.map(String)).toHaveLength(1);
+      here.publish(topic, Buffer.alloc(MAX_MESSAGE_OCTETS, 1));
+      await expect.poll(() => sizes, { timeout: ANSWER_MS }).toEqual([MAX_MESSAGE_OCTETS]);
+    });
+
+    it('every handler of a topic, until it is closed, and the others when one fails', async () => {
+      const heard: string[] = [];
+      const failing = (): void => {
+        throw new Error('a handler that fails');
+      };
+      await there.subscribe(topic, failing).ready;
+      const first = there.subscribe(topic, () => heard.push('first'));
+      const second = there.subscribe(topic, () => heard.push('second'));
+      await Promise.all([first.ready, second.ready]);
+      await speaks(here);
+      here.publish(topic);
+      await expect.poll(() => heard).toEqual(['first', 'second']);
+      expect(errors.map(String)).toHaveLength(1);
+      first.close();
+      here.publish(topic);
+      await expect.poll(() => heard).toEqual(['first', 'second', 'second']);
+      second.close();
+    });
+
+    it('them before a process that says them and closes is gone', async () => {
+      const heard = await heardBy(there);
+      await speaks(here);
+      here.publish(topic, 'goodbye');
+      await here.close();
+      await expect.poll(() => heard).toEqual(['goodbye']);
+    });
+
+    it('them again after the server was down, without anybody subscribing anew', async () => {
+      const heard = await heardBy(there);
+      await speaks(here);
+      await line.cut();
+      here.publish(topic, 'lost');
+      await until('the loss is reported', HEAL_MS, () => errors.length > 0);
+      await line.mend();
+      await until('a message is heard', HEAL_MS, () => {
+        here.publish(topic, 'after');
+        return heard.includes('after');
+      });
+      expect(heard).not.toContain('lost');
+    });
+
+    it('them again after a server that was silent, and nobody was held up by it', async () => {
+      const heard = await heardBy(there);
+      await speaks(here);
+      line.strand();
+      const startMs = performance.now();
+      for (let n = 0; n < 100; n++) here.publish(topic, 'lost');
+      expect(performance.now() - startMs).toBeLessThan(500);
+      await until('a message is heard', 2 * HEAL_MS, () => {
+        here.publish(topic, 'after');
+        return heard.includes('after');
+      });
+    });
+
+    it('whoever answers a question, and the answer who asked', async () => {
+      const answers = there.answer(topic, (question) => ({ echo: question.json() }));
+      await answers.ready;
+      await speaks(here);
+      const echoes = await Promise.all([1, 2, 3].map((n) => here.ask(topic, { n }, ANSWER_MS)));
+      expect(echoes.map((answer) => answer?.json())).toEqual([1, 2, 3].map((n) => ({ echo: { n } })));
+    });
+
+    it('nobody who answers, and then who asks has null when the time is over', async () => {
+      await Promise.all([
+        there.answer(topic, () => null).ready,
+        there.answer(topic, () => Promise.reject(new Error('cannot say'))).ready,
+      ]);
+      await speaks(here);
+      expect(await here.ask(topic, 'who?', 300)).toBeNull();
+      expect(errors.map(String)).toHaveLength(1);
+    });
+
+    it('nobody while the store is away, and who asks or subscribes waits no longer than it says', async () => {
+      await line.cut();
+      const lonely = open();
+      await lonely.subscribe(topic, () => undefined).ready;
+      expect(await lonely.ask(topic, 'who?', 300)).toBeNull();
+      await lonely.close();
+      await line.mend();
+    });
+  });
+});
+
+describe('payloads of messages over PostgreSQL', () => {
+  it('travel by a table: a notification names their ids only', async () => {
+    const home = await freshDatabase();
+    const bus = openPubSub({ redisUrl: null, databaseUrl: home.url }, () => undefined);
+    const spy = new pg.Client({ connectionString: home.url });
+    const words: string[] = [];
+    spy.on('notification', ({ payload }) => words.push(payload ?? ''));
+    await spy.connect();
+    await spy.query('LISTEN countersign_bus');
+    bus.publish('topic', 'something said');
+    await expect.poll(() => words).toHaveLength(1);
+    expect(words[0]).toMatch(/^[\da-f-]{36} 16 topic$/);
+    const { rows } = await spy.query<{ payload: Buffer }>('SELECT payload FROM bus_payloads');
+    expect(rows.map(({ payload }) => payload.toString())).toEqual(['"something said"']);
+    await bus.close();
+    await spy.end();
+    await home.drop();
+  });
+});
