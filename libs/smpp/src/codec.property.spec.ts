@@ -57,7 +57,9 @@ const anyPdu: fc.Arbitrary<Pdu> = fc.oneof(
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => ({ ...submitSm(f, t), sequence: s })),
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => ({ ...deliverSm(f, t), sequence: s })),
   fc.tuple(messageFields(text(20)), tlvs, sequence).map(([f, t, s]): Pdu => {
-    const { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding } = f;
+    const { serviceType, sourceAddress, destinationAddress, registeredDelivery, dataCoding } = f;
+    // A data_sm that is a receipt must name its message: `certification` has that.
+    const esmClass = f.esmClass & ~0x3c;
     const fields = { serviceType, sourceAddress, destinationAddress, esmClass, registeredDelivery, dataCoding };
     return { ...dataSm(fields, t), sequence: s };
   }),

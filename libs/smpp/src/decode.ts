@@ -1,6 +1,7 @@
-import { STATUS, commandName, tlvTag } from './dictionary.js';
+import { STATUS, commandName } from './dictionary.js';
 import { layoutOfId } from './layout.js';
 import type { CommandLayout, FieldSpec } from './layout.js';
+import { messageFault } from './message-rules.js';
 import type { FieldValue, MalformedPdu, Pdu, SmppAddress } from './pdu.js';
 import { MAX_TLVS, NO_TLVS, tlvFault } from './tlv.js';
 import type { Tlv } from './tlv.js';
@@ -17,7 +18,6 @@ export const LIMITS_OF_50: DecodeLimits = { shortMessageOctets: 255 };
 /** `YYMMDDhhmmsstnn` and the sign of the offset, or R for relative (SMPP 3.4 section 7.1.1). */
 const TIME = /^[0-9]{15}[-+R]$/;
 const TIME_CHARACTERS = 16;
-const MESSAGE_PAYLOAD = tlvTag('message_payload');
 
 /** Reads on until the first fault; after it every value is empty and must not be used. */
 class Reader {
@@ -121,15 +121,6 @@ function readTlvs(reader: Reader): readonly Tlv[] {
   return tlvs;
 }
 
-/** SMPP 3.4 section 5.3.2.32: the text stands in short_message or in message_payload, never in both. */
-function checkTexts(reader: Reader, fields: Readonly<Record<string, FieldValue>>, tlvs: readonly Tlv[]): void {
-  const text = fields['shortMessage'];
-  if (!Buffer.isBuffer(text) || text.length === 0 || tlvs.length === 0) return;
-  if (tlvs.some((tlv) => tlv.tag === MESSAGE_PAYLOAD && tlv.value.length > 0)) {
-    reader.fail(STATUS.ESME_RTLVNOTALLWD, 'short_message and message_payload at once');
-  }
-}
-
 function malformed(signedId: number, sequence: number, status: number, reason: string): MalformedPdu {
   const id = signedId >>> 0;
   return { command: 'malformed', of: commandName(id), commandId: id, sequence, status, reason };
@@ -174,7 +165,8 @@ export function decodePdu(
     if (reader.fault !== 0) break;
   }
   const tlvs = reader.fault === 0 ? readTlvs(reader) : NO_TLVS;
-  checkTexts(reader, fields, tlvs);
+  const fault = reader.fault === 0 ? messageFault(layout.command, fields, tlvs) : null;
+  if (fault !== null) reader.fail(fault.status, fault.reason);
   if (reader.fault === 0) return assemble(layout, status, sequence, fields, tlvs);
   // The body of a refusal says nothing: the status alone must reach whoever waits.
   if (layout.isResponse && status !== 0) return assemble(layout, status, sequence, layout.blank, NO_TLVS);

@@ -11,6 +11,7 @@ export type {
   MalformedPdu,
   MessageFields,
   MessagePdu,
+  OutbindFields,
   Outgoing,
   Pdu,
   PduOf,
@@ -29,7 +30,7 @@ export { redactPdu } from './redact.js';
 export { concatenationOf, messageKind, messageOctets } from './message-text.js';
 export type { Concatenation, MessageOctets, UserDataHeader } from './message-text.js';
 export { LinkClosedError, NotSentError, ResponseTimeoutError, UnreadableResponseError } from './link-errors.js';
-export type { BindCall, BindRequest, LinkOptions, MessageAnswer } from './link-options.js';
+export type { BindCall, BindRequest, LinkOptions, MessageAnswer, OutbindAgreement } from './link-options.js';
 export type { BindType, LinkRole, LinkState } from './link-state.js';
 export type { LinkTimers } from './timers.js';
 export { SmppLink } from './transport/smpp-link.js';

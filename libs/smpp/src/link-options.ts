@@ -18,6 +18,11 @@ export interface BindCall {
   readonly addressRange?: string;
 }
 
+/** Who may ask us by outbind to bind (SMPP 3.4 section 4.1.7), and the bind that goes back on the same connection. */
+export interface OutbindAgreement extends OutbindFields {
+  readonly bind: BindCall;
+}
+
 /** How a message is answered. `messageId` (at most 64 characters) goes into submit_sm_resp and data_sm_resp. */
 export interface MessageAnswer {
   readonly status: number;
@@ -40,8 +45,8 @@ export interface LinkOptions {
   readonly assumeTlvs?: boolean;
   /** For the role `smsc`: status 0 binds; any other is answered and the link closes. A throw answers ESME_RSYSERR. Without it every bind is refused. */
   authenticate?(bind: BindRequest): Promise<{ readonly status: number }>;
-  /** For the role `esme`: an outbind came; whoever accepts it calls `bind`. Without it outbind is refused. */
-  onOutbind?(outbind: OutbindFields): void;
+  /** For the role `esme`: the outbind agreed with this SMSC; another one closes the link. Without it outbind is refused. */
+  readonly outbind?: OutbindAgreement;
   /**
    * A message came. It is answered when the promise settles; a throw, or silence beyond the response timer, answers
    * `sendAgainStatus`. May answer without a promise.

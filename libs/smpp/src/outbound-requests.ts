@@ -40,9 +40,14 @@ interface OutboundOptions {
 export class OutboundRequests {
   readonly #window: RequestWindow;
   readonly #waiting = new Fifo<WaitingRequest>();
-  #sequence = 0;
+  #sequence: number;
 
-  constructor(private readonly options: OutboundOptions) {
+  /** Numbers run on from `lastSequence`: a session begins at 1. */
+  constructor(
+    private readonly options: OutboundOptions,
+    lastSequence = 0,
+  ) {
+    this.#sequence = lastSequence;
     this.#window = new RequestWindow(options.window);
   }
 
@@ -75,6 +80,11 @@ export class OutboundRequests {
   /** Sends past the window: bind, enquire_link, unbind. */
   sendUrgent(pdu: RequestPdu, settlement: Settlement): void {
     this.#transmit(pdu, false, settlement);
+  }
+
+  /** Sends what has no answer: outbind. Throws InvalidPduError when a field is out of its limits. */
+  tell(pdu: Outgoing<PduOf<'outbind'>>): void {
+    this.options.transmit({ ...pdu, sequence: this.#nextSequence() });
   }
 
   /** An answer came; false when no request of ours fits it. */
@@ -112,14 +122,14 @@ export class OutboundRequests {
   }
 
   #transmit(pdu: RequestPdu, takesSlot: boolean, { resolve, reject }: Settlement): void {
-    this.#sequence = sequenceAfter(this.#sequence);
+    const sequence = this.#nextSequence();
     try {
-      this.options.transmit({ ...pdu, sequence: this.#sequence });
+      this.options.transmit({ ...pdu, sequence });
     } catch (error) {
       reject(new NotSentError(error instanceof Error ? error.message : 'not encodable'));
       return;
     }
-    this.#window.open(this.#sequence, {
+    this.#window.open(sequence, {
       command: pdu.command,
       answeredBy: ANSWERED_BY[pdu.command],
       takesSlot,
@@ -127,6 +137,13 @@ export class OutboundRequests {
       resolve,
       reject,
     });
+  }
+
+  /** After the numbers have begun again, one may still belong to a request that waits for its answer. */
+  #nextSequence(): number {
+    do this.#sequence = sequenceAfter(this.#sequence);
+    while (this.#window.isOpen(this.#sequence));
+    return this.#sequence;
   }
 
   #sendWaiting(): void {

@@ -59,6 +59,10 @@ export class RequestWindow {
     return this.#used < this.slots;
   }
 
+  isOpen(sequence: number): boolean {
+    return this.#pending.has(sequence);
+  }
+
   open(sequence: number, pending: PendingRequest): void {
     this.#pending.set(sequence, pending);
     if (pending.takesSlot) this.#used++;

@@ -300,16 +300,6 @@ describe('requests of ours', () => {
     expect((await peer.answer(7)).status).toBe(0);
     expect((await bound).systemId).toBe('smsc');
   });
-
-  it('an outbind is told, and the bind goes back on the same connection', async () => {
-    const told = vi.fn();
-    const { link, peer } = await loopback.link(linkOptions({ role: 'esme', onOutbind: told }));
-    peer.send(pdu(ID.outbind, 1, [cstring('smsc'), cstring('secret')]), enquireLink(2));
-    await peer.answer(2);
-    expect(told).toHaveBeenCalledWith({ systemId: 'smsc', password: 'secret' });
-    link.bind({ bindType: 'receiver', ...GO }).catch(() => undefined);
-    expect((await peer.request(ID.bind_receiver)).sequence).toBe(1);
-  });
 });
 
 describe('on the wire', () => {

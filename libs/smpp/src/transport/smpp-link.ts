@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
-import { bindAnswer, bindPdu, bindRequest, termsOfAnswer, termsOfBind } from '../bind-terms.js';
 import type { BindTerms } from '../bind-terms.js';
-import { RESPONSE_BIT, STATUS, commandId, statusName } from '../dictionary.js';
+import { RESPONSE_BIT, STATUS, commandId } from '../dictionary.js';
 import { InboundMessages } from '../inbound-messages.js';
-import { LinkClosedError, NotSentError, UnreadableResponseError } from '../link-errors.js';
+import { LinkClosedError, NotSentError } from '../link-errors.js';
 import type { BindCall, LinkOptions, MessageAnswer } from '../link-options.js';
-import { isBound, maySend, requestKind, stateAfter, statusOnRequest } from '../link-state.js';
+import { isBound, requestKind, stateAfter, statusOnRequest } from '../link-state.js';
 import type { BindType, LinkEvent, LinkState } from '../link-state.js';
+import { failedAnswer, messageAnswer, settleMessage } from '../message-answer.js';
 import { OutboundRequests } from '../outbound-requests.js';
-import type { Settlement } from '../outbound-requests.js';
 import { bare } from '../pdu.js';
-import type { BindPdu, EnquireLink, MalformedPdu, MessagePdu, Outgoing, Pdu, ResponsePdu } from '../pdu.js';
+import type { EnquireLink, MalformedPdu, MessagePdu, OutbindFields, Outgoing, Pdu, ResponsePdu } from '../pdu.js';
+import { asTaken, refusalOf } from '../sendable.js';
 import {
   timersBound,
   timersEnquireAnswered,
@@ -19,9 +19,10 @@ import {
   timersReadingStopped,
 } from '../timers.js';
 import type { TimerName } from '../timers.js';
-import { NO_TLVS, tlvOctets } from '../tlv.js';
-import { isAnswer, isBindAnswer } from '../window.js';
+import { isAnswer } from '../window.js';
 import type { AnswerPdu } from '../window.js';
+import { BindDialogue } from './bind-dialogue.js';
+import type { BindOutcome } from './bind-dialogue.js';
 import { Farewell, PEER_UNBOUND, UNBOUND } from './farewell.js';
 import { LinkClock } from './link-clock.js';
 import { Wire } from './wire.js';
@@ -30,31 +31,8 @@ import type { WireOptions } from './wire.js';
 /** Requests of ours that wait for the window, unless the options say otherwise. */
 const MAX_WAITING = 10_000;
 const SYSTEM_ID_OCTETS = 15;
-const VERSION_34 = 0x34;
-/** Message ids towards a peer older than 3.4 (SMPP 3.3 has 8 octets); the end of an id tells it apart. */
-const OLD_MESSAGE_ID_OCTETS = 8;
-
 /** Ends that are no errors. */
 const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND]);
-
-const ANSWER_TO = { submit_sm: 'submit_sm_resp', deliver_sm: 'deliver_sm_resp', data_sm: 'data_sm_resp' } as const;
-
-function settleMessage(resolve: (answer: ResponsePdu) => void, reject: (error: Error) => void): Settlement {
-  const settle = (answer: AnswerPdu): void => {
-    switch (answer.command) {
-      case 'submit_sm_resp':
-      case 'deliver_sm_resp':
-      case 'data_sm_resp':
-      case 'enquire_link_resp':
-      case 'generic_nack':
-        resolve(answer);
-        break;
-      default:
-        reject(new UnreadableResponseError('a message', `answered by ${answer.command}`));
-    }
-  };
-  return { resolve: settle, reject };
-}
 
 /**
  * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it.
@@ -65,7 +43,6 @@ export class SmppLink {
   readonly closed: Promise<{ readonly reason: string }>;
 
   #state: LinkState = 'open';
-  #terms: BindTerms | null = null;
   #lastError: string | null = null;
   #closeReason = 'closed';
   #enquireLinkRttMs: number | null = null;
@@ -76,6 +53,7 @@ export class SmppLink {
   readonly #clock: LinkClock;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
+  readonly #binding: BindDialogue;
   readonly #farewell: Farewell;
   readonly #wire: Wire;
 
@@ -107,6 +85,7 @@ export class SmppLink {
       failed: () => ({ status: options.sendAgainStatus?.() ?? STATUS.ESME_RSYSERR }),
       onSettled: () => this.#inboundSettled(),
     });
+    this.#binding = this.#prepareBinding();
     this.#farewell = this.#prepareFarewell();
     this.#wire = this.#open(socket);
     this.closed = this.#wire.gone.then(() => ({ reason: this.#closeReason }));
@@ -119,11 +98,11 @@ export class SmppLink {
   }
   /** Stays readable after the link closed; null when it was never bound. */
   get bindType(): BindType | null {
-    return this.#terms?.bindType ?? null;
+    return this.#binding.terms?.bindType ?? null;
   }
   /** The peer's system_id: from its bind (role smsc) or its bind response (role esme). */
   get systemId(): string | null {
-    return this.#terms?.systemId ?? null;
+    return this.#binding.terms?.systemId ?? null;
   }
   get windowUsed(): number {
     return this.#requests.windowUsed;
@@ -141,22 +120,16 @@ export class SmppLink {
    * Binds as an ESME. A refusal is a value (status other than 0) and the link then closes. Rejects with NotSentError,
    * ResponseTimeoutError or LinkClosedError, and the link closes too.
    */
-  bind(call: BindCall): Promise<{ readonly status: number; readonly systemId: string }> {
-    return new Promise((resolve, reject) => {
-      if (this.#options.role !== 'esme' || !this.#change('bind')) {
-        reject(new NotSentError(`a link in role ${this.#options.role} and state ${this.state} cannot bind`));
-        return;
-      }
-      this.#requests.sendUrgent(bindPdu(call, this.#options.interfaceVersion), {
-        // In the turn of the answer, not in a continuation: a deliver_sm may stand right behind it.
-        resolve: (answer) => resolve(this.#bindAnswered(call, answer)),
-        reject: (error) => {
-          reject(error);
-          this.#close(`bind: ${error.message}`, 'flush');
-        },
-      });
-      this.#clock.arm();
-    });
+  bind(call: BindCall): Promise<BindOutcome> {
+    return this.#binding.call(call);
+  }
+
+  /**
+   * Asks an ESME, as an SMSC that connected to it, to bind on this connection (SMPP 3.4 section 4.1.7). Its bind is then
+   * decided by `authenticate`. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
+   */
+  outbind(fields: OutbindFields): void {
+    this.#binding.outbind(fields);
   }
 
   /**
@@ -167,10 +140,11 @@ export class SmppLink {
   request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
     return new Promise((resolve, reject) => {
       const settlement = settleMessage(resolve, reject);
-      const refusal = this.#refusalOf(pdu);
+      const sender = { role: this.#options.role, state: this.#state, terms: this.#binding.terms };
+      const refusal = this.#farewell.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
       if (refusal !== null) reject(new NotSentError(refusal));
       else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, settlement);
-      else this.#requests.send(this.#terms?.takesTlvs === true ? pdu : { ...pdu, tlvs: NO_TLVS }, settlement);
+      else this.#requests.send(asTaken(pdu, this.#binding.terms), settlement);
       if (this.#requests.windowUsed <= 1) this.#clock.arm();
     });
   }
@@ -264,11 +238,12 @@ export class SmppLink {
         this.#farewell.peerAsked(pdu.sequence);
         break;
       case 'outbind':
-        if ('onOutbind' in this.#options) this.#notify(() => this.#options.onOutbind?.(pdu.fields));
-        else this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
+        if (!this.#binding.receiveOutbind(pdu.fields)) {
+          this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
+        }
         break;
       default:
-        this.#receiveBind(pdu);
+        this.#binding.receive(pdu);
     }
   }
 
@@ -295,35 +270,7 @@ export class SmppLink {
 
   // ---- binding
 
-  #receiveBind(bind: BindPdu): void {
-    this.#change('bind');
-    const decided = async (): Promise<void> => {
-      const verdict = await this.#options.authenticate?.(bindRequest(bind));
-      this.#decideBind(bind, verdict?.status ?? STATUS.ESME_RBINDFAIL);
-    };
-    decided().catch(() => this.#decideBind(bind, STATUS.ESME_RSYSERR));
-  }
-
-  #decideBind(bind: BindPdu, status: number): void {
-    if (this.#state !== 'binding') return;
-    this.#wire.send(bindAnswer(bind, status, this.#options));
-    if (status === STATUS.ESME_ROK) this.#bound(termsOfBind(bind, this.#options.interfaceVersion));
-    else this.#close(`the bind was refused: ${statusName(status)}`, 'flush');
-  }
-
-  #bindAnswered(call: BindCall, answer: AnswerPdu): { readonly status: number; readonly systemId: string } {
-    if (isBindAnswer(answer) && answer.status === STATUS.ESME_ROK) {
-      this.#bound(termsOfAnswer(call, answer, this.#options));
-      return { status: STATUS.ESME_ROK, systemId: answer.fields.systemId };
-    }
-    // A generic_nack is a refusal, even one that says OK.
-    const status = answer.status === STATUS.ESME_ROK ? STATUS.ESME_RBINDFAIL : answer.status;
-    this.#close(`the bind was refused: ${statusName(status)}`, 'flush');
-    return { status, systemId: '' };
-  }
-
   #bound(terms: BindTerms): void {
-    this.#terms = terms;
     this.#wire.limits = terms.limits;
     this.#wire.raiseLimit();
     this.#clock.timers = timersBound(this.#clock.timers, this.#clock.nowMs());
@@ -334,22 +281,13 @@ export class SmppLink {
   // ---- messages
 
   #answerMessage(pdu: MessagePdu, answer: MessageAnswer): void {
-    const command = ANSWER_TO[pdu.command];
-    const { sequence } = pdu;
     try {
-      const messageId = this.#messageIdFor(pdu, answer.messageId ?? '');
-      this.#wire.send({ command, status: answer.status, sequence, fields: { messageId }, tlvs: NO_TLVS });
+      this.#wire.send(messageAnswer(pdu, answer, this.#binding.terms));
     } catch {
-      this.#lastError = `${command}: an answer that cannot be encoded`;
-      this.#wire.send({ command, status: STATUS.ESME_RSYSERR, sequence, fields: { messageId: '' }, tlvs: NO_TLVS });
+      const failed = failedAnswer(pdu);
+      this.#lastError = `${failed.command}: an answer that cannot be encoded`;
+      this.#wire.send(failed);
     }
-  }
-
-  /** SMPP 3.4 section 4.6.2: the message_id of deliver_sm_resp is unused and empty. */
-  #messageIdFor(pdu: MessagePdu, messageId: string): string {
-    if (pdu.command === 'deliver_sm') return '';
-    const isOld = (this.#terms?.version ?? 0) < VERSION_34;
-    return isOld && messageId.length > OLD_MESSAGE_ID_OCTETS ? messageId.slice(-OLD_MESSAGE_ID_OCTETS) : messageId;
   }
 
   #inboundSettled(): void {
@@ -359,16 +297,6 @@ export class SmppLink {
       this.#clock.arm();
     }
     this.#farewell.advance();
-  }
-
-  #refusalOf(pdu: Outgoing<MessagePdu | EnquireLink>): string | null {
-    const { role } = this.#options;
-    if (this.#farewell.hasBegun) return 'the link is unbinding';
-    if (!isBound(this.#state) || !maySend(role, this.#state, requestKind(pdu.command))) {
-      return `${pdu.command} by the role ${role} in state ${this.#state}`;
-    }
-    const needsTlvs = pdu.command !== 'enquire_link' && tlvOctets(pdu, 'message_payload') !== null;
-    return needsTlvs && this.#terms?.takesTlvs !== true ? 'message_payload to a peer that takes no TLVs' : null;
   }
 
   // ---- time and the end
@@ -403,6 +331,22 @@ export class SmppLink {
     };
     // Its silence is the business of the dead-link timer.
     this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
+  }
+
+  #prepareBinding(): BindDialogue {
+    return new BindDialogue({
+      link: this.#options,
+      state: () => this.state,
+      move: (event) => this.#change(event),
+      ask: (pdu, settlement) => {
+        this.#requests.sendUrgent(pdu, settlement);
+        this.#clock.arm();
+      },
+      tell: (pdu) => this.#requests.tell(pdu),
+      send: (pdu) => this.#wire.send(pdu),
+      onBound: (terms) => this.#bound(terms),
+      close: (reason) => this.#close(reason, 'flush'),
+    });
   }
 
   #prepareFarewell(): Farewell {
