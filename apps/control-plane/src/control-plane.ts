@@ -73,6 +73,7 @@ export async function startControlPlane(
   const stores = await openStores(settings, {
     onError: failures.about('the database'),
     onLimiterAway: failures.about('the limiter'),
+    onBusError: failures.about('the bus'),
     onBatch: (name, size) => metrics.countBatch(name, size),
   });
   const deadline = new RequestDeadline();
@@ -194,7 +195,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       await closing(() => app.close());
     })
     .step('close the database', STEP_MS, async () => {
-      await Promise.all([stores.clock.stop(), stores.limiter.close()]);
+      await Promise.all([stores.clock.stop(), stores.limiter.close(), stores.bus.close()]);
       await stores.database.close();
     })
     .step('close operations', STEP_MS, () => ops.close());

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { AccountDirectory, KeyUse } from '@countersign/accounts';
-import { type Limiter, openLimiter, prepareBell } from '@countersign/bus';
+import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
@@ -34,6 +34,7 @@ export interface Stores {
   readonly accounts: AccountDirectory;
   readonly keyUse: KeyUse;
   readonly limiter: Limiter;
+  readonly bus: PubSub;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
@@ -59,13 +60,15 @@ export interface StoreListeners {
   readonly onError: (error: unknown) => void;
   /** Hears when quotas begin to be counted by this process alone. */
   readonly onLimiterAway: (error: unknown) => void;
+  /** Hears of messages to other processes that were lost. */
+  readonly onBusError: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
 }
 
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onLimiterAway, onBatch }: StoreListeners,
+  { onError, onLimiterAway, onBusError, onBatch }: StoreListeners,
 ): Promise<Stores> {
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
@@ -102,6 +105,7 @@ export async function openStores(
     accounts: new AccountDirectory(database, keys),
     keyUse: new KeyUse({ database, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
+    bus: openPubSub(settings, onBusError),
     carriers: new CarrierDirectory(database),
     events,
     renderer,
@@ -123,6 +127,7 @@ export class StoresModule {
       { provide: DatabaseClock, useValue: stores.clock },
       { provide: ServerKeys, useValue: stores.keys },
       { provide: AccountDirectory, useValue: stores.accounts },
+      { provide: PubSub, useValue: stores.bus },
       { provide: CarrierDirectory, useValue: stores.carriers },
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },

@@ -1,6 +1,6 @@
 import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Bell, prepareBell } from '@countersign/bus';
+import { Bell, prepareBell, PubSub } from '@countersign/bus';
 import { Database, DatabaseClock, migrate } from '@countersign/postgres';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
@@ -57,8 +57,8 @@ function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
     })
     .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())
-    .step('close the bell', STEP_MS, async () => {
-      await app.get(Bell).close();
+    .step('close the bell and the bus', STEP_MS, async () => {
+      await Promise.all([app.get(Bell).close(), app.get(PubSub).close()]);
       // Nest closes the queue that it made.
       await app.close();
     })

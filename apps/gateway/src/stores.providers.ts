@@ -1,15 +1,16 @@
 import { getQueueToken } from '@nestjs/bullmq';
 import type { FactoryProvider } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import { Bell } from '@countersign/bus';
-import { CarrierDirectory, DeliveryLedger, RouteDirectory } from '@countersign/carriers';
+import { Bell, openPubSub, PubSub } from '@countersign/bus';
+import { CarrierDirectory, DeliveryLedger, RouteDirectory, SystemConnectionStore } from '@countersign/carriers';
 import { EventStore, QUEUES } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock } from '@countersign/postgres';
+import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from './gateway.metrics.js';
+import { GATEWAY_ID } from './gateway-id.token.js';
 import { LOGGER } from './logger.token.js';
 
 /** What the gateway has from the libs, each with this process's settings. */
@@ -43,6 +44,12 @@ export const storeProviders: FactoryProvider[] = [
     inject: [Database],
     useFactory: (database: Database) => new CarrierDirectory(database),
   },
+  { provide: GATEWAY_ID, inject: [DatabaseClock], useFactory: (clock: DatabaseClock) => clock.newId() },
+  {
+    provide: SystemConnectionStore,
+    inject: [GATEWAY_ID],
+    useFactory: (gatewayId: Uuid) => new SystemConnectionStore(gatewayId),
+  },
   {
     provide: RouteDirectory,
     inject: [Database],
@@ -65,6 +72,12 @@ export const storeProviders: FactoryProvider[] = [
       queue.on('error', (error) => logger.debug({ err: error }, 'queue connection'));
       return new Bell(queue, onError);
     },
+  },
+  {
+    provide: PubSub,
+    inject: [GatewaySettings, LOGGER],
+    useFactory: (settings: GatewaySettings, logger: Logger) =>
+      openPubSub(settings, (error) => logger.warn({ err: error }, 'a message to other processes was lost')),
   },
   {
     provide: SessionStore,

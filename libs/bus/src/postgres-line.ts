@@ -86,7 +86,9 @@ export class PostgresLine implements BusLine {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#topics.clear();
-    const allSaid = Promise.all([this.#sending, this.#forget.stop(), this.#listening]).then(() => this.#pool.end());
+    const allSaid = Promise.all([this.#sending, this.#reading, this.#forget.stop(), this.#listening]).then(() =>
+      this.#pool.end(),
+    );
     await Promise.race([allSaid, delay(CLOSE_TIMEOUT_MS)]);
   }
 
@@ -165,10 +167,7 @@ export class PostgresLine implements BusLine {
     await client.query(LISTEN);
     onListening();
     this.settleJoins(true);
-    while (!signal.aborted) {
-      await delay(PROBE_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await client.query('SELECT 1');
-    }
+    while (await delay(PROBE_EVERY_MS, true, { signal, ref: false }).catch(() => false)) await client.query('SELECT 1');
   }
 
   private settleJoins(hears: boolean): void {
