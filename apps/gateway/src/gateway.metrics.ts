@@ -60,7 +60,8 @@ export class GatewayMetrics {
     });
     this.turnedAway = metrics.counter({
       name: 'smpp_turned_away_total',
-      help: 'Connections of others that were closed because too many were open, or to make room for new ones.',
+      help: 'Connections of others that were closed before they bound: too many, to make room, from nowhere, after failed binds.',
+      labels: ['reason'],
     });
     this.reconnects = metrics.counter({
       name: 'smpp_reconnects_total',

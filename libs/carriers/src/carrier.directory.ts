@@ -16,19 +16,15 @@ interface NumberPlan {
 }
 
 /**
- * Inbound numbers and systems as every request and message needs them: through a copy that is at most 3 s old. Rejects
- * with DatabaseUnavailable when a copy has to be read and the database is away.
+ * Inbound numbers as every request and message needs them: through a copy that is at most 3 s old; systems and binds, which
+ * few ask for, as they are now. Rejects with DatabaseUnavailable when rows have to be read and the database is away.
  */
 export class CarrierDirectory {
   private readonly plans: RowCache<NumberPlan>;
-  private readonly systems: RowCache<SmppSystem>;
 
   constructor(private readonly db: Executor) {
     this.plans = new RowCache({
       load: async () => ({ numbers: await db.query<InboundNumber>(LIST_NUMBERS), countries: new Map() }),
-    });
-    this.systems = new RowCache({
-      load: async (systemId) => (await db.query<SmppSystem>(FIND_SYSTEM, [systemId]))[0] ?? null,
     });
   }
 
@@ -55,9 +51,9 @@ export class CarrierDirectory {
     return country;
   }
 
-  /** A system that connects in, enabled or not; null when there is none of that system_id. */
-  system(systemId: string): Promise<SmppSystem | null> {
-    return this.systems.get(systemId);
+  /** A system that connects in, enabled or not, as it is now; null when there is none of that system_id. */
+  async system(systemId: string): Promise<SmppSystem | null> {
+    return (await this.db.query<SmppSystem>(FIND_SYSTEM, [systemId]))[0] ?? null;
   }
 
   /** Every system as it is wanted now, disabled ones too; not through a copy. */

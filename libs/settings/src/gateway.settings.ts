@@ -20,6 +20,10 @@ export class GatewaySettings extends DaemonSettings {
   @FilePath('SMPP_TLS_KEY_FILE')
   readonly smppTlsKeyFile: string | null = null;
 
+  /** Authorities of the certificates that peers must show on the TLS port; null: no peer is asked for one. */
+  @FilePath('SMPP_TLS_CLIENT_CA_FILE')
+  readonly smppTlsClientCaFile: string | null = null;
+
   @Host('GATEWAY_HTTP_HOST')
   readonly httpHost: string = '127.0.0.1';
 
@@ -31,6 +35,10 @@ export class GatewaySettings extends DaemonSettings {
 
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
+    return [...this.halfOfTls(), ...this.clientsWithoutTls()];
+  }
+
+  private halfOfTls(): SettingFault[] {
     if ((this.smppTlsCertFile === null) === (this.smppTlsKeyFile === null)) return [];
     const [variable, other] =
       this.smppTlsCertFile === null
@@ -38,6 +46,15 @@ export class GatewaySettings extends DaemonSettings {
         : ['SMPP_TLS_KEY_FILE', 'SMPP_TLS_CERT_FILE'];
     return [
       { variable, fault: `is not set, but ${other} is`, allowed: 'the path of a readable file, or neither of the two' },
+    ];
+  }
+
+  /** Client certificates that nobody asks for would protect nothing. */
+  private clientsWithoutTls(): SettingFault[] {
+    if (this.smppTlsClientCaFile === null || this.smppTlsCertFile !== null || this.smppTlsKeyFile !== null) return [];
+    const variable = 'SMPP_TLS_CLIENT_CA_FILE';
+    return [
+      { variable, fault: 'is set, but there is no TLS port', allowed: 'a file where SMPP_TLS_CERT_FILE is set, too' },
     ];
   }
 }

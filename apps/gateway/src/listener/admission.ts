@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js';
+import { isAllowedAddress } from './networks.js';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
 
@@ -22,7 +22,14 @@ export interface SystemTerms {
 }
 
 export type Refusal =
-  'unknown_system' | 'wrong_password' | 'disabled' | 'address' | 'tls_required' | 'bind_type' | 'too_many_connections';
+  | 'shut_out'
+  | 'unknown_system'
+  | 'wrong_password'
+  | 'disabled'
+  | 'address'
+  | 'tls_required'
+  | 'bind_type'
+  | 'too_many_connections';
 
 /**
  * May this applicant bind? Null: yes. Nothing about a system is told before its password was right, so the checks of
@@ -37,16 +44,4 @@ export function refusalOf(terms: SystemTerms | null, passwordMatches: boolean, a
   if (!terms.bindTypes.includes(applicant.bindType)) return 'bind_type';
   if (applicant.connections >= terms.maxConnections) return 'too_many_connections';
   return null;
-}
-
-/** Is the address in one of the networks? An empty list allows every address; a network that cannot be read allows none. */
-export function isAllowedAddress(address: string, cidrs: readonly string[]): boolean {
-  if (cidrs.length === 0) return true;
-  if (!ipaddr.isValid(address)) return false;
-  const peer = ipaddr.process(address);
-  return cidrs.some((cidr) => {
-    if (!ipaddr.isValidCIDR(cidr)) return false;
-    const [network, bits] = ipaddr.parseCIDR(cidr);
-    return network.kind() === peer.kind() && peer.match(network, bits);
-  });
 }

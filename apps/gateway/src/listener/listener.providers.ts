@@ -1,36 +1,78 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { CarrierDirectory } from '@countersign/carriers';
+import { CarrierDirectory, SystemConnectionStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { InboundService } from '../inbound/inbound.service.js';
 import { LOGGER } from '../logger.token.js';
+import { FailedBinds } from './failed-binds.js';
 import { ListenerService, type ListenerOptions } from './listener.service.js';
 import { SystemGate } from './system-gate.js';
+import { SystemRoster } from './system-roster.js';
 
 export const listenerProviders: FactoryProvider[] = [
+  { provide: FailedBinds, inject: [], useFactory: () => new FailedBinds() },
+  {
+    provide: SystemRoster,
+    inject: [CarrierDirectory, FailedBinds, LOGGER],
+    useFactory: (carriers: CarrierDirectory, failedBinds: FailedBinds, logger: Logger) =>
+      new SystemRoster({ carriers, logger, onCredentials: () => failedBinds.forgive() }),
+  },
   {
     provide: SystemGate,
-    inject: [CarrierDirectory, ServerKeys],
-    useFactory: (carriers: CarrierDirectory, keys: ServerKeys) => new SystemGate(carriers, keys),
+    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemConnectionStore, Database],
+    useFactory: (
+      carriers: CarrierDirectory,
+      keys: ServerKeys,
+      failedBinds: FailedBinds,
+      store: SystemConnectionStore,
+      database: Database,
+    ) => {
+      return new SystemGate({
+        carriers,
+        keys,
+        failedBinds,
+        elsewhere: (id) => store.countOfSystemElsewhere(database, id),
+      });
+    },
   },
   {
     provide: ListenerService,
-    inject: [GatewaySettings, CarrierDirectory, SystemGate, InboundService, GatewayMetrics, LOGGER],
+    inject: [
+      GatewaySettings,
+      SystemRoster,
+      FailedBinds,
+      SystemGate,
+      SystemConnectionStore,
+      Database,
+      DatabaseClock,
+      InboundService,
+      GatewayMetrics,
+      LOGGER,
+    ],
     useFactory: (
       settings: GatewaySettings,
-      carriers: CarrierDirectory,
+      roster: SystemRoster,
+      failedBinds: FailedBinds,
       gate: SystemGate,
+      store: SystemConnectionStore,
+      database: Database,
+      clock: DatabaseClock,
       inbound: InboundService,
       metrics: GatewayMetrics,
       logger: Logger,
-    ) => new ListenerService({ ...portsOf(settings), carriers, gate, inbound, metrics, logger }),
+    ) => {
+      const parts = { roster, failedBinds, gate, store, database, clock, inbound, metrics, logger };
+      return new ListenerService({ ...portsOf(settings), ...parts });
+    },
   },
 ];
 
 /** TLS is served where there is a certificate; the settings take care that it comes with its key. */
 function portsOf(settings: GatewaySettings): Pick<ListenerOptions, 'host' | 'port' | 'tls'> {
   const { smppHost: host, smppPort: port, smppTlsPort, smppTlsCertFile: certFile, smppTlsKeyFile: keyFile } = settings;
-  return { host, port, tls: certFile === null || keyFile === null ? null : { port: smppTlsPort, certFile, keyFile } };
+  if (certFile === null || keyFile === null) return { host, port, tls: null };
+  return { host, port, tls: { port: smppTlsPort, certFile, keyFile, clientCaFile: settings.smppTlsClientCaFile } };
 }

@@ -1,36 +1,46 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { readFileSync } from 'node:fs';
-import type { CarrierDirectory } from '@countersign/carriers';
-import { Periodic } from '@countersign/postgres';
+import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
+import type { Database, DatabaseClock } from '@countersign/postgres';
+import { ConnectionBoard } from './connection-board.js';
+import { Crowd, nameOf } from './crowd.js';
+import type { FailedBinds } from './failed-binds.js';
 import { SystemLink, type SystemLinkOptions } from './system-link.js';
+import type { SystemRoster } from './system-roster.js';
 
-/** Connections of others that are open at a time, bound or not, on both ports together. */
-const MAX_CONNECTIONS = 1_000;
-/** Of these, connections that have not bound; beyond it the one that has waited longest makes room for the new one. */
-const MAX_UNBOUND_CONNECTIONS = 200;
 const TLS_HANDSHAKE_MS = 10_000;
-/** How soon a changed or disabled system is treated as such, beside the 3 s of its copy. */
-const REFRESH_MS = 1_000;
 /** What a link of a disabled system may take to end. */
 const EVICT_MS = 5_000;
 
+export interface ListenerTls {
+  readonly port: number;
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Authorities of which a peer must show a certificate; null: none is asked for. */
+  readonly clientCaFile: string | null;
+}
+
 export interface ListenerOptions extends Omit<SystemLinkOptions, 'onBound'> {
-  readonly carriers: CarrierDirectory;
+  readonly roster: SystemRoster;
+  readonly failedBinds: FailedBinds;
+  readonly store: SystemConnectionStore;
+  readonly database: Database;
+  readonly clock: Pick<DatabaseClock, 'newId'>;
   readonly host: string;
   readonly port: number;
   /** Null: no TLS port. */
-  readonly tls: { readonly port: number; readonly certFile: string; readonly keyFile: string } | null;
+  readonly tls: ListenerTls | null;
 }
+
+type TurnedAway = 'shut_out' | 'full' | 'peer_full' | 'crowd' | 'network';
 
 /** Listens for carriers and aggregators that connect in, plain and with TLS 1.2 or later. */
 export class ListenerService {
   readonly #servers: net.Server[] = [];
-  readonly #sockets = new Set<net.Socket>();
-  /** Connections that have not bound, by their peer, those that have waited longest first. */
-  readonly #unbound = new Map<string, net.Socket>();
+  readonly #crowd = new Crowd<net.Socket>();
   readonly #links = new Set<SystemLink>();
-  #refresh: Periodic | undefined;
+  #board: ConnectionBoard | undefined;
 
   constructor(private readonly o: ListenerOptions) {}
 
@@ -41,25 +51,19 @@ export class ListenerService {
 
   /** Rejects with an error that names the port and what to do, when it cannot be had. */
   async listen(): Promise<void> {
-    const plain = net.createServer({ noDelay: true }, (socket) => this.serve(socket, false));
-    await this.open(plain, this.o.port, 'GATEWAY_SMPP_PORT');
-    if (this.o.tls !== null) {
-      const secure = tls.createServer({
-        cert: readFileSync(this.o.tls.certFile),
-        key: readFileSync(this.o.tls.keyFile),
-        minVersion: 'TLSv1.2',
-        handshakeTimeout: TLS_HANDSHAKE_MS,
-        noDelay: true,
-      });
-      secure.on('secureConnection', (socket) => this.serve(socket, true));
-      secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'a TLS handshake failed'));
-      await this.open(secure, this.o.tls.port, 'GATEWAY_SMPP_TLS_PORT');
-    }
-    this.#refresh = new Periodic({
-      everyMs: REFRESH_MS,
-      work: () => this.refreshSystems(),
-      onError: (error) => this.o.logger.debug({ err: error }, 'systems could not be read again'),
+    this.#board = new ConnectionBoard({
+      ...this.o,
+      connections: () => this.connections(),
+      onElsewhere: (elsewhere) => this.o.gate.spread(elsewhere),
     });
+    this.o.roster.onRead((startedMs) => this.adoptSystems(startedMs));
+    this.o.roster.start();
+    await this.open((socket) => this.serve(socket, false), this.o.port, 'GATEWAY_SMPP_PORT');
+    if (this.o.tls !== null) {
+      const secure = this.secureServer(this.o.tls);
+      // It listens to nothing itself: it is handed the connections that were let in, before their handshake.
+      await this.open((socket) => secure.emit('connection', socket), this.o.tls.port, 'GATEWAY_SMPP_TLS_PORT');
+    }
   }
 
   /** No new connection is taken; those that are open stay. */
@@ -69,14 +73,33 @@ export class ListenerService {
 
   /** Answers what came in, unbinds and closes every link, within the time given. */
   async unbindAll(withinMs: number): Promise<void> {
-    await this.#refresh?.stop();
+    await this.o.roster.stop();
     await Promise.all([...this.#links].map((link) => link.close(withinMs)));
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#crowd.connections) socket.destroy();
+    await this.#board?.stop();
   }
 
-  private async open(server: net.Server, port: number, variable: string): Promise<void> {
-    // With TLS this is the raw connection, before its handshake: that one counts too.
-    server.on('connection', (socket) => this.count(socket));
+  private secureServer({ certFile, keyFile, clientCaFile }: ListenerTls): tls.Server {
+    const clients = clientCaFile === null ? {} : { ca: readFileSync(clientCaFile), requestCert: true };
+    const secure = tls.createServer({
+      cert: readFileSync(certFile),
+      key: readFileSync(keyFile),
+      ...clients,
+      rejectUnauthorized: clientCaFile !== null,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: TLS_HANDSHAKE_MS,
+    });
+    secure.on('secureConnection', (socket) => this.serve(socket, true));
+    secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'a TLS handshake failed'));
+    return secure;
+  }
+
+  private async open(serve: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
+    // Nothing is read of a connection before it is known that its peer may be there.
+    const server = net.createServer(
+      { noDelay: true, pauseOnConnect: true },
+      (socket) => void this.admit(socket, serve),
+    );
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(listenError(error, this.o.host, port, variable)));
       server.listen({ host: this.o.host, port }, resolve);
@@ -85,50 +108,58 @@ export class ListenerService {
     this.#servers.push(server);
   }
 
-  private count(socket: net.Socket): void {
+  private async admit(socket: net.Socket, serve: (socket: net.Socket) => void): Promise<void> {
     socket.on('error', () => undefined);
-    if (this.#sockets.size >= MAX_CONNECTIONS) this.turnAway(socket);
-    if (socket.destroyed) return;
-    const peer = peerOf(socket);
-    this.#sockets.add(socket);
-    this.#unbound.set(peer, socket);
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      this.#unbound.delete(peer);
-    });
-    const [longestWaiting] = this.#unbound.values();
-    if (this.#unbound.size > MAX_UNBOUND_CONNECTIONS && longestWaiting !== undefined) this.turnAway(longestWaiting);
+    const address = socket.remoteAddress ?? '';
+    const name = nameOf(socket);
+    if (this.o.failedBinds.isShutOut(address)) return this.turnAway(socket, 'shut_out');
+    const entry = this.#crowd.enter(name, address, socket);
+    if (!entry.entered) return this.turnAway(socket, entry.reason);
+    socket.once('close', () => this.#crowd.leave(name));
+    if (entry.pushedOut !== null) this.turnAway(entry.pushedOut, 'crowd');
+    if (!(await this.o.roster.mayComeFrom(address))) return this.turnAway(socket, 'network');
+    if (!socket.destroyed) serve(socket);
   }
 
-  /** Carriers bind at once, so a crowd of silent connections pushes out its own. */
-  private turnAway(socket: net.Socket): void {
-    this.o.metrics.turnedAway.inc();
+  private turnAway(socket: net.Socket, reason: TurnedAway): void {
+    this.o.metrics.turnedAway.inc({ reason });
+    this.o.logger.debug({ address: socket.remoteAddress, reason }, 'a connection was turned away');
     socket.destroy();
   }
 
   private serve(socket: net.Socket, overTls: boolean): void {
     if (socket.destroyed) return;
-    const peer = peerOf(socket);
-    const onBound = (): void => void this.#unbound.delete(peer);
-    const link = new SystemLink(socket, { address: socket.remoteAddress ?? '', overTls }, { ...this.o, onBound });
+    const name = nameOf(socket);
+    const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, overTls };
+    const onBound = (): void => {
+      this.#crowd.bound(name);
+      this.#board?.nudge();
+    };
+    const link = new SystemLink(socket, this.o.clock.newId(), peer, { ...this.o, onBound });
     this.#links.add(link);
-    void link.ended.then(() => this.#links.delete(link));
+    void link.ended.then(() => {
+      this.#links.delete(link);
+      if (link.system !== null) this.#board?.nudge();
+    });
+    socket.resume();
   }
 
-  /** Bound links follow their rows: what is trusted or disabled now holds for messages that come now. */
-  private async refreshSystems(): Promise<boolean> {
+  /** Bound links follow their rows: what is trusted, limited or disabled now holds for messages that come now. */
+  private adoptSystems(readMs: number): void {
     for (const link of this.#links) {
-      if (link.system === null) continue;
-      const system = await this.o.carriers.system(link.system.systemId);
-      if (system?.enabled === true) link.adopt(system);
+      // One that bound after the read began may be of a system that the read did not see.
+      if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
+      const system = this.o.roster.find(link.system.systemId);
+      // Deleted, and perhaps made anew under its old name: that one binds for itself.
+      if (system?.enabled === true && system.id === link.system.id) link.adopt(system);
       else void link.close(EVICT_MS);
     }
-    return false;
+  }
+
+  private connections(): SystemConnection[] {
+    return [...this.#links].map(({ connection }) => connection).filter((connection) => connection !== null);
   }
 }
-
-/** Names a connection; the same for a TLS socket and the raw one below it. */
-const peerOf = ({ remoteAddress, remotePort }: net.Socket): string => `${remoteAddress ?? ''} ${remotePort ?? 0}`;
 
 function listenError(error: Error, host: string, port: number, variable: string): Error {
   const taken = 'code' in error && error.code === 'EADDRINUSE';

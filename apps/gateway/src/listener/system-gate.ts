@@ -4,12 +4,15 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import { STATUS, type BindRequest } from '@countersign/smpp';
 import { refusalOf, type Refusal } from './admission.js';
+import type { FailedBinds } from './failed-binds.js';
+import { MessageRate, shareOfRate } from './message-rate.js';
 
 /** A refused bind is answered this long after it was asked for, whatever the reason: guessing is slow and time tells nothing. */
-export const REFUSED_BIND_MS = 1_000;
+const REFUSED_BIND_MS = 1_000;
 
 /** SMPP 3.4 section 5.1.3. What only the right password reveals is one answer: "bind failed". */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
+  shut_out: STATUS.ESME_RBINDFAIL,
   unknown_system: STATUS.ESME_RINVSYSID,
   wrong_password: STATUS.ESME_RINVPASWD,
   disabled: STATUS.ESME_RBINDFAIL,
@@ -20,45 +23,99 @@ const STATUS_OF: Readonly<Record<Refusal, number>> = {
 };
 
 export interface Peer {
+  /** Text of its IP address. */
   readonly address: string;
+  readonly port: number;
   readonly overTls: boolean;
 }
 
 export type Admission =
-  | { readonly admitted: true; readonly system: SmppSystem; readonly leave: () => void }
+  | {
+      readonly admitted: true;
+      readonly system: SmppSystem;
+      /** Shared by all connections of the system. */
+      readonly rate: MessageRate;
+      readonly leave: () => void;
+    }
   | { readonly admitted: false; readonly refusal: Refusal; readonly status: number };
 
-/** Decides who may bind to us, and counts who is in. */
-export class SystemGate {
-  readonly #connections = new Map<Uuid, number>();
+/** What the connections of one system have in common. */
+interface Presence {
+  readonly rate: MessageRate;
+  perSecond: number | null;
+  here: number;
+  elsewhere: number;
+}
 
-  constructor(
-    private readonly carriers: CarrierDirectory,
-    private readonly keys: ServerKeys,
-  ) {}
+export interface SystemGateOptions {
+  readonly carriers: Pick<CarrierDirectory, 'system'>;
+  readonly keys: ServerKeys;
+  readonly failedBinds: FailedBinds;
+  /** Connections that the system has at other gateways. Rejects when the database is away. */
+  readonly elsewhere: (systemId: Uuid) => Promise<number>;
+}
+
+/** Decides who may bind to us, counts who is in, and what each system may send. */
+export class SystemGate {
+  readonly #presences = new Map<Uuid, Presence>();
+
+  constructor(private readonly o: SystemGateOptions) {}
 
   /** Call `leave` of an admission once, when its connection is over. Rejects when the database cannot be asked. */
   async admit(request: BindRequest, peer: Peer): Promise<Admission> {
-    const refuseAtMs = performance.now() + REFUSED_BIND_MS;
-    const system = await this.carriers.system(request.systemId);
-    const passwordMatches = systemPasswordMatches(this.keys, system, request.password);
-    const connections = system === null ? 0 : (this.#connections.get(system.id) ?? 0);
-    const refusal = refusalOf(system, passwordMatches, { ...peer, bindType: request.bindType, connections });
-    if (system === null || refusal !== null) {
-      await delay(refuseAtMs - performance.now());
-      return refused(refusal ?? 'unknown_system');
-    }
-    this.#connections.set(system.id, connections + 1);
-    return { admitted: true, system, leave: () => this.leave(system.id) };
+    const startedMs = performance.now();
+    const system = await this.o.carriers.system(request.systemId);
+    // Asked before the password is looked at, so that from there to the count nothing is waited for.
+    const elsewhere = system === null ? 0 : await this.o.elsewhere(system.id);
+    if (this.o.failedBinds.isShutOut(peer.address)) return refused('shut_out', startedMs + REFUSED_BIND_MS);
+    const passwordMatches = systemPasswordMatches(this.o.keys, system, request.password);
+    const here = system === null ? 0 : (this.#presences.get(system.id)?.here ?? 0);
+    const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
+    const refusal = refusalOf(system, passwordMatches, applicant);
+    if (system !== null && refusal === null) return this.enter(system, elsewhere);
+    const delayMs = passwordMatches ? REFUSED_BIND_MS : this.o.failedBinds.count(peer.address);
+    return refused(refusal ?? 'unknown_system', startedMs + delayMs);
   }
 
-  private leave(id: Uuid): void {
-    const left = (this.#connections.get(id) ?? 0) - 1;
-    if (left > 0) this.#connections.set(id, left);
-    else this.#connections.delete(id);
+  /** What a system that is here may send from now on. */
+  limit({ id, submitPerSecond }: SmppSystem): void {
+    const presence = this.#presences.get(id);
+    if (presence === undefined || presence.perSecond === submitPerSecond) return;
+    presence.perSecond = submitPerSecond;
+    share(presence);
+  }
+
+  /** How many connections each system has at other gateways; they share its rate. */
+  spread(elsewhere: ReadonlyMap<Uuid, number>): void {
+    for (const [id, presence] of this.#presences) {
+      presence.elsewhere = elsewhere.get(id) ?? 0;
+      share(presence);
+    }
+  }
+
+  private enter(system: SmppSystem, elsewhere: number): Admission {
+    const { id, submitPerSecond: perSecond } = system;
+    const rate = new MessageRate(shareOfRate(perSecond, 1, elsewhere), performance.now());
+    const presence = this.#presences.get(id) ?? { rate, perSecond, here: 0, elsewhere };
+    this.#presences.set(id, presence);
+    presence.here += 1;
+    presence.elsewhere = elsewhere;
+    share(presence);
+    return { admitted: true, system, rate: presence.rate, leave: () => this.leave(id, presence) };
+  }
+
+  private leave(id: Uuid, presence: Presence): void {
+    presence.here -= 1;
+    if (presence.here > 0) share(presence);
+    else this.#presences.delete(id);
   }
 }
 
-function refused(refusal: Refusal): Admission {
+function share({ rate, perSecond, here, elsewhere }: Presence): void {
+  rate.limitTo(shareOfRate(perSecond, here, elsewhere), performance.now());
+}
+
+async function refused(refusal: Refusal, answerAtMs: number): Promise<Admission> {
+  await delay(Math.max(0, answerAtMs - performance.now()));
   return { admitted: false, refusal, status: STATUS_OF[refusal] };
 }

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
-import type { SmppSystem } from '@countersign/carriers';
+import type { SmppSystem, SystemConnection } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
 import { SmppLink, STATUS } from '@countersign/smpp';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer, MessagePdu } from '@countersign/smpp';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundService } from '../inbound/inbound.service.js';
+import type { MessageRate } from './message-rate.js';
+import { SeenRate } from './seen-rate.js';
 import type { Peer, SystemGate } from './system-gate.js';
 
 /** We are the SMSC here. A peer that keeps quiet is normal, so only enquire_link tells whether it lives. */
@@ -31,18 +34,29 @@ export interface SystemLinkOptions {
   readonly onBound: () => void;
 }
 
+/** Who is bound, and what it did since. */
+interface Guest {
+  readonly rate: MessageRate;
+  readonly seen: SeenRate;
+  readonly leave: () => void;
+  readonly sinceMs: number;
+  throttled: number;
+}
+
 /** One connection of a system that connects in: who it is, what it may do, and its messages. */
 export class SystemLink {
   readonly #link: SmppLink;
   /** Settles when the connection is over. */
   readonly ended: Promise<void>;
   #system: SmppSystem | null = null;
+  #guest: Guest | null = null;
   #state: LinkState = 'open';
-  #leave: (() => void) | null = null;
   #closing: Promise<void> | undefined;
 
   constructor(
     socket: Socket,
+    /** Of the connection, not of the system. */
+    private readonly id: Uuid,
     private readonly peer: Peer,
     private readonly o: SystemLinkOptions,
   ) {
@@ -69,9 +83,37 @@ export class SystemLink {
     return this.#system;
   }
 
+  /** Since when, by the monotonic clock; null unless it is bound. */
+  get boundSinceMs(): number | null {
+    return this.#guest?.sinceMs ?? null;
+  }
+
+  /** What others are told of it; null unless it is bound. */
+  get connection(): SystemConnection | null {
+    const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
+    if (this.#system === null || this.#guest === null || bindType === null) return null;
+    const { seen, throttled } = this.#guest;
+    return {
+      id: this.id,
+      systemId: this.#system.id,
+      address: `${this.peer.address}:${this.peer.port}`,
+      bindType,
+      status: {
+        state: state === 'unbinding' ? 'draining' : 'bound',
+        tls: this.peer.overTls,
+        windowUsed,
+        submitPerSecond: seen.perSecond(performance.now()),
+        throttled,
+        enquireLinkMs: enquireLinkRttMs === null ? null : Math.round(enquireLinkRttMs),
+        lastError,
+      },
+    };
+  }
+
   /** Takes on what the system's row says now; messages from here on are treated by it. */
   adopt(system: SmppSystem): void {
     this.#system = system;
+    this.o.gate.limit(system);
   }
 
   /** Answers what came in, unbinds and closes, within that time. Asked again, it waits for the first close. */
@@ -100,28 +142,36 @@ export class SystemLink {
       admission.leave();
       return { status: STATUS.ESME_RBINDFAIL };
     }
-    this.#leave = admission.leave;
-    this.#system = admission.system;
-    this.o.onBound();
-    logger.info({ ...about, carrier: admission.system.carrier }, 'a system bound');
+    const { system, rate, leave } = admission;
+    this.#system = system;
+    const sinceMs = performance.now();
+    this.#guest = { rate, leave, sinceMs, seen: new SeenRate(sinceMs), throttled: 0 };
+    logger.info({ ...about, carrier: system.carrier }, 'a system bound');
     return { status: STATUS.ESME_ROK };
   }
 
   private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
     // The engine hands on no message before the bind.
-    if (this.#system === null) return { status: STATUS.ESME_RINVBNDSTS };
-    return this.o.inbound.accept(pdu, this.#system);
+    if (this.#system === null || this.#guest === null) return { status: STATUS.ESME_RINVBNDSTS };
+    const nowMs = performance.now();
+    this.#guest.seen.count(nowMs);
+    if (this.#guest.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#system);
+    this.#guest.throttled += 1;
+    this.o.metrics.messagesSentBack.inc({ reason: 'throttled' });
+    return { status: STATUS.ESME_RTHROTTLED };
   }
 
   private moveTo(state: LinkState): void {
     this.o.metrics.moveLink('listener', this.#state, state === 'closed' ? null : state);
+    const wasKnown = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
+    if (this.#guest !== null && !wasKnown && state !== 'closed') this.o.onBound();
   }
 
   private end(reason: string): void {
     if (this.#state !== 'closed') this.moveTo('closed');
-    this.#leave?.();
-    this.#leave = null;
+    this.#guest?.leave();
+    this.#guest = null;
     const about = { systemId: this.#system?.systemId, address: this.peer.address, reason };
     if (this.#system === null) this.o.logger.debug(about, 'a connection ended unbound');
     else this.o.logger.info(about, 'a system is gone');

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CarrierDirectory, SmppSystem } from '@countersign/carriers';
+import { Periodic } from '@countersign/postgres';
+import type { Logger } from '@countersign/telemetry';
+import { NetworkSet } from './networks.js';
+
+/** How soon a system that was changed is treated as such. */
+const REFRESH_MS = 1_000;
+/** Connections from nowhere make the rows be read again, but not more often than this. */
+const BETWEEN_READS_MS = 200;
+
+export interface SystemRosterOptions {
+  readonly carriers: Pick<CarrierDirectory, 'listSystems'>;
+  /** A system was made or deleted, or got a password. */
+  readonly onCredentials: () => void;
+  readonly logger: Logger;
+}
+
+/** Every system that may connect in, as its row said a moment ago: one statement a second, however many are bound. */
+export class SystemRoster {
+  #systems: ReadonlyMap<string, SmppSystem> | null = null;
+  #networks = NetworkSet.of([]);
+  #credentials: string | null = null;
+  #periodic: Periodic | undefined;
+  #startedMs = Number.NEGATIVE_INFINITY;
+  /** A read that has not begun: who joins it sees what is true now. */
+  #next: Promise<void> | null = null;
+  readonly #heard: ((startedMs: number) => void)[] = [];
+
+  constructor(private readonly o: SystemRosterOptions) {}
+
+  /** Reads the rows, and again every second. */
+  start(): void {
+    this.#periodic = new Periodic({
+      everyMs: REFRESH_MS,
+      work: async () => {
+        await this.readAnew();
+        return false;
+      },
+      onError: (error) => this.o.logger.debug({ err: error }, 'systems could not be read again'),
+    });
+    this.#periodic.nudge();
+  }
+
+  /** Rows have changed, it is said. */
+  nudge(): void {
+    this.#periodic?.nudge();
+  }
+
+  async stop(): Promise<void> {
+    await this.#periodic?.stop();
+  }
+
+  /** Hears of every read, and when by the monotonic clock it was begun. Must not throw. */
+  onRead(listener: (startedMs: number) => void): void {
+    this.#heard.push(listener);
+  }
+
+  /** The system as it was read last; undefined when there was none of that system_id, or nothing was read yet. */
+  find(systemId: string): SmppSystem | undefined {
+    return this.#systems?.get(systemId);
+  }
+
+  /**
+   * May a peer of this address be one of the systems? An address that no system may come from is looked for again in the
+   * rows of now: a system that was just made is let in. While they cannot be read, what was read last holds; before the
+   * first read everyone may come as far as the bind, which asks the database too.
+   */
+  async mayComeFrom(address: string): Promise<boolean> {
+    if (this.#networks.includes(address)) return true;
+    await this.readAnew().catch(() => undefined);
+    return this.#systems === null || this.#networks.includes(address);
+  }
+
+  private readAnew(): Promise<void> {
+    this.#next ??= this.readNext();
+    return this.#next;
+  }
+
+  private async readNext(): Promise<void> {
+    await delay(Math.max(0, this.#startedMs + BETWEEN_READS_MS - performance.now()));
+    this.#next = null;
+    const startedMs = performance.now();
+    this.#startedMs = startedMs;
+    const systems = await this.o.carriers.listSystems();
+    this.#systems = new Map(systems.map((system) => [system.systemId, system]));
+    this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
+    this.compareCredentials(systems);
+    for (const heard of this.#heard) heard(startedMs);
+  }
+
+  private compareCredentials(systems: readonly SmppSystem[]): void {
+    const credentials = systems.map(({ id, passwordDigest }) => id + passwordDigest.toString('base64')).join();
+    if (this.#credentials !== null && this.#credentials !== credentials) this.o.onCredentials();
+    this.#credentials = credentials;
+  }
+}
