@@ -1,3 +1,13 @@
+export {
+  LEASE_SECONDS,
+  leaseKey,
+  slotKey,
+  type BindLease,
+  type BindSlotName,
+  type LeaseSurvey,
+  type SurveyedSlot,
+} from './bind-lease.js';
+export { BindLeaseStore, type HeldConnection } from './bind-lease.store.js';
 export { BindEntity } from './bind.entity.js';
 export {
   BIND_STATES,
@@ -77,6 +87,7 @@ export {
   type NewDestinationRule,
   type RefusalTally,
 } from './destination.js';
+export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';

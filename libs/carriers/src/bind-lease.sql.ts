@@ -1,0 +1,77 @@
+import { LEASE_SECONDS } from './bind-lease.js';
+
+/** When a lease that is taken or renewed now runs out. */
+const RUNS_OUT = `date_trunc('milliseconds', clock_timestamp()) + interval '${LEASE_SECONDS} seconds'`;
+
+/** Makes the rows of connections that are wanted and have none. Rows are never taken away: their epochs must not begin anew. */
+export const ENSURE_SLOTS = `
+  INSERT INTO bind_connections (bind_id, slot)
+  SELECT b.id, wanted.slot FROM binds b CROSS JOIN LATERAL generate_series(0, b.connections - 1) AS wanted (slot)
+  WHERE b.enabled
+    AND NOT EXISTS (SELECT FROM bind_connections c WHERE c.bind_id = b.id AND c.slot = wanted.slot)
+  ORDER BY b.id, wanted.slot
+  ON CONFLICT (bind_id, slot) DO NOTHING`;
+
+/** Every wanted connection: who holds it, and for how long still. */
+export const SURVEY_SLOTS = `
+  SELECT c.bind_id AS "bindId", c.slot, CASE WHEN held.left_ms > 0 THEN c.owner END AS owner,
+    CASE WHEN held.left_ms > 0 THEN held.left_ms END AS "leftMs"
+  FROM bind_connections c JOIN binds b ON b.id = c.bind_id
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN c.owner IS NOT NULL
+        THEN (extract(epoch FROM c.expires_at - clock_timestamp()) * 1000)::float8 END AS left_ms) AS held
+  WHERE b.enabled AND c.slot < b.connections
+  ORDER BY c.bind_id, c.slot`;
+
+/** Gateways that take connections. */
+export const LIST_TAKERS = `
+  SELECT id FROM gateways
+  WHERE NOT stopping AND seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds' ORDER BY id`;
+
+/**
+ * Takes connections that nobody holds, or whose lease has run out, or that the owner held before it lost sight of them;
+ * those that another gateway is just taking are passed over. $1 owner; $2 binds and $3 slots in the same order.
+ */
+export const CLAIM_SLOTS = `
+  WITH free AS (
+    SELECT c.bind_id, c.slot FROM bind_connections c
+      JOIN unnest($2::uuid[], $3::smallint[]) AS asked (bind_id, slot) ON c.bind_id = asked.bind_id AND c.slot = asked.slot
+    WHERE c.owner IS NULL OR c.owner = $1 OR c.expires_at <= clock_timestamp()
+    ORDER BY c.bind_id, c.slot FOR UPDATE OF c SKIP LOCKED)
+  UPDATE bind_connections AS taken
+  SET owner = $1, epoch = taken.epoch + 1, expires_at = ${RUNS_OUT}, status = NULL
+  FROM free WHERE taken.bind_id = free.bind_id AND taken.slot = free.slot
+  RETURNING taken.bind_id AS "bindId", taken.slot, taken.owner, taken.epoch::text`;
+
+/** The connections of a gateway, locked in one order: two renewals of one gateway must not lock each other out. */
+const OWN_SLOTS = `
+  SELECT c.bind_id, c.slot, own.status FROM bind_connections c
+    JOIN unnest($2::uuid[], $3::smallint[], $4::bigint[], $5::jsonb[]) AS own (bind_id, slot, epoch, status)
+      ON c.bind_id = own.bind_id AND c.slot = own.slot AND c.epoch = own.epoch
+  WHERE c.owner = $1 ORDER BY c.bind_id, c.slot FOR UPDATE OF c`;
+
+/**
+ * Renews leases, with what their owner sees of the connections; answers those that still were its own.
+ * $1 owner; $2 binds, $3 slots, $4 epochs and $5 statuses as JSON in the same order.
+ */
+export const RENEW_SLOTS = `
+  WITH own AS (${OWN_SLOTS})
+  UPDATE bind_connections AS renewed SET expires_at = ${RUNS_OUT}, status = own.status
+  FROM own WHERE renewed.bind_id = own.bind_id AND renewed.slot = own.slot
+  RETURNING renewed.bind_id AS "bindId", renewed.slot`;
+
+/** Gives leases back, with the last that was seen of the connections. Parameters as above. */
+export const RELEASE_SLOTS = `
+  WITH own AS (${OWN_SLOTS})
+  UPDATE bind_connections AS released SET owner = NULL, expires_at = NULL, status = own.status
+  FROM own WHERE released.bind_id = own.bind_id AND released.slot = own.slot`;
+
+/**
+ * Which of these leases are still their owner's. $1 binds, $2 slots, $3 owners, $4 epochs in the same order, $5 whether
+ * one that has run out, and that nobody took, counts.
+ */
+export const CHECK_LEASES = `
+  SELECT c.bind_id AS "bindId", c.slot, c.owner, c.epoch::text FROM bind_connections c
+    JOIN unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::bigint[]) AS named (bind_id, slot, owner, epoch)
+      ON c.bind_id = named.bind_id AND c.slot = named.slot AND c.owner = named.owner AND c.epoch = named.epoch
+  WHERE $5 OR c.expires_at > clock_timestamp()`;

@@ -1,0 +1,14 @@
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
+/**
+ * Says that a gateway lives, and forgets those that have been dead for an hour. $1 its id, $2 host, $3 version,
+ * $4 whether it is stopping.
+ */
+export const BEAT_GATEWAY = `
+  WITH forgotten AS (DELETE FROM gateways WHERE id <> $1 AND seen_at < clock_timestamp() - interval '1 hour')
+  INSERT INTO gateways AS own (id, host, version, started_at, seen_at, stopping)
+  VALUES ($1, $2, $3, ${NOW}, ${NOW}, $4)
+  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, stopping = own.stopping OR excluded.stopping`;
+
+/** Takes a gateway's row away, and with it what it said of its systems. $1 id. */
+export const DELETE_GATEWAY = `DELETE FROM gateways WHERE id = $1`;
