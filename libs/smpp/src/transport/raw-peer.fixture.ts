@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import type { LinkOptions } from '../link-options.js';
+import type { BindType } from '../link-state.js';
 import { STATUS } from '../dictionary.js';
+import { ID, RESP, bind, cstring, pdu, tlv, uint8 } from '../octets.fixture.js';
+import type { BindParts } from '../octets.fixture.js';
 import { SmppLink } from './smpp-link.js';
 
 /** A PDU as a raw peer sees it. */
@@ -79,6 +82,8 @@ export class RawPeer {
   }
 }
 
+export const CREDENTIALS = { systemId: 'esme', password: 'secret' };
+
 /** Timers that no test waits for, unless it says so. */
 export const PATIENT = {
   sessionInitMs: 20_000,
@@ -129,6 +134,32 @@ export class Loopback {
     const link = new SmppLink(near, options);
     this.#links.push(link);
     return { link, peer: new RawPeer(far) };
+  }
+
+  /** An SMSC link and a raw ESME bound to it. */
+  async boundSmsc(
+    changed: Partial<LinkOptions> = {},
+    id: number = ID.bind_transceiver,
+    parts: BindParts = {},
+  ): Promise<{ link: SmppLink; peer: RawPeer }> {
+    const pair = await this.link(linkOptions(changed));
+    pair.peer.send(bind(id, parts));
+    await pair.peer.answer(1);
+    return pair;
+  }
+
+  /** An ESME link bound to a raw SMSC. */
+  async boundEsme(
+    bindType: BindType,
+    changed: Partial<LinkOptions> = {},
+    answerTlvs: readonly Uint8Array[] = [tlv(0x0210, uint8(0x34))],
+  ): Promise<{ link: SmppLink; peer: RawPeer }> {
+    const { link, peer } = await this.link(linkOptions({ role: 'esme', ...changed }));
+    const bound = link.bind({ bindType, ...CREDENTIALS });
+    const { sequence } = await peer.request(ID[`bind_${bindType}`]);
+    peer.send(pdu(RESP + ID[`bind_${bindType}`], sequence, [cstring('smsc'), ...answerTlvs]));
+    await bound;
+    return { link, peer };
   }
 
   /** Two links that talk to each other. */

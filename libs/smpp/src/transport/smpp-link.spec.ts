@@ -3,12 +3,11 @@ import { STATUS } from '../dictionary.js';
 import { LinkClosedError, NotSentError, ResponseTimeoutError, UnreadableResponseError } from '../link-errors.js';
 import type { LinkState } from '../link-state.js';
 import { ID, RESP, TEXT, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../octets.fixture.js';
-import type { BindParts } from '../octets.fixture.js';
 import { deliverSm, submitSm } from '../pdu.js';
 import type { MessagePdu, Pdu } from '../pdu.js';
 import type { MessageAnswer } from '../link-options.js';
 import { octetsTlv } from '../tlv.js';
-import { Loopback, PATIENT, RawPeer, linkOptions } from './raw-peer.fixture.js';
+import { CREDENTIALS, Loopback, PATIENT, RawPeer, linkOptions } from './raw-peer.fixture.js';
 import { SmppLink } from './smpp-link.js';
 
 let loopback: Loopback;
@@ -18,33 +17,8 @@ beforeAll(async () => {
 afterAll(() => loopback.close());
 
 const OK: MessageAnswer = { status: STATUS.ESME_ROK };
-const GO = { systemId: 'esme', password: 'secret' };
-
-/** An SMSC link and a raw ESME bound to it. */
-async function boundTo(
-  changed: Parameters<typeof linkOptions>[0] = {},
-  id: number = ID.bind_transceiver,
-  parts: BindParts = {},
-): Promise<{ link: SmppLink; peer: RawPeer }> {
-  const pair = await loopback.link(linkOptions(changed));
-  pair.peer.send(bind(id, parts));
-  await pair.peer.answer(1);
-  return pair;
-}
-
-/** An ESME link bound to a raw SMSC. */
-async function boundAs(
-  bindType: 'transmitter' | 'receiver' | 'transceiver',
-  changed: Parameters<typeof linkOptions>[0] = {},
-  answerTlvs: readonly Uint8Array[] = [tlv(0x0210, uint8(0x34))],
-): Promise<{ link: SmppLink; peer: RawPeer }> {
-  const { link, peer } = await loopback.link(linkOptions({ role: 'esme', ...changed }));
-  const bound = link.bind({ bindType, ...GO });
-  const { id, sequence } = await peer.receive().then((got) => (got === 'closed' ? { id: 0, sequence: 0 } : got));
-  peer.send(pdu(RESP + id, sequence, [cstring('smsc'), ...answerTlvs]));
-  await bound;
-  return { link, peer };
-}
+const boundTo = (...of: Parameters<Loopback['boundSmsc']>) => loopback.boundSmsc(...of);
+const boundAs = (...of: Parameters<Loopback['boundEsme']>) => loopback.boundEsme(...of);
 
 describe('binding, as an SMSC', () => {
   it.each([
@@ -285,7 +259,7 @@ describe('requests of ours', () => {
 
   it('a refused bind is a value, and the link closes', async () => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
-    const bound = link.bind({ bindType: 'transceiver', ...GO });
+    const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
     const { sequence } = await peer.request(ID.bind_transceiver);
     peer.send(pdu(RESP + ID.bind_transceiver, sequence, [], STATUS.ESME_RINVPASWD));
     expect(await bound).toEqual({ status: STATUS.ESME_RINVPASWD, systemId: '' });
@@ -294,7 +268,7 @@ describe('requests of ours', () => {
 
   it('a deliver_sm right behind the bind response is taken', async () => {
     const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
-    const bound = link.bind({ bindType: 'receiver', ...GO });
+    const bound = link.bind({ bindType: 'receiver', ...CREDENTIALS });
     await peer.request(ID.bind_receiver);
     peer.send(pdu(RESP + ID.bind_receiver, 1, [cstring('smsc')]), message({}, [], ID.deliver_sm));
     expect((await peer.answer(7)).status).toBe(0);
@@ -349,7 +323,7 @@ describe('two links', () => {
       linkOptions(),
       linkOptions({ role: 'esme', onChange: (state) => states.push(state) }),
     );
-    expect(await esme.bind({ bindType: 'transceiver', ...GO })).toEqual({ status: 0, systemId: 'gateway' });
+    expect(await esme.bind({ bindType: 'transceiver', ...CREDENTIALS })).toEqual({ status: 0, systemId: 'gateway' });
     const up = await esme.request(submitSm({ shortMessage: Buffer.from('up') }));
     expect(up.command === 'submit_sm_resp' && up.fields.messageId).toBe('id-1');
     const down = await smsc.request(deliverSm({ shortMessage: Buffer.from('down') }));
