@@ -2,8 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
 
 let room: ControlPlaneRoom;
 
@@ -11,6 +15,9 @@ beforeAll(async () => {
   room = await ControlPlaneRoom.open();
 });
 afterAll(() => room.close());
+
+const documentOf = async (): Promise<OpenAPIObject> =>
+  JSON.parse((await room.call('/v1/openapi.json', { key: null })).text) as OpenAPIObject;
 
 const REDOCLY = [
   'node_modules/@redocly/cli/bin/cli.js',
@@ -41,5 +48,65 @@ describe('GET /v1/openapi.json', () => {
     const { status, stdout } = spawnSync(process.execPath, [...REDOCLY, file], { env, encoding: 'utf8' });
     rmSync(folder, { recursive: true });
     expect([stdout, status]).toEqual(['', 0]);
+  });
+});
+
+describe('the calls of the document', () => {
+  it('have names of their own, and say which key they take', async () => {
+    const operations = operationsOf(await documentOf()).map(({ operation }) => operation);
+    const names = operations.map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(operations.length);
+    for (const { operationId, security, summary, tags } of operations) {
+      const scopes = operationId === 'getOpenapi' ? [] : [{ bearer: [expect.any(String) as string] }];
+      expect([operationId, security]).toEqual([operationId, scopes]);
+      expect([typeof summary, tags?.length]).toEqual(['string', 1]);
+    }
+  });
+
+  it('are all the methods that their addresses have', async () => {
+    const operations = operationsOf(await documentOf());
+    for (const path of new Set(operations.map((each) => each.path))) {
+      const target = path.replaceAll(/\{[^}]+\}/g, 'x');
+      const methods = operations
+        .filter((each) => new RegExp(`^${each.path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(target))
+        .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+      const { status, headers } = await room.call(target, { method: 'OPTIONS' });
+      expect([path, status, headers['allow']]).toEqual([path, 405, [...new Set(methods)].sort().join(', ')]);
+    }
+  });
+
+  it('never say nullable, which OpenAPI 3.1 does not know', async () => {
+    expect(JSON.stringify(await documentOf())).not.toContain('"nullable"');
+  });
+});
+
+describe('the webhooks of the document', () => {
+  it('are what is really posted, field by field', async () => {
+    const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
+      (name) => `verification.${name}`,
+    );
+    await room.database.query('UPDATE accounts SET webhook_events = $1', [types]);
+    const receiver = await startReceiver();
+    const seen = (): string[] =>
+      receiver.received.map(({ body }) => String(Reflect.get(JSON.parse(body) as object, 'type')));
+    try {
+      const create = async (phone: string): Promise<string> => {
+        const changes = { phone, webhookUrl: receiver.url, ttl: 300, metadata: { orderId: '7' } };
+        return `/v1/verify/${String((await room.create(changes, { key: room.demo.testApiKey })).json['id'])}`;
+      };
+      for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
+      const call = { key: room.demo.testApiKey };
+      await room.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
+      await room.call(await create('+15005550004'), { ...call, method: 'DELETE' });
+      const wanted = ['completed', 'denied', 'sender_mismatch', 'otp_delivery', 'cancelled'];
+      await until('every kind of event came', 20_000, () =>
+        wanted.every((name) => seen().includes(`verification.${name}`)),
+      );
+      const documented = await room.documented();
+      for (const posted of receiver.received)
+        expect([posted.body, documented.eventFaults(posted)]).toEqual([posted.body, []]);
+    } finally {
+      await receiver.close();
+    }
   });
 });

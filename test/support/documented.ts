@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import type { Received } from './receiver.js';
 
 /** What came back for a request, as far as the description of the API speaks of it. */
 export interface Observed {
@@ -66,6 +67,22 @@ export class Documented {
     return [
       ...this.headerFaults(observed, objectAt(response, 'headers')),
       ...(method === 'head' ? [] : this.bodyFaults(observed, response, pointer)),
+    ];
+  }
+
+  /** The same for an event that was posted to a webhook. */
+  eventFaults({ headers, body }: Pick<Received, 'headers' | 'body'>): string[] {
+    const event = parsed(body) ?? {};
+    const operation = objectAt(this.document, 'webhooks', String(event['type']), 'post');
+    const parameters = operation['parameters'];
+    if (!Array.isArray(parameters)) return [`${String(event['type'])} is not documented`];
+    const pointer = ['webhooks', String(event['type']), 'post'];
+    return [
+      ...parameters.flatMap((parameter: unknown, at) => {
+        const value = headers[String(asObject(parameter)['name'])];
+        return this.validate([...pointer, 'parameters', String(at), 'schema'], value);
+      }),
+      ...this.validate([...pointer, 'requestBody', 'content', 'application/json', 'schema'], event),
     ];
   }
 

@@ -20,7 +20,13 @@ export interface OperationText {
   readonly summary: string;
   readonly description?: string;
   /** What a success looks like; no type for an answer without a body. */
-  readonly answer: { readonly status: 200 | 201 | 202 | 204; readonly description: string; readonly type?: Type };
+  readonly answer: {
+    readonly status: 200 | 201 | 202 | 204;
+    readonly description: string;
+    readonly type?: Type;
+    /** In place of one that is made of the fields' own. */
+    readonly example?: Readonly<Record<string, unknown>>;
+  };
   /** What this call refuses with, besides what every call can (`EVERYWHERE`). */
   readonly errors: readonly ErrorCode[];
 }
@@ -68,11 +74,16 @@ export function Operation({ id, tag, summary, description, answer, errors }: Ope
     const { status } = ERRORS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  const { status, type } = answer;
+  const { status, type, example } = answer;
   return applyDecorators(
     ApiTags(tag),
     ApiOperation({ operationId: id, summary, ...(description === undefined ? {} : { description }) }),
-    ApiResponse({ status, description: answer.description, ...(type === undefined ? {} : { type }) }),
+    ApiResponse({
+      status,
+      description: answer.description,
+      ...(type === undefined ? {} : { type }),
+      ...(example === undefined ? {} : { example }),
+    }),
     ApiExtraModels(ErrorAnswer),
     ...[...byStatus].map(([refused, codes]) => ApiResponse(errorAnswer(refused, codes))),
   );

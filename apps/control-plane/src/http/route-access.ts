@@ -1,5 +1,7 @@
 import type { ApiKeyPrincipal, Scope } from '@countersign/accounts';
+import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiSecurity } from '@nestjs/swagger';
 import type { LimitHeaders } from './limit-headers.js';
 
 /** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
@@ -36,4 +38,7 @@ declare module 'fastify' {
 }
 
 /** Needed on every handler: a route that does not say who may call it stops the boot. */
-export const Access = (route: RouteAccess): MethodDecorator => RouteConfig({ route });
+export const Access = (route: RouteAccess): MethodDecorator =>
+  route.access === 'public'
+    ? RouteConfig({ route })
+    : applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', [route.access === 'key' ? route.scope : 'admin']));

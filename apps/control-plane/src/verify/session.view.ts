@@ -24,12 +24,17 @@ export class ListedSession {
   @ApiProperty(SESSION_ID)
   id!: string;
 
-  @ApiProperty({ enum: SESSION_STATUSES, description: 'A pending session past `expiresAt` reads `expired`.' })
+  @ApiProperty({
+    enum: SESSION_STATUSES,
+    description: 'A pending session past `expiresAt` reads `expired`.',
+    example: 'approved',
+  })
   status!: SessionStatus;
 
   @ApiProperty({
     enum: ['rcs', 'sms_fallback'],
     description: 'The delivery path that was chosen. It never changes after create has answered.',
+    example: 'sms_fallback',
   })
   channel!: Channel;
 
@@ -102,6 +107,33 @@ export class SessionAnswer extends ListedSession {
   @ApiPropertyOptional({ ...ENTROPY, description: `Only when approved. ${ENTROPY.description}` })
   authEntropy?: string;
 }
+
+/** What create answers, for the API description. */
+export const PENDING_SESSION = {
+  id: SESSION_ID.example,
+  status: 'pending',
+  channel: 'sms_fallback',
+  fallbackUri: 'sms:+14155550199?body=AUTH-ACME-7Q2M9XK4T1V8C3ZB%0ASend%20this%20message%20to%20sign%20in%20to%20Acme.',
+  phone: PHONE.example,
+  accountId: 'acct_01HF7YAT000000000000000002',
+  brandId: 'brd_01HF7YAT000000000000000003',
+  brandSlug: 'ACME',
+  clientChallenge: 'ab'.repeat(32),
+  latencyMs: null,
+  approvedAt: null,
+  expiresAt: '2023-11-14T22:14:50.007Z',
+  createdAt: '2023-11-14T22:13:20.007Z',
+  metadata: { orderId: '7' },
+} as const;
+
+/** The same session once the phone has answered. */
+export const APPROVED_SESSION = {
+  ...PENDING_SESSION,
+  status: 'approved',
+  latencyMs: 4314,
+  approvedAt: '2023-11-14T22:13:24.321Z',
+  authEntropy: ENTROPY.example,
+} as const;
 
 /** One page of sessions, newest first. */
 export class SessionListAnswer {

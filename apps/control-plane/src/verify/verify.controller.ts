@@ -10,7 +10,7 @@ import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Idempotent, type IdempotentCall } from '../idempotency/idempotent-call.decorator.js';
 import { CreateVerification } from './create-verification.dto.js';
 import { ListVerifications } from './list-verifications.dto.js';
-import { SessionAnswer, SessionListAnswer } from './session.view.js';
+import { APPROVED_SESSION, PENDING_SESSION, SessionAnswer, SessionListAnswer } from './session.view.js';
 import { VerifyService } from './verify.service.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
@@ -33,7 +33,7 @@ export class VerifyController {
     summary: 'Open a session',
     description:
       'Opens a session for a phone number. Where no card was delivered the answer carries `fallbackUri`, the link behind a “tap to verify” button.',
-    answer: { status: 200, description: 'The session, pending.', type: SessionAnswer },
+    answer: { status: 200, description: 'The session, pending.', type: SessionAnswer, example: PENDING_SESSION },
     errors: [
       'INVALID_PHONE',
       'INVALID_BRAND',
@@ -74,7 +74,7 @@ export class VerifyController {
     summary: 'Fetch a session',
     description:
       'The session as it is now, with `approvedAt`, `latencyMs` and `authEntropy` once approved. An expired session is not found. Webhooks and the WebSocket channel tell the same sooner.',
-    answer: { status: 200, description: 'The session.', type: SessionAnswer },
+    answer: { status: 200, description: 'The session.', type: SessionAnswer, example: APPROVED_SESSION },
     errors: ['SESSION_NOT_FOUND'],
   })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('sessionId') sessionId: string): Promise<string> {

@@ -46,16 +46,19 @@ export class Schemas {
     return this.fields(within, `${name}${schema.items === undefined ? '.' : '[].'}`, depth + 1);
   }
 
-  /** What a value can look like: the schema's own example, else one made of its parts. */
-  example(written: Written, depth = 0): unknown {
+  /**
+   * What a value can look like: the schema's own example, else one made of its parts. With `whole`, of those too that may
+   * be left out.
+   */
+  example(written: Written, options: { readonly whole: boolean } = { whole: true }, depth = 0): unknown {
     const schema = this.resolve(written);
     const own = this.ownExample(schema);
     if (own !== undefined) return own;
-    if (schema.items !== undefined) return depth < MAX_DEPTH ? [this.example(schema.items, depth + 1)] : [];
-    if (schema.properties === undefined) return schema.type === 'object' ? {} : PLAIN[typesOf(schema)[0] ?? ''];
-    return Object.fromEntries(
-      Object.entries(schema.properties).map(([name, inner]) => [name, this.example(inner, depth + 1)]),
-    );
+    if (schema.items !== undefined) return depth < MAX_DEPTH ? [this.example(schema.items, options, depth + 1)] : [];
+    const { properties, required = [] } = schema;
+    if (properties === undefined) return schema.type === 'object' ? {} : PLAIN[typesOf(schema)[0] ?? ''];
+    const shown = Object.entries(properties).filter(([name]) => options.whole || required.includes(name));
+    return Object.fromEntries(shown.map(([name, inner]) => [name, this.example(inner, options, depth + 1)]));
   }
 
   private ownExample({ example, examples, enum: values, default: usual, format }: Schema): unknown {

@@ -6,6 +6,8 @@ import type { Schemas } from '../openapi/schema.js';
 import { block, code, escape, table } from '../page.js';
 import { fieldTable } from './field-table.js';
 
+/** A schema, or where it is. */
+type Written = Parameters<Schemas['example']>[0];
 type Content = NonNullable<NonNullable<OpenAPIObject['components']>['requestBodies']>[string];
 type Answer = NonNullable<Operation['operation']['responses'][string]>;
 
@@ -16,6 +18,7 @@ export function callSection(call: Operation, schemas: Schemas, baseUrl: string):
   return `<section class="call" aria-labelledby="${escape(name)}">
 <h2 id="${escape(name)}">${escape(operation.summary ?? name)}</h2>
 <p class="path"><span class="verb ${method}">${method}</span> ${escape(path)}</p>
+<p class="kind">${neededKey(call)}</p>
 ${operation.description === undefined ? '' : `<p>${inline(operation.description)}</p>`}
 ${parameters(call, schemas)}
 ${body(call, schemas)}
@@ -23,6 +26,13 @@ ${body(call, schemas)}
 ${block(curl(call, schemas, baseUrl))}
 ${answers(call, schemas)}
 </section>`;
+}
+
+/** Which key the call takes, of its first security requirement. */
+function neededKey({ operation }: Operation): string {
+  const [scope] = Object.values(operation.security?.[0] ?? {}).flat();
+  if (scope === undefined) return 'Without a key.';
+  return scope === 'admin' ? 'The admin key.' : `A key with the scope ${code(scope)}.`;
 }
 
 function parameters({ operation }: Operation, schemas: Schemas): string {
@@ -52,17 +62,15 @@ function curl({ method, path, operation }: Operation, schemas: Schemas, baseUrl:
 }
 
 /** An example of a body with only what must be in it; with all of it when nothing must. */
-function neededOf(schema: Parameters<Schemas['example']>[0], schemas: Schemas): unknown {
-  const { required = [] } = schemas.resolve(schema);
-  const whole = Object.entries(schemas.example(schema) ?? {});
-  return Object.fromEntries(required.length === 0 ? whole : whole.filter(([name]) => required.includes(name)));
+function neededOf(schema: Written, schemas: Schemas): unknown {
+  return schemas.example(schema, { whole: (schemas.resolve(schema).required ?? []).length === 0 });
 }
 
-function answers({ operation }: Operation, schemas: Schemas): string {
-  const all = Object.entries(operation.responses).flatMap(([status, answer]) =>
+function answers(call: Operation, schemas: Schemas): string {
+  const all = Object.entries(call.operation.responses).flatMap(([status, answer]) =>
     answer === undefined || '$ref' in answer ? [] : [{ status, answer }],
   );
-  const successes = all.filter(({ status }) => Number(status) < 400).map((each) => success(each, schemas));
+  const successes = all.filter(({ status }) => Number(status) < 400).map((each) => success(call, each, schemas));
   const refusals = all
     .filter(({ status }) => Number(status) >= 400)
     .map(({ status, answer }) => refusal(status, answer));
@@ -72,7 +80,9 @@ function answers({ operation }: Operation, schemas: Schemas): string {
   ].join('\n');
 }
 
+/** What is optional in an answer is mostly shown once, by the call that makes the thing. */
 function success(
+  { method }: Operation,
   { status, answer }: { readonly status: string; readonly answer: Exclude<Answer, { $ref: string }> },
   schemas: Schemas,
 ): string {
@@ -80,7 +90,9 @@ function success(
   const fields = schema === undefined ? [] : schemas.fields(schema);
   const parts = [`<h3>Answer ${escape(status)}</h3>`, `<p>${inline(answer.description)}</p>`];
   if (schema !== undefined && fields.length > 0) {
-    parts.push(block(JSON.stringify(schemas.example(schema), null, 2)), fieldTable(fields, { asked: false }));
+    const example: unknown =
+      answer.content?.['application/json']?.example ?? schemas.example(schema, { whole: method === 'POST' });
+    parts.push(block(JSON.stringify(example, null, 2)), fieldTable(fields, { asked: false }));
   }
   return parts.join('\n');
 }
@@ -90,6 +102,6 @@ function refusal(status: string, { description }: { readonly description: string
   return [status, codes.map((each) => `<a href="/docs/errors/${each}">${code(each)}</a>`).join(', ')];
 }
 
-function schemaOf(holder: Content | Answer | undefined): Parameters<Schemas['example']>[0] | undefined {
+function schemaOf(holder: Content | Answer | undefined): Written | undefined {
   return holder === undefined || '$ref' in holder ? undefined : holder.content?.['application/json']?.schema;
 }
