@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import smpp, { type PDU, type PduValues } from 'smpp';
+import smpp, { type PDU, type PduValues, type Server } from 'smpp';
 import { SmscLink } from '../../apps/simulator/src/smsc/smsc.link.js';
 
 const OK = 0;
@@ -14,7 +14,7 @@ export class Carrier {
   /** What becomes of the next submits; `takes` again after them. */
   readonly script: ((pdu: PDU) => Taken)[] = [];
   readonly #links = new Set<SmscLink>();
-  readonly #server = smpp.createServer((session) => this.#accept(new SmscLink(session, this.#events)));
+  readonly #server: Server;
   readonly #events = {
     authenticate: (): number => OK,
     answersEnquireLink: (): boolean => true,
@@ -23,7 +23,13 @@ export class Carrier {
   };
   #count = 0;
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    /** Another version of the stack. */
+    stack = smpp,
+  ) {
+    this.#server = stack.createServer((session) => this.#accept(new SmscLink(session, this.#events)));
+  }
 
   async listen(): Promise<number> {
     this.#server.listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-import smpp, { type PDU, type PduValues, type Session } from 'smpp';
+import smpp, { type PDU, type PduValues, type Session, type SessionOptions } from 'smpp';
 
 export type BindKind = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver';
 export type MessageCommand = 'submit_sm' | 'data_sm' | 'deliver_sm';
@@ -11,6 +11,10 @@ export interface EsmeAccount {
   /** PEM of the authority to trust; plain without. */
   readonly ca?: string;
   readonly interfaceVersion?: number;
+  /** What else is told to the connection: its own address, a client certificate. */
+  readonly connection?: SessionOptions;
+  /** Another version of the stack. */
+  readonly stack?: typeof smpp;
 }
 
 const ANSWER_MS = 10_000;
@@ -28,9 +32,10 @@ export class Esme {
   }
 
   /** A connection that has not bound. */
-  static async connect({ port, ca }: Pick<EsmeAccount, 'port' | 'ca'>): Promise<Esme> {
+  static async connect(account: Pick<EsmeAccount, 'port' | 'ca' | 'connection' | 'stack'>): Promise<Esme> {
+    const { port, ca, connection, stack = smpp } = account;
     const withTls = ca === undefined ? {} : { tls: true, ca, rejectUnauthorized: true };
-    const session = smpp.connect({ host: '127.0.0.1', port, ...withTls });
+    const session = stack.connect({ host: '127.0.0.1', port, ...withTls, ...connection });
     const esme = new Esme(session);
     await new Promise<void>((resolve, reject) => {
       session.once('connect', resolve);

@@ -111,9 +111,9 @@ export class GatewayRoom {
     return esme;
   }
 
-  /** A connection to the plain port that has not bound. */
-  async stranger(): Promise<Esme> {
-    const esme = await Esme.connect({ port: this.ports.smpp });
+  /** A connection that has not bound; to the plain port, unless told otherwise. */
+  async stranger(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
+    const esme = await Esme.connect({ port: this.ports.smpp, ...changes });
     this.#esmes.push(esme);
     return esme;
   }

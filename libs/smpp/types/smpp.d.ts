@@ -287,6 +287,7 @@ declare module 'smpp' {
     key?: string | Buffer;
     servername?: string;
     rejectUnauthorized?: boolean;
+    localAddress?: string;
     auto_enquire_link_period?: number;
   }
 
@@ -336,5 +337,11 @@ declare module 'smpp' {
     connect(options: SessionOptions | string, listener?: () => void): Session;
   }
   const smpp: Smpp;
+  export default smpp;
+}
+
+/** npm `smpp` 0.6.0-rc.4 beside 0.5.1, for tests: another stack to speak to, of the same shape. */
+declare module 'smpp-rc' {
+  import smpp from 'smpp';
   export default smpp;
 }

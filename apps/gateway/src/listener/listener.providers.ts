@@ -1,4 +1,5 @@
 import type { FactoryProvider } from '@nestjs/common';
+import { PubSub } from '@countersign/bus';
 import { CarrierDirectory, SystemConnectionStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
@@ -12,13 +13,19 @@ import { ListenerService, type ListenerOptions } from './listener.service.js';
 import { SystemGate } from './system-gate.js';
 import { SystemRoster } from './system-roster.js';
 
+/** Whoever changes the row of a system says so here. */
+const SYSTEMS_TOPIC = 'systems';
+
 export const listenerProviders: FactoryProvider[] = [
   { provide: FailedBinds, inject: [], useFactory: () => new FailedBinds() },
   {
     provide: SystemRoster,
-    inject: [CarrierDirectory, FailedBinds, LOGGER],
-    useFactory: (carriers: CarrierDirectory, failedBinds: FailedBinds, logger: Logger) =>
-      new SystemRoster({ carriers, logger, onCredentials: () => failedBinds.forgive() }),
+    inject: [CarrierDirectory, FailedBinds, PubSub, LOGGER],
+    useFactory: (carriers: CarrierDirectory, failedBinds: FailedBinds, bus: PubSub, logger: Logger) => {
+      const roster = new SystemRoster({ carriers, logger, onCredentials: () => failedBinds.forgive() });
+      bus.subscribe(SYSTEMS_TOPIC, () => roster.nudge());
+      return roster;
+    },
   },
   {
     provide: SystemGate,

@@ -110,15 +110,21 @@ export class ListenerService {
 
   private async admit(socket: net.Socket, serve: (socket: net.Socket) => void): Promise<void> {
     socket.on('error', () => undefined);
+    const reason = await this.whyNot(socket);
+    if (reason !== null) this.turnAway(socket, reason);
+    else if (!socket.destroyed) serve(socket);
+  }
+
+  /** Why this connection may not stay; null: it may. From here on it is one of the crowd, until it is closed. */
+  private async whyNot(socket: net.Socket): Promise<TurnedAway | null> {
     const address = socket.remoteAddress ?? '';
     const name = nameOf(socket);
-    if (this.o.failedBinds.isShutOut(address)) return this.turnAway(socket, 'shut_out');
+    if (this.o.failedBinds.isShutOut(address)) return 'shut_out';
     const entry = this.#crowd.enter(name, address, socket);
-    if (!entry.entered) return this.turnAway(socket, entry.reason);
+    if (!entry.entered) return entry.reason;
     socket.once('close', () => this.#crowd.leave(name));
     if (entry.pushedOut !== null) this.turnAway(entry.pushedOut, 'crowd');
-    if (!(await this.o.roster.mayComeFrom(address))) return this.turnAway(socket, 'network');
-    if (!socket.destroyed) serve(socket);
+    return (await this.o.roster.mayComeFrom(address)) ? null : 'network';
   }
 
   private turnAway(socket: net.Socket, reason: TurnedAway): void {
