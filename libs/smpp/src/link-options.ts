@@ -57,6 +57,11 @@ export interface LinkOptions {
   onChange?(state: LinkState): void;
   /** Every PDU read and written, passwords and text in clear (see `redactPdu`); for metrics and traces. */
   onPdu?(direction: 'in' | 'out', pdu: Pdu): void;
+  /**
+   * The octets of every PDU read and written, those that are malformed too, before they are handled; passwords and text in
+   * clear (see `redactOctets`). A view, valid during the call.
+   */
+  onOctets?(direction: 'in' | 'out', octets: Buffer): void;
   /** Octets that could not be read as a PDU. */
   onMalformed?(malformed: MalformedPdu): void;
 }

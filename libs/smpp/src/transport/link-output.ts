@@ -27,11 +27,12 @@ export class LinkOutput {
     private readonly onUnread: () => void,
   ) {}
 
-  /** Throws InvalidPduError before anything is written. */
-  write(pdu: Pdu): void {
+  /** Answers the octets written. Throws InvalidPduError before anything is. */
+  write(pdu: Pdu): number {
     const length = encodedLength(pdu);
     const start = this.#reserve(length);
     if (this.#chunk !== null) writePdu(pdu, length, this.#chunk, start);
+    return length;
   }
 
   /** A view of the last octets written. */

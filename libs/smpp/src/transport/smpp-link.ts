@@ -192,6 +192,10 @@ export class SmppLink {
       onReadDone: (read) => this.#readDone(read),
       onBroken: (reason, how) => this.#close(reason, how),
       onTap: 'onPdu' in this.#options ? tap : null,
+      onOctets:
+        'onOctets' in this.#options
+          ? (direction, octets) => this.#notify(() => this.#options.onOctets?.(direction, octets))
+          : null,
     });
   }
 

@@ -18,6 +18,7 @@ export interface WireOptions {
   /** The other side, the network or a limit ended the connection; call `close`. */
   onBroken: (reason: string, how: 'flush' | 'now') => void;
   onTap: ((direction: 'in' | 'out', pdu: Pdu) => void) | null;
+  onOctets: ((direction: 'in' | 'out', octets: Buffer) => void) | null;
 }
 
 /** PDUs in, PDUs out, over one socket: the only file of the engine that touches it besides its output buffer. */
@@ -64,7 +65,8 @@ export class Wire {
   /** Throws InvalidPduError, before anything is written, when a field is out of its limits. */
   send(pdu: Pdu): void {
     if (this.#closing) return;
-    this.#output.write(pdu);
+    const length = this.#output.write(pdu);
+    this.options.onOctets?.('out', this.#output.tail(length));
     this.options.onTap?.('out', pdu);
   }
 
@@ -128,6 +130,7 @@ export class Wire {
   }
 
   #receive(octets: Buffer, start: number, end: number): void {
+    this.options.onOctets?.('in', octets.subarray(start, end));
     const pdu = decodePdu(octets, start, end, this.limits);
     if (pdu.command !== 'malformed') this.options.onTap?.('in', pdu);
     this.options.onReceived(pdu);
@@ -136,8 +139,11 @@ export class Wire {
   #sendBare(id: number, status: number, sequence: number): void {
     if (this.#closing) return;
     this.#output.writeBare(id, status, sequence);
-    if (this.options.onTap === null) return;
-    const pdu = decodePdu(this.#output.tail(HEADER_OCTETS));
-    if (pdu.command !== 'malformed') this.options.onTap('out', pdu);
+    const { onTap, onOctets } = this.options;
+    if (onTap === null && onOctets === null) return;
+    const octets = this.#output.tail(HEADER_OCTETS);
+    onOctets?.('out', octets);
+    const pdu = decodePdu(octets);
+    if (pdu.command !== 'malformed') onTap?.('out', pdu);
   }
 }
