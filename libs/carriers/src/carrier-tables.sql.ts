@@ -1,7 +1,8 @@
+import { LEASE_SECONDS } from './bind-lease.js';
 import { BIND, SYSTEM } from './carrier.sql.js';
 
-/** A gateway that has not been seen for so long is dead: the time of a lease (contract, Admin). */
-const ALIVE = `seen_at > clock_timestamp() - interval '15 seconds'`;
+/** A gateway that has not been seen for the time of a lease is dead. */
+const ALIVE = `seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds'`;
 
 /** A bind with the rows of its connections, by slot. A lease that has run out holds nothing. */
 export const BIND_RECORD = `${BIND}, (

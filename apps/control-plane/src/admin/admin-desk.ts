@@ -52,9 +52,9 @@ export class AdminDesk {
       const outcome = await write(tx);
       if (!outcome.ok) return outcome;
       const { row, once } = outcome.value;
-      const after = resource.view(row);
+      const after = noted(resource, outcome.value);
       await this.note(tx, resource, by, { action: 'create', id: row.id, before: null, after });
-      return succeed({ ...after, ...once });
+      return succeed({ ...resource.view(row), ...once });
     });
   }
 
@@ -66,14 +66,14 @@ export class AdminDesk {
     write: (tx: Executor, row: Row) => Reply<Row, View>,
   ): Promise<Outcome<View>> {
     return this.withLocked(resource, id, async (tx, row) => {
-      const before = resource.view(row);
+      const before = noted(resource, { row });
       const outcome = await write(tx, row);
       if (!outcome.ok) return outcome;
       const { once } = outcome.value;
-      const after = resource.view(outcome.value.row);
+      const after = noted(resource, outcome.value);
       const changed = once !== undefined || JSON.stringify(before) !== JSON.stringify(after);
       if (changed) await this.note(tx, resource, by, { action, id: row.id, before, after });
-      return succeed({ ...after, ...once });
+      return succeed({ ...resource.view(outcome.value.row), ...once });
     });
   }
 
@@ -94,7 +94,12 @@ export class AdminDesk {
   ): Promise<Outcome<null>> {
     return this.withLocked(resource, id, async (tx, row) => {
       await write(tx, row);
-      await this.note(tx, resource, by, { action: 'delete', id: row.id, before: resource.view(row), after: null });
+      await this.note(tx, resource, by, {
+        action: 'delete',
+        id: row.id,
+        before: noted(resource, { row }),
+        after: null,
+      });
       return succeed(null);
     });
   }
@@ -112,11 +117,13 @@ export class AdminDesk {
   }
 
   private async inTransaction<T>(
-    { refusals }: Pick<AdminResource<never, never>, 'refusals'>,
+    { refusals, committed }: Pick<AdminResource<never, never>, 'refusals' | 'committed'>,
     work: (tx: Executor) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     try {
-      return await this.database.transaction(work);
+      const outcome = await this.database.transaction(work);
+      if (outcome.ok) committed?.();
+      return outcome;
     } catch (error) {
       const refusal = error instanceof DataError && error.constraint !== null ? refusals[error.constraint] : undefined;
       if (refusal === undefined) throw error;
@@ -139,6 +146,15 @@ export class AdminDesk {
     const resourceId = renderId(idPrefix, id);
     return this.audit.append(tx, { actor, action, resource: name, resourceId, before, after, requestId });
   }
+}
+
+/** What is written down of a thing: what engineers decide, and which secrets they have just set. */
+function noted<Row extends { readonly id: Uuid }, View extends object>(
+  resource: AdminResource<Row, View>,
+  { row, hidden = [] }: Written<Row, View>,
+): object {
+  const shown = resource.audited?.(row) ?? resource.view(row);
+  return { ...shown, ...Object.fromEntries(hidden.map((name) => [name, '[set]'])) };
 }
 
 const unknown = ({ noun }: Pick<AdminResource<never, never>, 'noun'>) =>

@@ -17,6 +17,10 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   /** One of them, in a sentence: `brand`. */
   readonly noun: string;
   readonly table: Records<Row>;
+  /** What the audit log keeps of it, where the view shows more than what engineers decide. */
+  readonly audited?: (row: Row) => object;
+  /** Told after a change of it has been committed. */
+  readonly committed?: () => void;
   /** What the constraints of its table mean for the caller, by their names; any other one is a fault of ours. */
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
@@ -25,6 +29,8 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
 export interface Written<Row, View> {
   readonly row: Row;
   readonly once?: Partial<View>;
+  /** Fields that are only ever written, and now were: the audit log has their names. */
+  readonly hidden?: readonly string[];
 }
 
 /** Who asks, and in which request: what the audit log wants to know. */

@@ -1,5 +1,5 @@
 import { AccountStore, PriceStore } from '@countersign/accounts';
-import { DestinationStore } from '@countersign/carriers';
+import { CarrierStore, DestinationStore } from '@countersign/carriers';
 import { AuditStore } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -11,14 +11,23 @@ import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './admin-defaults.js';
 import { AdminDesk } from './admin-desk.js';
 import { AuditController } from './audit/audit.controller.js';
+import { BindResource } from './binds/bind.resource.js';
+import { BindsController } from './binds/binds.controller.js';
 import { BrandResource } from './brands/brand.resource.js';
 import { BrandsController } from './brands/brands.controller.js';
 import { DestinationResource } from './destinations/destination.resource.js';
 import { DestinationsController } from './destinations/destinations.controller.js';
+import { GatewaysController } from './gateways/gateways.controller.js';
+import { InboundNumberResource } from './inbound-numbers/inbound-number.resource.js';
+import { InboundNumbersController } from './inbound-numbers/inbound-numbers.controller.js';
 import { KeyResource } from './keys/key.resource.js';
 import { KeysController } from './keys/keys.controller.js';
 import { PriceResource } from './prices/price.resource.js';
 import { PricesController } from './prices/prices.controller.js';
+import { RouteResource } from './routes/route.resource.js';
+import { RoutesController } from './routes/routes.controller.js';
+import { SmppSystemResource } from './smpp-systems/smpp-system.resource.js';
+import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
 
 const EVERY_COUNTRY = ['*'];
 
@@ -43,6 +52,11 @@ export class AdminModule {
         KeysController,
         PricesController,
         DestinationsController,
+        BindsController,
+        SmppSystemsController,
+        InboundNumbersController,
+        RoutesController,
+        GatewaysController,
         AuditController,
       ],
       providers: [
@@ -52,8 +66,13 @@ export class AdminModule {
         KeyResource,
         PriceResource,
         DestinationResource,
+        BindResource,
+        SmppSystemResource,
+        InboundNumberResource,
+        RouteResource,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
         { provide: PriceStore, useValue: new PriceStore(newId) },
+        { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },
         { provide: DestinationStore, useValue: new DestinationStore(newId) },
         { provide: AuditStore, useValue: new AuditStore(newId) },
         { provide: AdminDefaults, useValue: defaults },

@@ -56,6 +56,11 @@ export const isText =
   (value: unknown): boolean =>
     typeof value === 'string' && pattern.test(value);
 
+export const isWholeNumber =
+  (low: number, high: number) =>
+  (value: unknown): boolean =>
+    typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high;
+
 /** A list of different texts, each of which passes. */
 export const isListOf =
   (test: (text: string) => boolean) =>

@@ -1,0 +1,111 @@
+import { PubSub } from '@countersign/bus';
+import { type Bind, type BindHost, type BindRecord, BINDS, CarrierStore } from '@countersign/carriers';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import type { BindChange, BindDraft } from './bind.dto.js';
+import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
+import { hostsOf } from './hosts.js';
+import { tlsOf } from './tls.js';
+
+type Answer = Plain<BindAnswer>;
+type Reply = Promise<Outcome<Written<BindRecord, Answer>>>;
+
+/** Room for the number that tells it from others of the same system and host. */
+const MADE_UP_NAME_CHARACTERS = MAX_NAME_CHARACTERS - 8;
+
+@Injectable()
+export class BindResource implements AdminResource<BindRecord, Answer> {
+  readonly name = 'binds';
+  readonly noun = 'bind';
+  readonly idPrefix = 'bind';
+  readonly table = BINDS;
+  readonly view = bindView;
+  readonly refusals = {
+    binds_name_key: { code: 'CONFLICT', field: 'name', message: 'Another bind has this name.' },
+    routes_bind_id_fkey: { code: 'CONFLICT', message: 'A route uses this bind: delete or change the route first.' },
+  } as const;
+
+  constructor(
+    private readonly carriers: CarrierStore,
+    private readonly bus: PubSub,
+  ) {}
+
+  /** Gateways look at once, and else within 2 s. */
+  readonly committed = (): void => this.bus.publish('binds');
+
+  /** How often it was made anew is no setting, and yet what an engineer has asked for. */
+  readonly audited = (bind: BindRecord): object => ({ ...bindSettings(bind), generation: bind.generation });
+
+  async create(tx: Executor, body: BindDraft): Reply {
+    const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
+    const told = hostsTold(body);
+    if (!told.ok) return told;
+    const hosts = told.value ?? [];
+    const name = sentName ?? (await this.nameFor(tx, systemId, hosts));
+    const draft = { ...stored(rest), name, carrier: carrier ?? name, hosts, systemId, password };
+    return succeed({ row: { ...(await this.carriers.createBind(tx, draft)), slots: [] }, hidden: ['password'] });
+  }
+
+  async update(tx: Executor, bind: BindRecord, change: BindChange): Reply {
+    const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
+    const told = hostsTold(change);
+    if (!told.ok) return told;
+    const changed = { ...bind, ...stored(rest), hosts: told.value ?? bind.hosts };
+    const row = { ...(await this.carriers.updateBind(tx, changed, password)), slots: bind.slots };
+    return succeed({ row, ...(password === undefined ? {} : { hidden: ['password'] }) });
+  }
+
+  delete(tx: Executor, { id }: BindRecord): Promise<void> {
+    return this.carriers.deleteBind(tx, id);
+  }
+
+  enable(tx: Executor, bind: BindRecord): Reply {
+    return this.write(tx, { ...bind, enabled: true });
+  }
+
+  /** Gateways never cut a link that can be drained: to be disabled is to be drained, by whichever name. */
+  disable(tx: Executor, bind: BindRecord): Reply {
+    return this.write(tx, { ...bind, enabled: false });
+  }
+
+  reconnect(tx: Executor, bind: BindRecord): Reply {
+    return this.write(tx, { ...bind, generation: bind.generation + 1 });
+  }
+
+  private async write(tx: Executor, bind: BindRecord): Reply {
+    return succeed({ row: { ...(await this.carriers.updateBind(tx, bind)), slots: bind.slots } });
+  }
+
+  private nameFor(tx: Executor, systemId: string, [first]: readonly BindHost[]): Promise<string> {
+    const made = `${systemId.trim()}@${first?.host ?? ''}`.slice(0, MADE_UP_NAME_CHARACTERS);
+    return this.carriers.freeBindName(tx, made);
+  }
+}
+
+/** The hosts of a body, in whichever way it tells them; undefined when it says nothing of them. */
+function hostsTold({ hosts, host, port }: Plain<BindChange>): Outcome<readonly BindHost[] | undefined> {
+  if (host === undefined && port === undefined) return succeed(hosts === undefined ? undefined : hostsOf(hosts));
+  if (hosts !== undefined) return misplaced(host === undefined ? 'port' : 'host', 'is told by hosts already');
+  if (host === undefined) return misplaced('host', 'is missing: a port has a host');
+  if (port === undefined) return misplaced('port', 'is missing: a host has a port');
+  return succeed([{ host, port }]);
+}
+
+const misplaced = (field: string, what: string): ReturnType<typeof refuse> =>
+  refuse('VALIDATION_ERROR', { message: `${field} ${what}.`, field });
+
+/** What was sent as it is stored. */
+function stored({
+  tls,
+  window,
+  ...rest
+}: Omit<Plain<BindChange>, 'hosts' | 'host' | 'port' | 'password'>): Partial<Bind> {
+  return {
+    ...rest,
+    ...(tls === undefined ? {} : { tls: tlsOf(tls) }),
+    ...(window === undefined ? {} : { sendWindow: window }),
+  };
+}

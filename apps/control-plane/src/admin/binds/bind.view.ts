@@ -1,0 +1,280 @@
+import {
+  BIND_STATES,
+  BIND_TYPES,
+  type BindConnection,
+  type BindRecord,
+  bindStatus,
+  CONNECTION_STATES,
+  INTERFACE_VERSIONS,
+  LINK_ALPHABETS,
+  MESSAGE_ID_BASES,
+} from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { asciiPattern, ConnectionNumbers, SMPP_FIELDS } from '../smpp-fields.js';
+import { idField, nullable, nullableId } from '../view-fields.js';
+import { MAX_HOSTS } from './hosts.js';
+import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
+
+export const MAX_NAME_CHARACTERS = 100;
+export const MAX_STATUSES = 64;
+
+/** Whole numbers, from and to. */
+export const BIND_RANGES = {
+  connections: [1, 32],
+  window: [1, 1_000],
+  submitPerSecond: [1, 10_000],
+  enquireLinkSeconds: [1, 3_600],
+  responseTimeoutSeconds: [1, 300],
+} as const;
+
+const whole = (
+  range: keyof typeof BIND_RANGES,
+  more: { readonly default: number; readonly description: string },
+): ApiPropertyOptions => {
+  const [minimum, maximum] = BIND_RANGES[range];
+  return { type: 'integer', minimum, maximum, ...more };
+};
+
+const HOST_FIELDS = {
+  host: { type: 'string', maxLength: 253, description: 'A name or an IP address.', example: 'smsc.north.example' },
+  port: { type: 'integer', minimum: 1, maximum: 65_535, example: 2775 },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class BindHostAnswer {
+  @ApiProperty(HOST_FIELDS.host)
+  readonly host!: string;
+
+  @ApiProperty(HOST_FIELDS.port)
+  readonly port!: number;
+}
+
+export class BindTlsAnswer {
+  @ApiProperty({ type: 'boolean' })
+  readonly enabled!: boolean;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    maxLength: MAX_CERTIFICATE_CHARACTERS,
+    description: 'PEM, one or several: who may have signed the carrier’s certificate, in place of the usual ones.',
+  })
+  readonly caCertificate?: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    description: 'The name that the certificate must carry, where it is not the host.',
+    example: 'smpp.north.example',
+  })
+  readonly serverName?: string;
+}
+
+export const BIND_FIELDS = {
+  name: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS, description: 'Unique.', example: 'north 1' },
+  hosts: {
+    type: BindHostAnswer,
+    isArray: true,
+    minItems: 1,
+    maxItems: MAX_HOSTS,
+    description: 'Tried in turn; each connection begins with another one.',
+    example: [{ host: 'smsc.north.example', port: 2775 }],
+  },
+  host: { ...HOST_FIELDS.host, description: 'With `port`, in place of `hosts` with one in it.' },
+  port: HOST_FIELDS.port,
+  tls: { type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } },
+  systemType: { type: 'string', pattern: asciiPattern(0, 12), default: '', example: '' },
+  bindType: { type: 'string', enum: [...BIND_TYPES], default: 'transceiver' },
+  interfaceVersion: { type: 'string', enum: [...INTERFACE_VERSIONS], default: '3.4' },
+  addressRange: { type: 'string', pattern: asciiPattern(0, 40), default: '', example: '' },
+  connections: whole('connections', { default: 1, description: 'Held at a time, spread over hosts and gateways.' }),
+  window: whole('window', { default: 10, description: 'Requests of each connection that may be unanswered.' }),
+  submitPerSecond: whole('submitPerSecond', {
+    default: 50,
+    description: 'Codes a second over all connections; fewer for a while when the carrier throttles.',
+  }),
+  enquireLinkSeconds: whole('enquireLinkSeconds', { default: 30, description: 'Of silence, before it is asked.' }),
+  responseTimeoutSeconds: whole('responseTimeoutSeconds', {
+    default: 10,
+    description: 'How long the carrier may take to answer a request.',
+  }),
+  defaultAlphabet: {
+    type: 'string',
+    enum: [...LINK_ALPHABETS],
+    default: 'gsm',
+    description: 'What `data_coding` 0 means to this carrier.',
+  },
+  messageIdBase: {
+    type: 'string',
+    enum: [...MESSAGE_ID_BASES],
+    default: 'as-is',
+    description: 'How its receipts spell the message ids of its responses: `hex-to-dec` when these are hexadecimal.',
+  },
+  temporaryStatuses: {
+    type: 'array',
+    items: SMPP_FIELDS.status,
+    maxItems: MAX_STATUSES,
+    default: [8, 20, 88],
+    description: 'Command statuses after which a code is tried again.',
+    example: [8, 20, 88],
+  },
+  retryableMoStatus: {
+    ...SMPP_FIELDS.status,
+    default: 20,
+    description: 'The command status that makes this carrier send an MO again later.',
+  },
+  enabled: { type: 'boolean', default: true, description: 'Whether its connections are wanted.' },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class BindConnectionAnswer extends ConnectionNumbers {
+  @ApiProperty(nullable({}, { description: 'Where it is, or was last.', example: 'smsc.north.example' }))
+  readonly host!: string | null;
+
+  @ApiProperty(nullableId('gw', 'The gateway that holds it; null for none.'))
+  readonly owner!: string | null;
+
+  @ApiProperty({ type: 'string', enum: [...CONNECTION_STATES] })
+  readonly state!: string;
+
+  @ApiProperty(
+    nullable({ format: 'date-time' }, { description: 'Since when it is so.', example: '2026-01-31T12:00:00.000Z' }),
+  )
+  readonly since!: string | null;
+
+  @ApiProperty({ type: 'number', minimum: 0, description: 'MO and receipts a second: seen in 10 s.' })
+  readonly deliverPerSecond!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  readonly reconnects!: number;
+}
+
+export class BindStatusAnswer {
+  @ApiProperty({
+    type: 'string',
+    enum: [...BIND_STATES],
+    description: '`bound` when all its connections are, `degraded` when some are.',
+  })
+  readonly state!: string;
+
+  @ApiProperty({ type: BindConnectionAnswer, isArray: true })
+  readonly connections!: readonly Plain<BindConnectionAnswer>[];
+}
+
+export class BindAnswer {
+  @ApiProperty(idField('bind'))
+  readonly id!: string;
+
+  @ApiProperty(BIND_FIELDS.name)
+  readonly name!: string;
+
+  @ApiProperty(SMPP_FIELDS.carrier)
+  readonly carrier!: string;
+
+  @ApiProperty(BIND_FIELDS.hosts)
+  readonly hosts!: readonly Plain<BindHostAnswer>[];
+
+  @ApiProperty(BIND_FIELDS.tls)
+  readonly tls!: Plain<BindTlsAnswer>;
+
+  @ApiProperty(SMPP_FIELDS.systemId)
+  readonly systemId!: string;
+
+  @ApiProperty(BIND_FIELDS.systemType)
+  readonly systemType!: string;
+
+  @ApiProperty(BIND_FIELDS.bindType)
+  readonly bindType!: string;
+
+  @ApiProperty(BIND_FIELDS.interfaceVersion)
+  readonly interfaceVersion!: string;
+
+  @ApiProperty(BIND_FIELDS.addressRange)
+  readonly addressRange!: string;
+
+  @ApiProperty(BIND_FIELDS.connections)
+  readonly connections!: number;
+
+  @ApiProperty(BIND_FIELDS.window)
+  readonly window!: number;
+
+  @ApiProperty(BIND_FIELDS.submitPerSecond)
+  readonly submitPerSecond!: number;
+
+  @ApiProperty(BIND_FIELDS.enquireLinkSeconds)
+  readonly enquireLinkSeconds!: number;
+
+  @ApiProperty(BIND_FIELDS.responseTimeoutSeconds)
+  readonly responseTimeoutSeconds!: number;
+
+  @ApiProperty(BIND_FIELDS.defaultAlphabet)
+  readonly defaultAlphabet!: string;
+
+  @ApiProperty(BIND_FIELDS.messageIdBase)
+  readonly messageIdBase!: string;
+
+  @ApiProperty(BIND_FIELDS.temporaryStatuses)
+  readonly temporaryStatuses!: readonly number[];
+
+  @ApiProperty(BIND_FIELDS.retryableMoStatus)
+  readonly retryableMoStatus!: number;
+
+  @ApiProperty(SMPP_FIELDS.trustedForMo)
+  readonly trustedForMo!: boolean;
+
+  @ApiProperty(BIND_FIELDS.enabled)
+  readonly enabled!: boolean;
+
+  @ApiProperty({ type: BindStatusAnswer })
+  readonly status!: Plain<BindStatusAnswer>;
+}
+
+export class BindList extends PageOf(BindAnswer) {}
+
+export function bindView(bind: BindRecord): Plain<BindAnswer> {
+  const { state, connections } = bindStatus(bind, bind.slots);
+  return { ...bindSettings(bind), status: { state, connections: connections.map(connectionView) } };
+}
+
+/** What engineers decide of a bind, without how it is doing. */
+export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'> {
+  const { enabled, ...tls } = bind.tls;
+  return {
+    id: renderId('bind', bind.id),
+    name: bind.name,
+    carrier: bind.carrier,
+    hosts: bind.hosts.map(({ host, port }) => ({ host, port })),
+    tls: { enabled, ...tls },
+    systemId: bind.systemId,
+    systemType: bind.systemType,
+    bindType: bind.bindType,
+    interfaceVersion: bind.interfaceVersion,
+    addressRange: bind.addressRange,
+    connections: bind.connections,
+    window: bind.sendWindow,
+    submitPerSecond: bind.submitPerSecond,
+    enquireLinkSeconds: bind.enquireLinkSeconds,
+    responseTimeoutSeconds: bind.responseTimeoutSeconds,
+    defaultAlphabet: bind.defaultAlphabet,
+    messageIdBase: bind.messageIdBase,
+    temporaryStatuses: bind.temporaryStatuses,
+    retryableMoStatus: bind.retryableMoStatus,
+    trustedForMo: bind.trustedForMo,
+    enabled: bind.enabled,
+  };
+}
+
+function connectionView(connection: BindConnection): Plain<BindConnectionAnswer> {
+  return {
+    host: connection.host,
+    owner: connection.owner === null ? null : renderId('gw', connection.owner),
+    state: connection.state,
+    since: connection.since === null ? null : new Date(connection.since).toISOString(),
+    windowUsed: connection.windowUsed,
+    submitPerSecond: connection.submitPerSecond,
+    deliverPerSecond: connection.deliverPerSecond,
+    throttled: connection.throttled,
+    enquireLinkMs: connection.enquireLinkMs,
+    reconnects: connection.reconnects,
+    lastError: connection.lastError,
+  };
+}

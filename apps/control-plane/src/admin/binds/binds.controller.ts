@@ -1,0 +1,112 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Acts, Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { BindChange, BindDraft } from './bind.dto.js';
+import { BindResource } from './bind.resource.js';
+import { BindAnswer, BindList } from './bind.view.js';
+
+const BIND = { id: 'Bind', one: 'a bind', many: 'binds' };
+
+@Controller('v1/admin/binds')
+export class BindsController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly binds: BindResource,
+  ) {}
+
+  @Lists(BIND, BindList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<BindList>> {
+    return valueOf(await this.desk.list(this.binds, query));
+  }
+
+  @Creates(BIND, BindAnswer, {
+    description:
+      'A gateway connects within 2 s. host and port stand for a list of one. What is left out has the default that is told; the name is made of systemId and host, the carrier is the name.',
+    errors: ['CONFLICT'],
+  })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BindDraft): Promise<Plain<BindAnswer>> {
+    return valueOf(await this.desk.create(this.binds, by, (tx) => this.binds.create(tx, body)));
+  }
+
+  @Shows(BIND, BindAnswer)
+  async find(@Param('id') id: string): Promise<Plain<BindAnswer>> {
+    return valueOf(await this.desk.find(this.binds, id));
+  }
+
+  @Updates(BIND, BindAnswer, {
+    description: 'Where it would be another connection it is made anew, after what is open has been answered.',
+    errors: ['CONFLICT'],
+  })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: BindChange,
+  ): Promise<Plain<BindAnswer>> {
+    return valueOf(await this.desk.update(this.binds, by, id, (tx, row) => this.binds.update(tx, row, body)));
+  }
+
+  @Deletes(BIND, {
+    description: 'What is open is finished and it is unbound. A bind that a route uses is not deleted.',
+    errors: ['CONFLICT'],
+  })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.binds, by, id, (tx, row) => this.binds.delete(tx, row)));
+  }
+
+  @Acts(BIND, { name: 'enable', summary: 'Enable' }, BindAnswer, {
+    description: 'A gateway connects within 2 s.',
+  })
+  async enable(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<BindAnswer>> {
+    const enable = { id, action: 'enable' };
+    return valueOf(await this.desk.act(this.binds, by, enable, (tx, row) => this.binds.enable(tx, row)));
+  }
+
+  @Acts(BIND, { name: 'disable', summary: 'Disable' }, BindAnswer, {
+    description: 'What is open is finished (10 s at most), then it is unbound, and stays so until it is enabled.',
+  })
+  async disable(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<BindAnswer>> {
+    const disable = { id, action: 'disable' };
+    return valueOf(await this.desk.act(this.binds, by, disable, (tx, row) => this.binds.disable(tx, row)));
+  }
+
+  @Acts(BIND, { name: 'reconnect', summary: 'Reconnect' }, BindAnswer, {
+    description:
+      'Each of its connections is drained and made anew, a standoff ended. Nothing happens to a disabled one.',
+  })
+  async reconnect(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<BindAnswer>> {
+    const reconnect = { id, action: 'reconnect' };
+    return valueOf(await this.desk.act(this.binds, by, reconnect, (tx, row) => this.binds.reconnect(tx, row)));
+  }
+
+  @Acts(BIND, { name: 'drain', summary: 'Drain' }, BindAnswer, {
+    description:
+      'As disable, by the name that the work has: what is open is finished (10 s at most), then it is unbound, and stays so until it is enabled.',
+  })
+  async drain(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<BindAnswer>> {
+    const drain = { id, action: 'drain' };
+    return valueOf(await this.desk.act(this.binds, by, drain, (tx, row) => this.binds.disable(tx, row)));
+  }
+}

@@ -1,0 +1,34 @@
+import { GATEWAYS } from '@countersign/carriers';
+import { Controller, Param, Query } from '@nestjs/common';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Lists, Shows } from '../admin-operations.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { GatewayAnswer, GatewayList, gatewayView } from './gateway.view.js';
+
+const GATEWAY = { id: 'Gateway', one: 'a gateway', many: 'gateways' };
+const LIVE = {
+  name: 'gateways',
+  noun: 'living gateway',
+  idPrefix: 'gw',
+  table: GATEWAYS,
+  view: gatewayView,
+  refusals: {},
+} as const;
+
+@Controller('v1/admin/gateways')
+export class GatewaysController {
+  constructor(private readonly desk: AdminDesk) {}
+
+  @Lists(GATEWAY, GatewayList, { description: 'Those that were seen in the last 15 s, and what they hold.' })
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<GatewayList>> {
+    return valueOf(await this.desk.list(LIVE, query));
+  }
+
+  @Shows(GATEWAY, GatewayAnswer)
+  async find(@Param('id') id: string): Promise<Plain<GatewayAnswer>> {
+    return valueOf(await this.desk.find(LIVE, id));
+  }
+}

@@ -1,0 +1,61 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { InboundNumberChange, InboundNumberDraft } from './inbound-number.dto.js';
+import { InboundNumberResource } from './inbound-number.resource.js';
+import { InboundNumberAnswer, InboundNumberList } from './inbound-number.view.js';
+
+const NUMBER = { id: 'InboundNumber', one: 'an inbound number', many: 'inbound numbers' };
+
+@Controller('v1/admin/inbound-numbers')
+export class InboundNumbersController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly numbers: InboundNumberResource,
+  ) {}
+
+  @Lists(NUMBER, InboundNumberList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<InboundNumberList>> {
+    return valueOf(await this.desk.list(this.numbers, query));
+  }
+
+  @Creates(NUMBER, InboundNumberAnswer, {
+    description: 'Sessions of the countries that it serves name it at once.',
+    errors: ['CONFLICT'],
+  })
+  async create(
+    @ByEngineer() by: Engineer,
+    @Body(BodyPipe) body: InboundNumberDraft,
+  ): Promise<Plain<InboundNumberAnswer>> {
+    return valueOf(await this.desk.create(this.numbers, by, (tx) => this.numbers.create(tx, body)));
+  }
+
+  @Shows(NUMBER, InboundNumberAnswer)
+  async find(@Param('id') id: string): Promise<Plain<InboundNumberAnswer>> {
+    return valueOf(await this.desk.find(this.numbers, id));
+  }
+
+  @Updates(NUMBER, InboundNumberAnswer, {
+    description: 'Sessions that were made before keep the number that they name.',
+    errors: ['CONFLICT'],
+  })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: InboundNumberChange,
+  ): Promise<Plain<InboundNumberAnswer>> {
+    return valueOf(await this.desk.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, row, body)));
+  }
+
+  @Deletes(NUMBER, { description: 'Sessions that were made before keep the number that they name.' })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.numbers, by, id, (tx, row) => this.numbers.delete(tx, row)));
+  }
+}

@@ -1,0 +1,50 @@
+import { CarrierStore, type Route, ROUTES } from '@countersign/carriers';
+import { type Executor, parseId } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import type { RouteChange, RouteDraft } from './route.dto.js';
+import { type RouteAnswer, routeView } from './route.view.js';
+
+type Answer = Plain<RouteAnswer>;
+type Reply = Promise<Outcome<Written<Route, Answer>>>;
+
+const NO_SUCH_BIND = {
+  code: 'VALIDATION_ERROR',
+  field: 'bindId',
+  message: 'There is no bind with this id.',
+} as const satisfies Refusal;
+
+@Injectable()
+export class RouteResource implements AdminResource<Route, Answer> {
+  readonly name = 'routes';
+  readonly noun = 'route';
+  readonly idPrefix = 'route';
+  readonly table = ROUTES;
+  readonly view = routeView;
+  readonly refusals = { routes_bind_id_fkey: NO_SUCH_BIND };
+
+  constructor(private readonly carriers: CarrierStore) {}
+
+  async create(tx: Executor, { prefix, bindId: sentId, ...rest }: RouteDraft): Reply {
+    const bindId = parseId('bind', sentId);
+    if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
+    return succeed({ row: await this.carriers.createRoute(tx, { ...stored(rest), prefix, bindId }) });
+  }
+
+  async update(tx: Executor, route: Route, { bindId: sentId, ...change }: RouteChange): Reply {
+    const bindId = sentId === undefined ? route.bindId : parseId('bind', sentId);
+    if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
+    const changed = await this.carriers.updateRoute(tx, route.id, { ...stored(change), bindId });
+    return succeed({ row: changed ?? route });
+  }
+
+  delete(tx: Executor, { id }: Route): Promise<boolean> {
+    return this.carriers.deleteRoute(tx, id);
+  }
+}
+
+function stored({ costUsd, ...rest }: Omit<Plain<RouteChange>, 'bindId'>): Partial<Route> {
+  return { ...rest, ...(costUsd === undefined ? {} : { costUsd: String(costUsd) }) };
+}

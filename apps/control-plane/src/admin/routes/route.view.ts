@@ -1,0 +1,86 @@
+import { renderUsd } from '@countersign/accounts';
+import type { Route } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField, nullable, USD_PATTERN } from '../view-fields.js';
+
+export const MAX_PRIORITY = 1_000_000;
+export const MAX_WEIGHT = 1_000_000;
+
+export const ROUTE_FIELDS = {
+  prefix: {
+    type: 'string',
+    pattern: '^\\+([1-9][0-9]{0,14})?$',
+    description: 'Numbers that begin so; the plus sign alone for every number.',
+    example: '+4479',
+  },
+  bindId: idField('bind', { description: 'By which they go.' }),
+  priority: {
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_PRIORITY,
+    default: 0,
+    description: 'Among routes of one prefix the lowest is tried first.',
+  },
+  weight: {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_WEIGHT,
+    default: 1,
+    description: 'The share of the codes among routes of one prefix and priority.',
+  },
+  costUsd: { type: 'string', pattern: USD_PATTERN, description: 'What one message costs there.', example: '0.0079' },
+  sourceAddress: nullable(
+    {},
+    {
+      description:
+        'The sender of all that goes this way: E.164, a short code of 3 to 8 digits, or up to 11 letters and digits. Null for that of the brand.',
+      example: 'ACME',
+    },
+  ),
+  enabled: { type: 'boolean', default: true },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class RouteAnswer {
+  @ApiProperty(idField('route'))
+  readonly id!: string;
+
+  @ApiProperty(ROUTE_FIELDS.prefix)
+  readonly prefix!: string;
+
+  @ApiProperty(ROUTE_FIELDS.bindId)
+  readonly bindId!: string;
+
+  @ApiProperty(ROUTE_FIELDS.priority)
+  readonly priority!: number;
+
+  @ApiProperty(ROUTE_FIELDS.weight)
+  readonly weight!: number;
+
+  @ApiProperty(ROUTE_FIELDS.costUsd)
+  readonly costUsd!: string;
+
+  @ApiProperty(ROUTE_FIELDS.sourceAddress)
+  readonly sourceAddress!: string | null;
+
+  @ApiProperty(ROUTE_FIELDS.enabled)
+  readonly enabled!: boolean;
+}
+
+export class RouteList extends PageOf(RouteAnswer) {}
+
+export function routeView({ id, bindId, costUsd, ...rest }: Route): Plain<RouteAnswer> {
+  const { prefix, priority, weight, sourceAddress, enabled } = rest;
+  return {
+    id: renderId('route', id),
+    prefix,
+    bindId: renderId('bind', bindId),
+    priority,
+    weight,
+    costUsd: renderUsd(costUsd),
+    sourceAddress,
+    enabled,
+  };
+}

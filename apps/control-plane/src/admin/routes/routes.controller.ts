@@ -1,0 +1,55 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { RouteChange, RouteDraft } from './route.dto.js';
+import { RouteResource } from './route.resource.js';
+import { RouteAnswer, RouteList } from './route.view.js';
+
+const ROUTE = { id: 'Route', one: 'a route', many: 'routes' };
+
+@Controller('v1/admin/routes')
+export class RoutesController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly routes: RouteResource,
+  ) {}
+
+  @Lists(ROUTE, RouteList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<RouteList>> {
+    return valueOf(await this.desk.list(this.routes, query));
+  }
+
+  @Creates(ROUTE, RouteAnswer, {
+    description:
+      'The longest prefix of a number decides, then the lowest priority, then chance by weight; the next one is taken where a bind is down. It acts on the next code.',
+  })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: RouteDraft): Promise<Plain<RouteAnswer>> {
+    return valueOf(await this.desk.create(this.routes, by, (tx) => this.routes.create(tx, body)));
+  }
+
+  @Shows(ROUTE, RouteAnswer)
+  async find(@Param('id') id: string): Promise<Plain<RouteAnswer>> {
+    return valueOf(await this.desk.find(this.routes, id));
+  }
+
+  @Updates(ROUTE, RouteAnswer)
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: RouteChange,
+  ): Promise<Plain<RouteAnswer>> {
+    return valueOf(await this.desk.update(this.routes, by, id, (tx, row) => this.routes.update(tx, row, body)));
+  }
+
+  @Deletes(ROUTE, { description: 'Codes that are on their way keep their course.' })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.routes, by, id, (tx, row) => this.routes.delete(tx, row)));
+  }
+}

@@ -1,0 +1,74 @@
+import { BIND_TYPES, type BindType } from '@countersign/carriers';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsBoolean } from 'class-validator';
+import { failsWith } from '../../http/compiled-validator.js';
+import { ChangeOf, isListOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
+import { isCarrier, isPassword, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
+import { networkOf } from './networks.js';
+import { MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
+
+const isNetworks = isListOf((text) => networkOf(text) !== null);
+const isBindTypes = isListOf((type) => BIND_TYPES.some((known) => known === type));
+
+/** The body of POST /v1/admin/smpp-systems. */
+export class SmppSystemDraft {
+  @ApiProperty(SMPP_FIELDS.systemId)
+  @Satisfies(isSystemId, 'systemId must be 1 to 15 characters of ASCII.')
+  systemId!: string;
+
+  @ApiProperty(SMPP_FIELDS.password)
+  @Satisfies(isPassword, 'password must be 1 to 8 characters of ASCII.')
+  password!: string;
+
+  @ApiPropertyOptional(SMPP_FIELDS.carrier)
+  @Satisfies(isCarrier, `carrier must be one line of 1 to ${MAX_CARRIER_CHARACTERS} characters.`)
+  @Optional()
+  carrier?: string;
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.allowedCidrs)
+  @Satisfies(
+    (value) => isNetworks(value) && Array.isArray(value) && value.length <= MAX_NETWORKS,
+    `allowedCidrs must be a list of up to ${MAX_NETWORKS} different networks such as "192.0.2.0/24" or addresses.`,
+  )
+  @Optional()
+  allowedCidrs?: readonly string[];
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.bindTypes)
+  @Satisfies(
+    (value) => isBindTypes(value) && Array.isArray(value) && value.length > 0,
+    `bindTypes must be a list of at least one and different ones of ${BIND_TYPES.join(', ')}.`,
+  )
+  @Optional()
+  bindTypes?: readonly BindType[];
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.maxConnections)
+  @Satisfies(isWholeNumber(1, MAX_CONNECTIONS), `maxConnections must be a whole number from 1 to ${MAX_CONNECTIONS}.`)
+  @Optional()
+  maxConnections?: number;
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.submitPerSecond)
+  @Satisfies(
+    isWholeNumber(1, MAX_PER_SECOND),
+    `submitPerSecond must be a whole number from 1 to ${MAX_PER_SECOND}, or null.`,
+  )
+  @Nullable()
+  submitPerSecond?: number | null;
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.tlsRequired)
+  @IsBoolean(failsWith('tlsRequired must be true or false.'))
+  @Optional()
+  tlsRequired?: boolean;
+
+  @ApiPropertyOptional(SMPP_FIELDS.trustedForMo)
+  @IsBoolean(failsWith('trustedForMo must be true or false.'))
+  @Optional()
+  trustedForMo?: boolean;
+
+  @ApiPropertyOptional(SYSTEM_FIELDS.enabled)
+  @IsBoolean(failsWith('enabled must be true or false.'))
+  @Optional()
+  enabled?: boolean;
+}
+
+/** The body of PATCH /v1/admin/smpp-systems/{id}. */
+export class SmppSystemChange extends ChangeOf(SmppSystemDraft) {}

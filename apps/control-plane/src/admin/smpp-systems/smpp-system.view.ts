@@ -1,0 +1,132 @@
+import { BIND_TYPES, type SystemLink, type SystemRecord } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { ConnectionNumbers, SMPP_FIELDS } from '../smpp-fields.js';
+import { idField } from '../view-fields.js';
+
+export const MAX_NETWORKS = 100;
+export const MAX_CONNECTIONS = 1_000;
+export const MAX_PER_SECOND = 100_000;
+
+export const SYSTEM_FIELDS = {
+  allowedCidrs: {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: MAX_NETWORKS,
+    default: [],
+    description: 'The networks that it may come from; an address alone is a network of one. Empty for any.',
+    example: ['192.0.2.0/24'],
+  },
+  bindTypes: {
+    type: 'array',
+    items: { type: 'string', enum: [...BIND_TYPES] },
+    minItems: 1,
+    default: [...BIND_TYPES],
+    description: 'As what it may bind.',
+  },
+  maxConnections: { type: 'integer', minimum: 1, maximum: MAX_CONNECTIONS, default: 4 },
+  submitPerSecond: {
+    oneOf: [{ type: 'integer', minimum: 1, maximum: MAX_PER_SECOND }, { type: 'null' }],
+    default: null,
+    description: 'Messages a second that are taken over all its connections, the rest is throttled; null for no limit.',
+    example: 100,
+  },
+  tlsRequired: { type: 'boolean', default: false, description: 'Whether it may bind on the TLS port only.' },
+  enabled: { type: 'boolean', default: true, description: 'When false it may not bind.' },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+/** One connection that a system has to a gateway, as its gateway saw it at most 5 s ago. */
+export class SystemConnectionAnswer extends ConnectionNumbers {
+  @ApiProperty(idField('gw', { description: 'The gateway that it is connected to.' }))
+  readonly owner!: string;
+
+  @ApiProperty({ type: 'string', description: 'Its IP address and port.', example: '192.0.2.7:50123' })
+  readonly address!: string;
+
+  @ApiProperty({ type: 'string', enum: [...BIND_TYPES] })
+  readonly bindType!: string;
+
+  @ApiProperty({ type: 'string', enum: ['bound', 'draining'] })
+  readonly state!: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
+  readonly since!: string;
+
+  @ApiProperty({ type: 'boolean' })
+  readonly tls!: boolean;
+}
+
+export class SmppSystemAnswer {
+  @ApiProperty(idField('sys'))
+  readonly id!: string;
+
+  @ApiProperty(SMPP_FIELDS.systemId)
+  readonly systemId!: string;
+
+  @ApiProperty(SMPP_FIELDS.carrier)
+  readonly carrier!: string;
+
+  @ApiProperty(SYSTEM_FIELDS.allowedCidrs)
+  readonly allowedCidrs!: readonly string[];
+
+  @ApiProperty(SYSTEM_FIELDS.bindTypes)
+  readonly bindTypes!: readonly string[];
+
+  @ApiProperty(SYSTEM_FIELDS.maxConnections)
+  readonly maxConnections!: number;
+
+  @ApiProperty(SYSTEM_FIELDS.submitPerSecond)
+  readonly submitPerSecond!: number | null;
+
+  @ApiProperty(SYSTEM_FIELDS.tlsRequired)
+  readonly tlsRequired!: boolean;
+
+  @ApiProperty(SMPP_FIELDS.trustedForMo)
+  readonly trustedForMo!: boolean;
+
+  @ApiProperty(SYSTEM_FIELDS.enabled)
+  readonly enabled!: boolean;
+
+  @ApiProperty({ type: SystemConnectionAnswer, isArray: true, description: 'Those that it has now.' })
+  readonly connections!: readonly Plain<SystemConnectionAnswer>[];
+}
+
+export class SmppSystemList extends PageOf(SmppSystemAnswer) {}
+
+export function smppSystemView(system: SystemRecord): Plain<SmppSystemAnswer> {
+  return { ...smppSystemSettings(system), connections: system.links.map(connectionView) };
+}
+
+/** What engineers decide of a system, without what it does. */
+export function smppSystemSettings(system: SystemRecord): Omit<Plain<SmppSystemAnswer>, 'connections'> {
+  return {
+    id: renderId('sys', system.id),
+    systemId: system.systemId,
+    carrier: system.carrier,
+    allowedCidrs: system.allowedCidrs,
+    bindTypes: system.bindTypes,
+    maxConnections: system.maxConnections,
+    submitPerSecond: system.submitPerSecond,
+    tlsRequired: system.tlsRequired,
+    trustedForMo: system.trustedForMo,
+    enabled: system.enabled,
+  };
+}
+
+function connectionView({ gatewayId, address, bindType, since, status }: SystemLink): Plain<SystemConnectionAnswer> {
+  return {
+    owner: renderId('gw', gatewayId),
+    address,
+    bindType,
+    state: status.state ?? 'bound',
+    since: new Date(since).toISOString(),
+    tls: status.tls ?? false,
+    windowUsed: status.windowUsed ?? 0,
+    submitPerSecond: status.submitPerSecond ?? 0,
+    throttled: status.throttled ?? 0,
+    enquireLinkMs: status.enquireLinkMs ?? null,
+    lastError: status.lastError ?? null,
+  };
+}

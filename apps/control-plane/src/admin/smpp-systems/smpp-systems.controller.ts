@@ -1,0 +1,58 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
+import { SmppSystemResource } from './smpp-system.resource.js';
+import { SmppSystemAnswer, SmppSystemList } from './smpp-system.view.js';
+
+const SYSTEM = { id: 'SmppSystem', one: 'an SMPP system', many: 'SMPP systems' };
+
+@Controller('v1/admin/smpp-systems')
+export class SmppSystemsController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly systems: SmppSystemResource,
+  ) {}
+
+  @Lists(SYSTEM, SmppSystemList)
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<SmppSystemList>> {
+    return valueOf(await this.desk.list(this.systems, query));
+  }
+
+  @Creates(SYSTEM, SmppSystemAnswer, {
+    description: 'It may bind at once, from anywhere unless networks are named. Its password is shown in no answer.',
+    errors: ['CONFLICT'],
+  })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: SmppSystemDraft): Promise<Plain<SmppSystemAnswer>> {
+    return valueOf(await this.desk.create(this.systems, by, (tx) => this.systems.create(tx, body)));
+  }
+
+  @Shows(SYSTEM, SmppSystemAnswer)
+  async find(@Param('id') id: string): Promise<Plain<SmppSystemAnswer>> {
+    return valueOf(await this.desk.find(this.systems, id));
+  }
+
+  @Updates(SYSTEM, SmppSystemAnswer, {
+    description: 'What a connection must be is asked when it binds; one that is up and no longer allowed is closed.',
+    errors: ['CONFLICT'],
+  })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: SmppSystemChange,
+  ): Promise<Plain<SmppSystemAnswer>> {
+    return valueOf(await this.desk.update(this.systems, by, id, (tx, row) => this.systems.update(tx, row, body)));
+  }
+
+  @Deletes(SYSTEM, { description: 'Its connections are closed.' })
+  async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
+    valueOf(await this.desk.remove(this.systems, by, id, (tx, row) => this.systems.delete(tx, row)));
+  }
+}

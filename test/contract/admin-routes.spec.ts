@@ -1,0 +1,149 @@
+import { CarrierStore } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let bindId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  bindId = await newBind('north');
+});
+afterAll(() => room.close());
+
+const idOf = (answer: Answer): string => String(answer.json['id']);
+
+async function newBind(name: string): Promise<string> {
+  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const hosts = [{ host: '127.0.0.1', port: 2776 }];
+  const bind = { name, carrier: name, hosts, systemId: 'us', password: 'secret' };
+  return renderId('bind', (await carriers.createBind(room.database, bind)).id);
+}
+
+describe('a route', () => {
+  it('needs a prefix and a bind; the rest has defaults', async () => {
+    const answer = await admin.post('routes', { prefix: '+1', bindId });
+    expect(answer.status).toBe(201);
+    const { id, ...rest } = answer.json;
+    expect(id).toMatch(/^route_[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(rest).toEqual({
+      prefix: '+1',
+      bindId,
+      priority: 0,
+      weight: 1,
+      costUsd: '0.00',
+      sourceAddress: null,
+      enabled: true,
+    });
+    expect((await admin.get(`routes/${String(id)}`)).json).toEqual(answer.json);
+  });
+
+  it('takes all that can be told of it, at its making and later', async () => {
+    const body = { bindId, priority: 3, weight: 7, costUsd: '0.0079', sourceAddress: 'ACME', enabled: false };
+    const answer = await admin.post('routes', { prefix: '+4479', ...body });
+    expect(answer.json).toMatchObject({ prefix: '+4479', ...body });
+    const changes = {
+      prefix: '+',
+      bindId: await newBind('south'),
+      priority: 0,
+      weight: 1,
+      costUsd: '12.50',
+      sourceAddress: null,
+      enabled: true,
+    };
+    const changed = await admin.patch(`routes/${idOf(answer)}`, changes);
+    expect([changed.status, changed.json]).toEqual([200, { ...answer.json, ...changes }]);
+    const [created, updated] = await admin.notes(idOf(answer));
+    expect([created?.after, updated?.before, updated?.after]).toEqual([answer.json, answer.json, changed.json]);
+  });
+
+  it('may stand beside others of its prefix: priority and weight tell which is taken', async () => {
+    const twin = { prefix: '+4420', bindId, weight: 5 };
+    expect((await admin.post('routes', twin)).status).toBe(201);
+    expect((await admin.post('routes', twin)).status).toBe(201);
+  });
+
+  it.each<[unknown, string]>([
+    [0.0079, '0.0079'],
+    [0, '0.00'],
+    ['0.000001', '0.000001'],
+  ])('costs %j, which reads %s', async (costUsd, shown) => {
+    expect((await admin.post('routes', { prefix: '+2', bindId, costUsd })).json['costUsd']).toBe(shown);
+  });
+
+  it.each<[string, unknown]>([
+    ['prefix', undefined],
+    ['prefix', ''],
+    ['prefix', '44'],
+    ['prefix', '+0'],
+    ['prefix', '+1234567890123456'],
+    ['prefix', '+44\n'],
+    ['prefix', null],
+    ['bindId', undefined],
+    ['bindId', ''],
+    ['bindId', 5],
+    ['bindId', null],
+    ['bindId', 'bind_00000000000000000000000000'],
+    ['bindId', 'acct_00000000000000000000000000'],
+    ['priority', -1],
+    ['priority', 1.5],
+    ['priority', 1_000_001],
+    ['priority', '0'],
+    ['priority', null],
+    ['weight', 0],
+    ['weight', 1_000_001],
+    ['weight', null],
+    ['costUsd', '-1'],
+    ['costUsd', -1],
+    ['costUsd', '1e3'],
+    ['costUsd', '0.0000001'],
+    ['costUsd', 'free'],
+    ['costUsd', null],
+    ['sourceAddress', ''],
+    ['sourceAddress', 'Acme Inc'],
+    ['sourceAddress', '+0123'],
+    ['sourceAddress', 5],
+    ['enabled', 'yes'],
+    ['enabled', null],
+    ['id', 'x'],
+    ['status', 'bound'],
+  ])('with %s %j is refused, and nothing is made', async (field, value) => {
+    const before = (await admin.get('routes?limit=100')).text;
+    const answer = await admin.post('routes', { prefix: '+1', bindId, [field]: value });
+    expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
+    expect((await admin.get('routes?limit=100')).text).toBe(before);
+  });
+
+  it('is not led to a bind that is not there by a change, either', async () => {
+    const id = idOf(await admin.post('routes', { prefix: '+3', bindId }));
+    for (const unknown of ['bind_00000000000000000000000000', 'x']) {
+      const refused = await admin.patch(`routes/${id}`, { bindId: unknown });
+      expect([refused.code, refused.field]).toEqual(['VALIDATION_ERROR', 'bindId']);
+    }
+    expect((await admin.get(`routes/${id}`)).json['bindId']).toBe(bindId);
+  });
+
+  it('that is deleted is gone', async () => {
+    const id = idOf(await admin.post('routes', { prefix: '+3', bindId }));
+    const gone = await admin.delete(`routes/${id}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect((await admin.get(`routes/${id}`)).code).toBe('NOT_FOUND');
+    expect((await admin.delete(`routes/${id}`)).code).toBe('NOT_FOUND');
+    expect((await admin.notes(id)).map(({ action }) => action)).toEqual(['create', 'delete']);
+  });
+
+  it('decides at once whether a code is sent', async () => {
+    const { id } = (await room.create()).json;
+    const send = (): Promise<Answer> => room.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
+    for (const { id: route } of (await admin.get('routes?limit=100')).json['data'] as { id: string }[]) {
+      await admin.delete(`routes/${route}`);
+    }
+    expect((await send()).code).toBe('SERVICE_UNAVAILABLE');
+    await admin.post('routes', { prefix: '+1415', bindId });
+    expect((await send()).status).toBe(200);
+  });
+});
