@@ -1,7 +1,7 @@
 import { Fifo } from './fifo.js';
 import { NotSentError, ResponseTimeoutError, UnreadableResponseError } from './link-errors.js';
 import type { Outgoing, Pdu, PduOf } from './pdu.js';
-import { RequestWindow, sequenceAfter } from './window.js';
+import { RequestWindow } from './window.js';
 import type { AnswerPdu } from './window.js';
 
 /** Every request of ours and the response that answers it. */
@@ -84,7 +84,8 @@ export class OutboundRequests {
 
   /** Sends what has no answer: outbind. Throws InvalidPduError when a field is out of its limits. */
   tell(pdu: Outgoing<PduOf<'outbind'>>): void {
-    this.options.transmit({ ...pdu, sequence: this.#nextSequence() });
+    this.#sequence = this.#window.sequenceAfter(this.#sequence);
+    this.options.transmit({ ...pdu, sequence: this.#sequence });
   }
 
   /** An answer came; false when no request of ours fits it. */
@@ -122,7 +123,8 @@ export class OutboundRequests {
   }
 
   #transmit(pdu: RequestPdu, takesSlot: boolean, { resolve, reject }: Settlement): void {
-    const sequence = this.#nextSequence();
+    this.#sequence = this.#window.sequenceAfter(this.#sequence);
+    const sequence = this.#sequence;
     try {
       this.options.transmit({ ...pdu, sequence });
     } catch (error) {
@@ -137,13 +139,6 @@ export class OutboundRequests {
       resolve,
       reject,
     });
-  }
-
-  /** After the numbers have begun again, one may still belong to a request that waits for its answer. */
-  #nextSequence(): number {
-    do this.#sequence = sequenceAfter(this.#sequence);
-    while (this.#window.isOpen(this.#sequence));
-    return this.#sequence;
   }
 
   #sendWaiting(): void {

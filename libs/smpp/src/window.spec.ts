@@ -46,6 +46,14 @@ describe('the window', () => {
     expect([window.nextDueMs, window.used]).toEqual([null, 0]);
   });
 
+  it('passes over a sequence number that is still open when they begin again', () => {
+    const window = new RequestWindow(3);
+    [1, 2].forEach((sequence) => window.open(sequence, pending(10)));
+    expect([window.sequenceAfter(0x7fff_ffff), window.sequenceAfter(2)]).toEqual([3, 3]);
+    window.take(1, 'submit_sm_resp');
+    expect(window.sequenceAfter(0x7fff_ffff)).toBe(1);
+  });
+
   it('counts sequence numbers from 1 to 0x7FFFFFFF and begins again', () => {
     expect([sequenceAfter(0), sequenceAfter(1), sequenceAfter(0x7fff_fffe), sequenceAfter(0x7fff_ffff)]).toEqual([
       1, 2, 0x7fff_ffff, 1,

@@ -59,8 +59,11 @@ export class RequestWindow {
     return this.#used < this.slots;
   }
 
-  isOpen(sequence: number): boolean {
-    return this.#pending.has(sequence);
+  /** The next sequence number. After they have begun again, one may still belong to a request that waits for its answer. */
+  sequenceAfter(sequence: number): number {
+    let next = sequenceAfter(sequence);
+    while (this.#pending.has(next)) next = sequenceAfter(next);
+    return next;
   }
 
   open(sequence: number, pending: PendingRequest): void {

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { STATUS } from '../dictionary.js';
+import { InvalidPduError } from '../encode.js';
+import { NotSentError } from '../link-errors.js';
+import type { BindRequest } from '../link-options.js';
+import { ID, RESP, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../octets.fixture.js';
+import { dataSm, deliverSm, submitSm } from '../pdu.js';
+import { CREDENTIALS, Loopback, linkOptions } from '../transport/raw-peer.fixture.js';
+import { octetsTlv } from '../tlv.js';
+
+let loopback: Loopback;
+beforeAll(async () => {
+  loopback = await Loopback.open();
+});
+afterAll(() => loopback.close());
+
+const TYPES = ['transmitter', 'receiver', 'transceiver'] as const;
+const STATES = { transmitter: 'bound_tx', receiver: 'bound_rx', transceiver: 'bound_trx' } as const;
+const SC_INTERFACE_VERSION = 0x0210;
+
+describe('a bind of each type', () => {
+  it.each(TYPES)('as an SMSC: bind_%s gets its own response, with our system_id', async (type) => {
+    const id = ID[`bind_${type}`];
+    const { link, peer } = await loopback.link(linkOptions());
+    peer.send(bind(id, {}, 1));
+    const answer = await peer.answer(1);
+    expect([answer.id, answer.status]).toEqual([RESP + id, 0]);
+    expect(answer.octets.subarray(16, 24)).toEqual(cstring('gateway'));
+    expect(link.state).toBe(STATES[type]);
+  });
+
+  it.each(TYPES)('as an ESME: bind_%s is sent with sequence number 1 and our version, and binds', async (type) => {
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
+    const bound = link.bind({ bindType: type, ...CREDENTIALS, systemType: 'OTP', addressRange: '^1555' });
+    const sent = await peer.request(ID[`bind_${type}`]);
+    expect(sent.sequence).toBe(1);
+    expect(sent.octets.subarray(16)).toEqual(
+      Buffer.concat([cstring('esme'), cstring('secret'), cstring('OTP'), uint8(0x34, 0, 0), cstring('^1555')]),
+    );
+    peer.send(pdu(RESP + sent.id, 1, [cstring('smsc')]));
+    expect(await bound).toEqual({ status: 0, systemId: 'smsc' });
+    expect([link.state, link.bindType, link.systemId]).toEqual([STATES[type], type, 'smsc']);
+  });
+
+  it('reaches the authenticator with every field, at its longest', async () => {
+    const asked: BindRequest[] = [];
+    const parts = {
+      systemId: 's'.repeat(15),
+      password: 'p'.repeat(8),
+      systemType: 't'.repeat(12),
+      addressRange: 'r'.repeat(40),
+    };
+    const authenticate = (request: BindRequest) => {
+      asked.push(request);
+      return Promise.resolve({ status: 0 });
+    };
+    await loopback.boundSmsc({ authenticate }, ID.bind_receiver, parts);
+    expect(asked).toMatchObject([{ bindType: 'receiver', interfaceVersion: 0x34, ...parts }]);
+  });
+
+  it.each([
+    ['a system_id of 16', { systemId: 's'.repeat(16) }, STATUS.ESME_RINVSYSID],
+    ['a password of 9', { password: 'p'.repeat(9) }, STATUS.ESME_RINVPASWD],
+    ['a system_type of 13', { systemType: 't'.repeat(13) }, STATUS.ESME_RINVSYSTYP],
+    ['an address_range of 41', { addressRange: 'r'.repeat(41) }, STATUS.ESME_RBINDFAIL],
+  ])('with %s characters is refused, and the connection closes', async (_what, parts, status) => {
+    const { peer } = await loopback.link(linkOptions());
+    peer.send(bind(ID.bind_transceiver, parts));
+    expect((await peer.answer(1)).status).toBe(status);
+    expect(await peer.closed()).toBe(0);
+  });
+});
+
+describe('a refused bind', () => {
+  const REFUSALS = [
+    ['a wrong password', 0x0e],
+    ['an unknown system_id', 0x0f],
+    ['too many binds', 0x0d],
+    ['an account that is bound already', 0x05],
+  ] as const;
+
+  it.each(REFUSALS)('as an SMSC, for %s: the status without a body, then the end', async (_why, status) => {
+    const { peer } = await loopback.link(linkOptions({ authenticate: () => Promise.resolve({ status }) }));
+    peer.send(bind());
+    const answer = await peer.answer(1);
+    expect([answer.id, answer.status, answer.octets.length]).toEqual([RESP + ID.bind_transceiver, status, 16]);
+    await peer.closed();
+  });
+
+  it.each(REFUSALS)('as an ESME, for %s: a value for whoever stands off, and no second try', async (_why, status) => {
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
+    const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
+    const { sequence } = await peer.request(ID.bind_transceiver);
+    peer.send(pdu(RESP + ID.bind_transceiver, sequence, [], status));
+    expect(await bound).toEqual({ status, systemId: '' });
+    await link.closed;
+    expect(await peer.closed()).toBe(0);
+    await expect(link.bind({ bindType: 'transceiver', ...CREDENTIALS })).rejects.toBeInstanceOf(NotSentError);
+  });
+
+  it('as an ESME: generic_nack refuses too, whatever its status says', async () => {
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme' }));
+    const bound = link.bind({ bindType: 'transceiver', ...CREDENTIALS });
+    const { sequence } = await peer.request(ID.bind_transceiver);
+    peer.send(pdu(ID.generic_nack, sequence));
+    expect((await bound).status).toBe(STATUS.ESME_RBINDFAIL);
+    await link.closed;
+  });
+
+  it('on a bound session is 0x05, and the session lives', async () => {
+    const { link, peer } = await loopback.boundSmsc();
+    for (const [i, type] of TYPES.entries()) {
+      peer.send(bind(ID[`bind_${type}`], {}, 10 + i));
+      const answer = await peer.answer(10 + i);
+      expect([answer.id, answer.status]).toEqual([RESP + ID[`bind_${type}`], STATUS.ESME_RALYBND]);
+    }
+    expect(link.state).toBe('bound_trx');
+  });
+});
+
+describe('the version', () => {
+  it.each([
+    ['3.4', 0x34, 0x34],
+    ['5.0', 0x50, 0x50],
+    ['one between the two', 0x40, 0x34],
+    ['one to come', 0x60, 0x50],
+  ] as const)('as an SMSC: a peer of %s is told ours in sc_interface_version', async (_name, theirs, ours) => {
+    const { peer } = await loopback.link(linkOptions({ interfaceVersion: ours }));
+    peer.send(bind(ID.bind_transceiver, { version: theirs }));
+    const answer = await peer.answer(1);
+    expect(answer.octets.subarray(24)).toEqual(tlv(SC_INTERFACE_VERSION, uint8(ours)));
+  });
+
+  it.each([0x00, 0x33])('as an SMSC: a peer of 0x%s gets no TLV, and ids of at most 8 octets', async (version) => {
+    const onMessage = () => ({ status: 0, messageId: '0123456789ABCDEF' });
+    const { link, peer } = await loopback.link(linkOptions({ onMessage }));
+    peer.send(bind(ID.bind_transceiver, { version }));
+    expect((await peer.answer(1)).octets.subarray(16)).toEqual(cstring('gateway'));
+    peer.send(message());
+    expect((await peer.answer(7)).octets.subarray(16)).toEqual(cstring('89ABCDEF'));
+    const asked = link.request(deliverSm({}, [octetsTlv('network_error_code', uint8(3, 0, 1))]));
+    const { sequence, octets } = await peer.request(ID.deliver_sm);
+    expect(octets.length).toBe(16 + 17);
+    peer.send(pdu(RESP + ID.deliver_sm, sequence, [uint8(0)]));
+    await asked;
+    await expect(link.request(dataSm({}))).rejects.toThrow('older than SMPP 3.4');
+  });
+
+  it('as an ESME: 0x34 is sent, 0x50 only where the row says so, and 0x33 too', async () => {
+    for (const interfaceVersion of [0x34, 0x50, 0x33] as const) {
+      const { link, peer } = await loopback.link(linkOptions({ role: 'esme', interfaceVersion }));
+      link.bind({ bindType: 'transceiver', systemId: '', password: '' }).catch(() => undefined);
+      expect((await peer.request(ID.bind_transceiver)).octets[19]).toBe(interfaceVersion);
+    }
+  });
+
+  it('as an ESME: a bind response without sc_interface_version takes TLVs, or none: a switch of the carrier', async () => {
+    const vendor = [{ tag: 0x1400, value: Buffer.from('v') }];
+    for (const [assumeTlvs, octets] of [
+      [true, 16 + 17 + 5],
+      [false, 16 + 17],
+    ] as const) {
+      const { link, peer } = await loopback.boundEsme('transceiver', { assumeTlvs }, []);
+      link.request(submitSm({}, vendor)).catch(() => undefined);
+      expect((await peer.request(ID.submit_sm)).octets.length).toBe(octets);
+    }
+  });
+
+  it('as an ESME: a server of 3.3 that says so gets no TLV, no message_payload and no data_sm', async () => {
+    const { link, peer } = await loopback.boundEsme('transceiver', {}, [tlv(SC_INTERFACE_VERSION, uint8(0x33))]);
+    link.request(submitSm({}, [{ tag: 0x1400, value: Buffer.from('v') }])).catch(() => undefined);
+    expect((await peer.request(ID.submit_sm)).octets.length).toBe(16 + 17);
+    const payload = octetsTlv('message_payload', Buffer.from('long'));
+    await expect(link.request(submitSm({}, [payload]))).rejects.toBeInstanceOf(NotSentError);
+    await expect(link.request(dataSm({}))).rejects.toBeInstanceOf(NotSentError);
+  });
+
+  it('settles the longest text: 255 octets where both sides speak 5.0, else 254, in and out', async () => {
+    const full = message({ text: counted('x'.repeat(255)) });
+    const submit = submitSm({ shortMessage: Buffer.alloc(255, 65) });
+    for (const [ours, theirs, is255] of [
+      [0x34, 0x50, false],
+      [0x50, 0x34, false],
+      [0x50, 0x50, true],
+    ] as const) {
+      const server = await loopback.boundSmsc({ interfaceVersion: ours }, ID.bind_transceiver, { version: theirs });
+      server.peer.send(full);
+      expect((await server.peer.answer(7)).status).toBe(is255 ? 0 : STATUS.ESME_RINVMSGLEN);
+      const version = tlv(SC_INTERFACE_VERSION, uint8(theirs));
+      const client = await loopback.boundEsme('transceiver', { interfaceVersion: ours }, [version]);
+      const sent = client.link.request(submit);
+      if (is255) {
+        sent.catch(() => undefined);
+        expect((await client.peer.request(ID.submit_sm)).octets.length).toBe(16 + 17 + 255);
+      } else {
+        await expect(sent).rejects.toThrow('short_message is longer than 254 octets');
+      }
+    }
+  });
+});
+
+describe('outbind', () => {
+  const agreed = { systemId: 'smsc', password: 'come', bind: { bindType: 'receiver', ...CREDENTIALS } } as const;
+
+  it('as an ESME: with the credentials agreed, the bind goes back on the same connection', async () => {
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme', outbind: agreed }));
+    peer.send(pdu(ID.outbind, 1, [cstring('smsc'), cstring('come')]));
+    const sent = await peer.request(ID.bind_receiver);
+    expect(sent.sequence).toBe(1);
+    peer.send(pdu(RESP + ID.bind_receiver, 1, [cstring('smsc')]), message({}, [], ID.deliver_sm));
+    expect((await peer.answer(7)).status).toBe(0);
+    expect([link.state, link.systemId]).toEqual(['bound_rx', 'smsc']);
+  });
+
+  it.each([
+    ['a wrong password', 'smsc', 'go'],
+    ['a wrong system_id', 'other', 'come'],
+    ['neither', '', ''],
+  ])('as an ESME: with %s, the connection closes and nothing is bound', async (_what, systemId, password) => {
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme', outbind: agreed }));
+    peer.send(pdu(ID.outbind, 1, [cstring(systemId), cstring(password)]));
+    expect(await peer.closed()).toBe(0);
+    expect((await link.closed).reason).toContain('not the credentials agreed');
+    expect(link.lastError).not.toContain('come');
+  });
+
+  it('as an ESME: where none is agreed, or later than first, it is nacked and the link stays', async () => {
+    const none = await loopback.link(linkOptions({ role: 'esme' }));
+    none.peer.send(pdu(ID.outbind, 5, [cstring('smsc'), cstring('come')]), enquireLink(6));
+    const refused = await none.peer.answer(5);
+    expect([refused.id, refused.status]).toEqual([ID.generic_nack, STATUS.ESME_RINVBNDSTS]);
+    expect((await none.peer.answer(6)).status).toBe(0);
+    const bound = await loopback.boundEsme('receiver', { outbind: agreed });
+    bound.peer.send(pdu(ID.outbind, 5, [cstring('smsc'), cstring('come')]));
+    expect((await bound.peer.answer(5)).status).toBe(STATUS.ESME_RINVBNDSTS);
+    expect(bound.link.state).toBe('bound_rx');
+  });
+
+  it('as an SMSC: is sent on a connection we opened, and the bind that follows is decided as any', async () => {
+    const { link, peer } = await loopback.link(linkOptions());
+    link.outbind({ systemId: 'gateway', password: 'come' });
+    const sent = await peer.request(ID.outbind);
+    expect([sent.sequence, sent.octets.subarray(16)]).toEqual([
+      1,
+      Buffer.concat([cstring('gateway'), cstring('come')]),
+    ]);
+    peer.send(bind(ID.bind_receiver));
+    expect((await peer.answer(1)).status).toBe(0);
+    expect(link.state).toBe('bound_rx');
+    expect(() => link.outbind({ systemId: 'gateway', password: 'come' })).toThrow(NotSentError);
+  });
+
+  it('between two links of ours binds as well; a field that does not fit is not sent', async () => {
+    const { smsc, esme } = await loopback.links(linkOptions(), linkOptions({ role: 'esme', outbind: agreed }));
+    expect(() => smsc.outbind({ systemId: 'smsc', password: 'far too long' })).toThrow(InvalidPduError);
+    expect(() => esme.outbind({ systemId: 'smsc', password: 'come' })).toThrow(NotSentError);
+    smsc.outbind({ systemId: 'smsc', password: 'come' });
+    await expect.poll(() => esme.state).toBe('bound_rx');
+    expect((await smsc.request(deliverSm({ shortMessage: Buffer.from('x') }))).status).toBe(0);
+  });
+});
