@@ -1,9 +1,11 @@
 import {
   DeliveryLedger,
   OutboundStore,
+  receiptIdOf,
   type ClaimedMessage,
   type DeliveryPlan,
   type DueLook,
+  type MessageIdBase,
   type PlannedAttempt,
 } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
@@ -65,18 +67,25 @@ const north = (): PlannedAttempt => ({
   kind: 'send',
   routeId: session.id,
   bindId: session.id,
+  lease: { bindId: session.id, slot: 0, owner: session.id, epoch: '1' },
   carrier: 'north',
   source: '60606',
   leaseSeconds: 30,
 });
 const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
   room.database.transaction((tx) => ledger.claim(tx, look(limit), plan));
-const submitted = (claimed: readonly ClaimedMessage[], idOf = (index: number): string | null => `id-${index}`) =>
+const submitted = (
+  claimed: readonly ClaimedMessage[],
+  idOf = (index: number): string | null => `id-${index}`,
+  base: MessageIdBase = 'as-is',
+) =>
   room.database.transaction((tx) =>
     ledger.record(
       tx,
-      claimed.map(({ message: { id }, attempt, plan: { carrier } }, index) => {
-        return { id, attempt, carrier, outcome: { kind: 'submitted', smscMessageId: idOf(index) } };
+      claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
+        const smscMessageId = idOf(index);
+        const receiptId = smscMessageId === null ? null : receiptIdOf(smscMessageId, base);
+        return { id, attempt, carrier, lease, outcome: { kind: 'submitted', smscMessageId, receiptId } };
       }),
     ),
   );
@@ -189,7 +198,24 @@ describe('a response and its receipt', () => {
     expect(await states()).toEqual({ submitted: 1 });
   });
 
-  it('are forgotten in their time: what was nobody’s after ten minutes, the rest after two days', async () => {
+  it('meet after days', async () => {
+    await queue(1);
+    await submitted((await claim()).claimed);
+    await room.database.query(`UPDATE submissions SET updated_at = updated_at - interval '95 hours'`);
+    expect(await ledger.purgeOld(room.database)).toBe(0);
+    expect((await receipt('id-0')).fates).toEqual(['settled']);
+  });
+
+  it('meet where the receipt spells the id in another base, and may come first', async () => {
+    await queue(2);
+    const { claimed } = await claim();
+    expect((await receipt('255')).fates).toEqual(['parked']);
+    await submitted(claimed, (index) => ['FF', '0100'][index] ?? null, 'hex-to-dec');
+    expect((await receipt('00256')).fates).toEqual(['settled']);
+    expect(await states()).toEqual({ delivered: 2 });
+  });
+
+  it('are forgotten in their time: what was nobody’s after ten minutes, the rest after four days', async () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await receipt('nobody');
@@ -197,7 +223,7 @@ describe('a response and its receipt', () => {
       room.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
     await age('11 minutes');
     expect([await ledger.purgeOrphans(room.database), await ledger.purgeOld(room.database)]).toEqual([1, 0]);
-    await age('2 days');
+    await age('4 days');
     expect([await ledger.purgeOrphans(room.database), await ledger.purgeOld(room.database)]).toEqual([0, 1]);
   });
 });

@@ -1,5 +1,7 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
+import type { BindLease } from './bind-lease.js';
+import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
   END_MESSAGES,
@@ -27,8 +29,8 @@ import type {
 
 /** A receipt that came before the response to its submit; one that waits longer is nobody's. */
 const ORPHAN_SECONDS = 600;
-/** Codes live for minutes, and the receipts of the slowest carriers come within a day. */
-const REMEMBERED_SECONDS = 2 * 24 * 60 * 60;
+/** Codes live for minutes, but the receipts of the slowest carriers take days. */
+const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
 const PURGE_BATCH = 500;
 
 export interface DeliveryLedgerOptions {
@@ -58,6 +60,8 @@ export interface AttemptRecord {
   readonly id: Uuid;
   readonly attempt: number;
   readonly carrier: string;
+  /** Of the connection that it went by. */
+  readonly lease: BindLease;
   readonly outcome: AttemptOutcome;
 }
 
@@ -161,7 +165,7 @@ export class DeliveryLedger {
       tx,
       steps
         .filter(({ to }) => to === 'submitted')
-        .map(({ id }) => ({ id, attempt: null, outcome: { kind: 'submitted', smscMessageId: null } })),
+        .map(({ id }) => ({ id, attempt: null, outcome: { kind: 'submitted', smscMessageId: null, receiptId: null } })),
       'queued',
     );
     const endings = steps.flatMap(({ id, to, networkError }): Ending[] =>
@@ -202,11 +206,6 @@ interface KnownReceipt {
 
 const keyOf = ({ carrier, smscMessageId }: Pick<KnownReceipt, 'carrier' | 'smscMessageId'>): string =>
   JSON.stringify([carrier, smscMessageId]);
-
-/** Carriers write one id in two ways: in lower or upper case, with or without the zeros in front. */
-export function canonicalId(smscMessageId: string): string {
-  return smscMessageId.toLowerCase().replace(/^0+(?=.)/, '');
-}
 
 function endingOf({ messageId, receiptState, networkError }: KnownReceipt): Ending[] {
   return messageId === null ? [] : [{ id: messageId, state: receiptState, networkError }];
@@ -273,8 +272,8 @@ async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]):
   // An id that a carrier gave twice in one moment is the later message's.
   const named = new Map<string, { carrier: string; smscMessageId: string; id: Uuid }>();
   for (const { id, carrier, outcome } of records) {
-    if (outcome.kind !== 'submitted' || outcome.smscMessageId === null) continue;
-    const smscMessageId = canonicalId(outcome.smscMessageId);
+    if (outcome.kind !== 'submitted' || outcome.receiptId === null) continue;
+    const smscMessageId = canonicalId(outcome.receiptId);
     named.set(keyOf({ carrier, smscMessageId }), { carrier, smscMessageId, id });
   }
   if (named.size === 0) return [];

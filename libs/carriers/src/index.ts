@@ -8,6 +8,17 @@ export {
   type SurveyedSlot,
 } from './bind-lease.js';
 export { BindLeaseStore, type HeldConnection } from './bind-lease.store.js';
+export {
+  FULL_TRACE_SECONDS,
+  recordFully,
+  TRACE_FORMATS,
+  traceTopic,
+  type TraceAnswer,
+  type TracedConnection,
+  type TracedPdu,
+  type TraceFormat,
+  type TraceQuestion,
+} from './bind-trace.js';
 export { BindEntity } from './bind.entity.js';
 export {
   BIND_STATES,
@@ -67,7 +78,6 @@ export {
   type WholeMessage,
 } from './concatenation.store.js';
 export {
-  canonicalId,
   DeliveryLedger,
   type AttemptRecord,
   type DeliveryClaim,
@@ -89,6 +99,7 @@ export {
 } from './destination.js';
 export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';
+export { canonicalId, receiptIdOf } from './message-id.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';

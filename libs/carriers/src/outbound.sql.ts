@@ -31,7 +31,7 @@ export const TAKE_BACK = `
  */
 export const LOCK_DUE = `
   SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
-    expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
+    created_at AS "createdAt", expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
     busy_routes AS "busyRoutes", network_error AS "networkError", ${NOW} AS now
   FROM outbound_messages
   WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2 AND id < $3
@@ -44,16 +44,19 @@ export const READ_SESSIONS = `
 
 /**
  * Claims locked messages for one attempt each, counted before it is made: whoever holds the count may record what came
- * of it. $1 ids, $2 seconds that each may take, $3 routes, $4 binds, $5 carriers, $6 senders, in the same order, $7 who
- * claims, $8 and $9 bounds of the ids.
+ * of it. Only by connections whose leases hold. $1 ids, $2 seconds that each may take, $3 routes, $4 binds, $5 carriers,
+ * $6 senders, in the same order, $7 who claims, $8 and $9 bounds of the ids; $10 slots of the binds, $11 owners and
+ * $12 epochs of their leases, in the same order.
  */
 export const CLAIM_MESSAGES = `
   UPDATE outbound_messages
   SET state = 'sending', next_attempt_at = NULL, claimed_by = $7, attempts = attempts + 1,
     claimed_until = ${NOW} + make_interval(secs => claim.seconds), route_id = claim.route, bind_id = claim.bind,
     carrier = claim.carrier, source = claim.source
-  FROM unnest($1::uuid[], $2::float8[], $3::uuid[], $4::uuid[], $5::text[], $6::text[])
-    AS claim (claimed_id, seconds, route, bind, carrier, source)
+  FROM unnest($1::uuid[], $2::float8[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $10::smallint[], $11::uuid[],
+      $12::bigint[]) AS claim (claimed_id, seconds, route, bind, carrier, source, slot, owner, epoch)
+    JOIN bind_connections AS held ON held.bind_id = claim.bind AND held.slot = claim.slot AND held.owner = claim.owner
+      AND held.epoch = claim.epoch AND held.expires_at > clock_timestamp()
   WHERE id = claimed_id AND id = ANY ($1::uuid[]) AND id BETWEEN $8 AND $9 AND state = 'queued'
   RETURNING id, attempts`;
 

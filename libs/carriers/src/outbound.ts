@@ -1,4 +1,6 @@
 import type { Uuid } from '@countersign/postgres';
+import type { BindLease } from './bind-lease.js';
+import type { BindLease } from './bind-lease.js';
 
 /** A code about to be queued, in the transaction that makes it valid. */
 export interface NewOutboundMessage {
@@ -27,6 +29,7 @@ export interface DueMessage {
   readonly destination: string;
   readonly sender: string;
   readonly textSealed: Buffer;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   /** Attempts made. */
   readonly attempts: number;
@@ -49,17 +52,21 @@ export interface PlannedAttempt {
   readonly kind: 'send';
   readonly routeId: Uuid;
   readonly bindId: Uuid;
+  /** Of the connection that it goes by. */
+  readonly lease: BindLease;
   readonly carrier: string;
   /** The sender that the phone shows. */
   readonly source: string;
   readonly leaseSeconds: number;
+  /** The connection that it goes by; without this lease nothing is claimed, nor recorded but that nothing was sent. */
+  readonly lease: BindLease;
 }
 
 /** What becomes of a due message. */
 export type DeliveryPlan =
   | PlannedAttempt
-  /** `afresh`: routes that asked for time are asked again. */
-  | { readonly kind: 'wait'; readonly ms: number; readonly afresh: boolean }
+  /** `afresh`: routes that asked for time are asked again. `elsewhere`: another gateway is to take it. */
+  | { readonly kind: 'wait'; readonly ms: number; readonly afresh: boolean; readonly elsewhere: boolean }
   | { readonly kind: 'fail'; readonly error: string };
 
 /** A message that is ours to send, once. */
@@ -72,7 +79,8 @@ export interface ClaimedMessage {
 
 /** What came of an attempt. */
 export type AttemptOutcome =
-  | { readonly kind: 'submitted'; readonly smscMessageId: string | null }
+  /** `receiptId`: how its receipt will spell the carrier's id (see `receiptIdOf`). */
+  | { readonly kind: 'submitted'; readonly smscMessageId: string | null; readonly receiptId: string | null }
   /** `busy`: the route may be asked again later. `refused`: it may not. `unknown`: the phone may have it, or not. */
   | { readonly kind: 'busy' | 'refused' | 'unknown'; readonly error: string };
 

@@ -1,6 +1,8 @@
 import { LinkClosedError, NotSentError, ResponseTimeoutError, STATUS, type ResponsePdu } from '@countersign/smpp';
 import { describe, expect, it } from 'vitest';
-import { judgeAnswer, judgeFailure } from './judge-answer.js';
+import { isThrottle, judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';
+
+const manners: CarrierManners = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };
 
 const answered = (status: number, messageId = ''): ResponsePdu => ({
   command: 'submit_sm_resp',
@@ -13,28 +15,54 @@ const nack = (status: number): ResponsePdu => ({ command: 'generic_nack', status
 
 describe('the answer to a submit', () => {
   it('of OK has the id of the carrier, or none', () => {
-    expect(judgeAnswer(answered(0, '7f'))).toEqual({ kind: 'submitted', smscMessageId: '7f' });
-    expect(judgeAnswer(answered(0))).toEqual({ kind: 'submitted', smscMessageId: null });
+    expect(judgeAnswer(answered(0, '7f'), manners)).toEqual({
+      kind: 'submitted',
+      smscMessageId: '7f',
+      receiptId: '7f',
+    });
+    expect(judgeAnswer(answered(0), manners)).toEqual({ kind: 'submitted', smscMessageId: null, receiptId: null });
+  });
+
+  it('of OK says how the receipt will spell the id, by the manners of its carrier', () => {
+    const swapped = judgeAnswer(answered(0, '7F'), { ...manners, messageIdBase: 'hex-to-dec' });
+    expect(swapped).toEqual({ kind: 'submitted', smscMessageId: '7F', receiptId: '127' });
+  });
+
+  it('asks for time where its carrier is known to mean that, and is final elsewhere', () => {
+    const patient = { ...manners, temporaryStatuses: [0x45] };
+    expect(judgeAnswer(answered(0x45), patient).kind).toBe('busy');
+    expect(judgeAnswer(answered(0x45), manners).kind).toBe('refused');
+    expect(judgeAnswer(answered(0x58), patient).kind).toBe('refused');
+  });
+
+  it.each([
+    [0x58, true],
+    [0x14, true],
+    [0x08, false],
+    [0, false],
+  ])('of %i asks to be sent to more slowly: %s', (status, slower) => {
+    expect(isThrottle(answered(status))).toBe(slower);
+    expect(isThrottle(nack(status))).toBe(slower);
   });
 
   it.each(['ESME_RSYSERR', 'ESME_RMSGQFUL', 'ESME_RTHROTTLED'] as const)('of %s asks for time', (name) => {
-    expect(judgeAnswer(answered(STATUS[name]))).toEqual({ kind: 'busy', error: name });
-    expect(judgeAnswer(nack(STATUS[name]))).toEqual({ kind: 'busy', error: name });
+    expect(judgeAnswer(answered(STATUS[name]), manners)).toEqual({ kind: 'busy', error: name });
+    expect(judgeAnswer(nack(STATUS[name]), manners)).toEqual({ kind: 'busy', error: name });
   });
 
   it.each(['ESME_RINVDSTADR', 'ESME_RINVSRCADR', 'ESME_RSUBMITFAIL', 'ESME_RINVCMDID'] as const)(
     'of %s is final',
     (name) => {
-      expect(judgeAnswer(answered(STATUS[name]))).toEqual({ kind: 'refused', error: name });
+      expect(judgeAnswer(answered(STATUS[name]), manners)).toEqual({ kind: 'refused', error: name });
     },
   );
 
   it('of a status that nobody knows is final, and named by its number', () => {
-    expect(judgeAnswer(answered(0x4ff))).toEqual({ kind: 'refused', error: '0x000004ff' });
+    expect(judgeAnswer(answered(0x4ff), manners)).toEqual({ kind: 'refused', error: '0x000004ff' });
   });
 
   it('that says OK to something else leaves the fate unknown', () => {
-    expect(judgeAnswer(nack(0)).kind).toBe('unknown');
+    expect(judgeAnswer(nack(0), manners).kind).toBe('unknown');
   });
 });
 

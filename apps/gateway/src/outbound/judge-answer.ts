@@ -1,8 +1,11 @@
-import type { AttemptOutcome } from '@countersign/carriers';
+import { receiptIdOf, type AttemptOutcome, type Bind } from '@countersign/carriers';
 import { NotSentError, STATUS, statusName, type ResponsePdu } from '@countersign/smpp';
 
-/** A carrier that answers one of these may be asked again; all others are its last word (SMPP 3.4, 5.1.3). */
-const TEMPORARY: ReadonlySet<number> = new Set([STATUS.ESME_RSYSERR, STATUS.ESME_RMSGQFUL, STATUS.ESME_RTHROTTLED]);
+/** What is known of a carrier's manners: which answers ask for time (all others are its last word), how it spells ids. */
+export type CarrierManners = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
+
+/** Answers that say "slower", whatever becomes of the message (SMPP 3.4, 5.1.3). */
+const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
 
 /** What the link gave up on, where the carrier gave no reason. */
 export const NOT_SENT = 'NOT_SENT';
@@ -10,15 +13,19 @@ export const NO_ANSWER = 'NO_ANSWER';
 export const UNREADABLE_TEXT = 'UNREADABLE_TEXT';
 
 /** What an answer to a submit means for the message. */
-export function judgeAnswer(answer: ResponsePdu): AttemptOutcome {
+export function judgeAnswer(answer: ResponsePdu, { temporaryStatuses, messageIdBase }: CarrierManners): AttemptOutcome {
   if (answer.command === 'submit_sm_resp' && answer.status === STATUS.ESME_ROK) {
     const { messageId } = answer.fields;
-    return { kind: 'submitted', smscMessageId: messageId === '' ? null : messageId };
+    if (messageId === '') return { kind: 'submitted', smscMessageId: null, receiptId: null };
+    return { kind: 'submitted', smscMessageId: messageId, receiptId: receiptIdOf(messageId, messageIdBase) };
   }
   // An OK of another kind answers nothing that was asked.
   if (answer.status === STATUS.ESME_ROK) return { kind: 'unknown', error: NO_ANSWER };
-  return { kind: TEMPORARY.has(answer.status) ? 'busy' : 'refused', error: statusName(answer.status) };
+  return { kind: temporaryStatuses.includes(answer.status) ? 'busy' : 'refused', error: statusName(answer.status) };
 }
+
+/** Whether it asks to be sent to more slowly. */
+export const isThrottle = ({ status }: ResponsePdu): boolean => THROTTLES.has(status);
 
 /** What it means that there was none: never sent, or sent and of unknown fate. */
 export function judgeFailure(error: unknown): AttemptOutcome {
