@@ -1,6 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
 import type { BindLease } from './bind-lease.js';
-import type { BindLease } from './bind-lease.js';
 
 /** A code about to be queued, in the transaction that makes it valid. */
 export interface NewOutboundMessage {
@@ -52,8 +51,6 @@ export interface PlannedAttempt {
   readonly kind: 'send';
   readonly routeId: Uuid;
   readonly bindId: Uuid;
-  /** Of the connection that it goes by. */
-  readonly lease: BindLease;
   readonly carrier: string;
   /** The sender that the phone shows. */
   readonly source: string;
