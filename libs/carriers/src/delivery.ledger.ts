@@ -1,6 +1,7 @@
 import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
 import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
-import type { BindLease } from './bind-lease.js';
+import { leaseKey, type BindLease } from './bind-lease.js';
+import { BindLeaseStore } from './bind-lease.store.js';
 import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
@@ -95,6 +96,8 @@ interface SessionFacts {
  * of by an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
  */
 export class DeliveryLedger {
+  private readonly leases = new BindLeaseStore();
+
   constructor(private readonly o: DeliveryLedgerOptions) {}
 
   /**
@@ -120,10 +123,12 @@ export class DeliveryLedger {
   }
 
   /**
-   * Records what came of attempts. One whose lease had lapsed changes nothing any more. Answers the events written.
-   * No message twice.
+   * Records what came of attempts. One whose time had lapsed changes nothing any more, nor does one over a connection
+   * that another gateway has taken, or that was given back: its fate is unknown. Answers the events written. No message
+   * twice.
    */
-  async record(tx: Executor, records: readonly AttemptRecord[]): Promise<Uuid[]> {
+  async record(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
+    const records = await this.unfenced(tx, all);
     const parked = await nameSubmissions(tx, records);
     const submitted = await noteSubmitted(tx, records);
     await requeueAll(tx, records);
@@ -182,6 +187,17 @@ export class DeliveryLedger {
   /** Forgets ids of carriers whose receipts have had their time. Call again while it answers 500. */
   async purgeOld(db: Executor): Promise<number> {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
+  }
+
+  /** That nothing came of an attempt may be recorded without a lease: nobody acted. */
+  private async unfenced(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+    const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
+    const holding = await this.leases.holding(
+      tx,
+      acted.map(({ lease }) => lease),
+      true,
+    );
+    return records.filter(({ outcome, lease }) => outcome.kind === 'busy' || holding.has(leaseKey(lease)));
   }
 
   private async tell(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
@@ -251,6 +267,9 @@ async function claimAll(tx: Executor, claimedBy: Uuid, decided: readonly Decided
     claimedBy,
     low,
     high,
+    of(({ lease }) => lease.slot),
+    of(({ lease }) => lease.owner),
+    of(({ lease }) => lease.epoch),
   ]);
   const attempts = new Map(rows.map(({ id, attempts: made }) => [id, made]));
   return sent.flatMap(({ message, plan }) => {
