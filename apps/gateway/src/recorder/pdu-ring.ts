@@ -1,0 +1,102 @@
+import { redactOctets, type CapturedPdu, type Endpoint } from '@countersign/smpp';
+
+/** What is kept of one connection at most; the oldest PDUs make room. */
+export const RING_PDUS = 512;
+export const RING_OCTETS = 256 * 1024;
+
+/** The two ends of the link that carried a PDU. */
+export interface LinkEnds {
+  readonly local: Endpoint;
+  readonly remote: Endpoint;
+}
+
+export interface RecordedPdu extends CapturedPdu {
+  readonly ends: LinkEnds;
+}
+
+interface Entry {
+  atMs: number;
+  direction: 'in' | 'out';
+  ends: LinkEnds;
+  start: number;
+  end: number;
+  withText: boolean;
+}
+
+/**
+ * The last PDUs of one connection, redacted as they come in: what is not to be seen is not there. Their octets lie in one
+ * piece of memory, since every PDU passes by here.
+ */
+export class PduRing {
+  /** Zeroed memory is only taken from the machine as it is written to. */
+  readonly #octets = Buffer.alloc(RING_OCTETS);
+  readonly #entries: Entry[] = [];
+  /** The oldest entry and how many there are; the octets of the newest end at `#at`. */
+  #first = 0;
+  #count = 0;
+  #at = 0;
+  #withTexts = 0;
+
+  /** A PDU that is larger than the ring is not kept. */
+  add({ atMs, direction, octets, ends }: RecordedPdu, withText: boolean): void {
+    if (octets.length > RING_OCTETS) return;
+    if (!withText) this.hideTexts();
+    const start = this.makeRoom(octets.length);
+    const end = start + octets.length;
+    octets.copy(this.#octets, start);
+    redactOctets(this.#octets.subarray(start, end), withText);
+    const place = (this.#first + this.#count++) % RING_PDUS;
+    this.#entries[place] = { atMs, direction, ends, start, end, withText };
+    if (withText) this.#withTexts++;
+    this.#at = end;
+  }
+
+  /** Redacts what was kept in full. */
+  hideTexts(): void {
+    if (this.#withTexts === 0) return;
+    for (const entry of this.entries()) {
+      if (entry.withText) redactOctets(this.#octets.subarray(entry.start, entry.end), false);
+      entry.withText = false;
+    }
+    this.#withTexts = 0;
+  }
+
+  /** Copies, oldest first. */
+  pdus(): RecordedPdu[] {
+    return this.entries().map(({ atMs, direction, ends, start, end }) => {
+      return { atMs, direction, ends, octets: Buffer.from(this.#octets.subarray(start, end)) };
+    });
+  }
+
+  private entries(): Entry[] {
+    const entries: Entry[] = [];
+    for (let n = 0; n < this.#count; n++) {
+      const entry = this.#entries[(this.#first + n) % RING_PDUS];
+      if (entry !== undefined) entries.push(entry);
+    }
+    return entries;
+  }
+
+  /** Where so many octets fit in one piece, with those dropped that lay there. */
+  private makeRoom(length: number): number {
+    if (this.#count === RING_PDUS) this.drop();
+    if (this.#at + length > RING_OCTETS) {
+      // What lies between here and the end is older than all at the beginning.
+      while (this.#count > 0 && this.oldestStart() >= this.#at) this.drop();
+      this.#at = 0;
+    }
+    const start = this.#at;
+    while (this.#count > 0 && this.oldestStart() >= start && this.oldestStart() < start + length) this.drop();
+    return start;
+  }
+
+  private oldestStart(): number {
+    return this.#entries[this.#first]?.start ?? 0;
+  }
+
+  private drop(): void {
+    if (this.#entries[this.#first]?.withText === true) this.#withTexts--;
+    this.#first = (this.#first + 1) % RING_PDUS;
+    this.#count--;
+  }
+}

@@ -1,0 +1,43 @@
+import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, type PubSub, type Subscription } from '@countersign/bus';
+import { TRACE_FORMATS, traceTopic, type TraceQuestion } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
+import type { FlightRecorder } from './flight-recorder.js';
+import { traceAnswer, traceCapture } from './trace.js';
+
+/** An answer is one message of the bus, and has a few words before it. */
+const MAX_ANSWER_OCTETS = MAX_MESSAGE_OCTETS - 16 * 1024;
+
+export interface TraceDeskOptions {
+  readonly gatewayId: Uuid;
+  readonly recorder: FlightRecorder;
+  readonly bus: PubSub;
+}
+
+/** Answers control planes that ask what this gateway has recorded. */
+export class TraceDesk {
+  readonly #subscription: Subscription;
+
+  constructor(private readonly o: TraceDeskOptions) {
+    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answer(question));
+  }
+
+  close(): void {
+    this.#subscription.close();
+  }
+
+  /** Null for a question of another version. */
+  private answer(message: BusMessage): Payload | null {
+    const question = questionOf(message.json());
+    if (question === null) return null;
+    const recorded = this.o.recorder.recorded(question.bindId);
+    return question.format === 'pcap'
+      ? traceCapture(recorded, MAX_ANSWER_OCTETS)
+      : traceAnswer(recorded, MAX_ANSWER_OCTETS);
+  }
+}
+
+function questionOf(value: unknown): TraceQuestion | null {
+  if (typeof value !== 'object' || value === null || !('bindId' in value) || !('format' in value)) return null;
+  const format = TRACE_FORMATS.find((known) => known === value.format);
+  return format === undefined || typeof value.bindId !== 'string' ? null : { bindId: value.bindId, format };
+}

@@ -1,0 +1,87 @@
+import type { TraceAnswer, TracedPdu } from '@countersign/carriers';
+import {
+  decodePdu,
+  LIMITS_OF_50,
+  pcapOf,
+  redactPdu,
+  statusName,
+  type Conversation,
+  type Endpoint,
+} from '@countersign/smpp';
+import type { RecordedConnection } from './flight-recorder.js';
+import type { LinkEnds, RecordedPdu } from './pdu-ring.js';
+
+const STATUS_AT = 8;
+const SEQUENCE_AT = 12;
+const HEADER_OCTETS = 16;
+/** What a PDU has around it in a capture file, with room to spare. */
+const PACKET_OCTETS = 128;
+
+const spelled = ({ address, port }: Endpoint): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+const unmasked = (address: string): string => address;
+
+/** A recorded PDU in words. Its texts are lengths here: where they were kept, they are in the octets. */
+export function tracedPdu({ atMs, direction, octets, ends }: RecordedPdu): TracedPdu {
+  const pdu = decodePdu(octets, 0, octets.length, LIMITS_OF_50);
+  const about = {
+    at: new Date(atMs).toISOString(),
+    direction,
+    local: spelled(ends.local),
+    remote: spelled(ends.remote),
+    octets: octets.toString('hex'),
+  };
+  if (pdu.command === 'malformed') {
+    const status = octets.length < HEADER_OCTETS ? 0 : octets.readUInt32BE(STATUS_AT);
+    const sequence = octets.length < HEADER_OCTETS ? 0 : octets.readUInt32BE(SEQUENCE_AT);
+    const { of: command, reason: fault } = pdu;
+    return { ...about, command, status: statusName(status), sequence, fields: {}, tlvs: {}, fault };
+  }
+  const { command, status, sequence } = pdu;
+  const { command: _command, status: _status, sequence: _sequence, tlvs, ...fields } = redactPdu(pdu, unmasked);
+  const shownTlvs = typeof tlvs === 'object' && tlvs !== null ? tlvs : {};
+  return { ...about, command, status: statusName(status), sequence, fields, tlvs: shownTlvs, fault: null };
+}
+
+/** What is recorded, as JSON of at most so many octets: of each connection, the newest that fit its share. */
+export function traceAnswer(connections: readonly RecordedConnection[], maxOctets: number): TraceAnswer {
+  const share = Math.floor(maxOctets / Math.max(1, connections.length));
+  return {
+    connections: connections.map(({ slot, pdus }) => ({
+      slot,
+      pdus: newest(pdus.map(tracedPdu), share, (pdu) => JSON.stringify(pdu).length + 1),
+    })),
+  };
+}
+
+/** The same as a capture file. */
+export function traceCapture(connections: readonly RecordedConnection[], maxOctets: number): Buffer {
+  const share = Math.floor(maxOctets / Math.max(1, connections.length));
+  return pcapOf(
+    connections.flatMap(({ pdus }) =>
+      conversations(newest(pdus, share, ({ octets }) => octets.length + PACKET_OCTETS)),
+    ),
+  );
+}
+
+/** The links of a connection, one after the other. */
+function conversations(pdus: readonly RecordedPdu[]): Conversation[] {
+  const byLink = new Map<LinkEnds, RecordedPdu[]>();
+  for (const pdu of pdus) {
+    const said = byLink.get(pdu.ends);
+    if (said === undefined) byLink.set(pdu.ends, [pdu]);
+    else said.push(pdu);
+  }
+  return [...byLink].map(([ends, said]) => ({ ...ends, pdus: said }));
+}
+
+function newest<T>(items: readonly T[], maxOctets: number, octetsOf: (item: T) => number): readonly T[] {
+  let left = maxOctets;
+  let from = items.length;
+  for (const item of items.toReversed()) {
+    left -= octetsOf(item);
+    if (left < 0) break;
+    from--;
+  }
+  return items.slice(from);
+}
