@@ -8,6 +8,7 @@ import {
   prepareBell,
   type Ring,
 } from '@countersign/bus';
+import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { Queue, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
@@ -106,6 +107,16 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await expect.poll(() => queue.getWaitingCount()).toBe(1);
       await listen();
       await expect.poll(() => heard).toEqual(['early']);
+    });
+
+    it('and a worker that began while the line was dead hears it once the line is back', async () => {
+      line.freeze();
+      const listening = listen();
+      // Longer than a connection may take: the first attempt has failed, and the process still turns.
+      await new Promise((resolve) => setTimeout(resolve, CONNECT_TIMEOUT_MS + 500));
+      line.thaw();
+      await listening;
+      await ringsAgain('late');
     });
 
     it('once for all rings of one moment', async () => {

@@ -1,13 +1,8 @@
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import {
-  type ConnectionOptions,
-  createPostgresBackend,
-  runMigrations,
-  setDefaultBackendFactory,
-  type WorkerOptions,
-} from 'bullmq';
+import { type ConnectionOptions, runMigrations, setDefaultBackendFactory, type WorkerOptions } from 'bullmq';
 import pg from 'pg';
 import { hearsNotifications } from './notification-check.js';
+import { createPatientBackend } from './patient-backend.js';
 
 export interface BellOptions {
   /** `redis://` or `rediss://`; null rings through PostgreSQL. */
@@ -130,7 +125,7 @@ export async function prepareBell(options: BellOptions): Promise<void> {
       'without Redis, DATABASE_URL must be a direct or session-pooled connection: it hears no notification',
     );
   }
-  setDefaultBackendFactory(createPostgresBackend);
+  setDefaultBackendFactory(createPatientBackend);
   const { connectionString } = connectionSettings(databaseUrl);
   const client = new pg.Client({
     connectionString,
