@@ -1,0 +1,213 @@
+import { openPubSub, type PubSub } from '@countersign/bus';
+import { BindLeaseStore, type ConnectionStatus, GatewayStore, SystemConnectionStore } from '@countersign/carriers';
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { until } from '../support/until.js';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let bus: PubSub;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  bus = openPubSub(loadSettings(ControlPlaneSettings, room.environment), () => undefined);
+});
+afterAll(async () => {
+  await bus.close();
+  await room.close();
+});
+
+const gateways = new GatewayStore();
+const leases = new BindLeaseStore();
+const idOf = (answer: Answer): string => String(answer.json['id']);
+let made = 0;
+
+/** A gateway that has just been seen. */
+async function newGateway(stopping = false): Promise<Uuid> {
+  const id = room.clock.newId();
+  await gateways.beat(room.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
+  return id;
+}
+
+/** The rows of a process that was killed a while ago. */
+async function kill(gateway: Uuid): Promise<void> {
+  await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '16 seconds' WHERE id = $1`, [gateway]);
+  await room.database.query(
+    `UPDATE bind_connections SET expires_at = expires_at - interval '16 seconds' WHERE owner = $1`,
+    [gateway],
+  );
+}
+
+const newBind = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
+  const hosts = [{ host: 'smsc.north.example', port: 2775 }];
+  return admin.post('binds', { name: `carrier ${(made += 1)}`, hosts, systemId: 'us', password: 'secret', ...changes });
+};
+
+const BOUND: ConnectionStatus = {
+  host: 'smsc.north.example',
+  state: 'bound',
+  since: '2026-01-31T12:00:00.000Z',
+  windowUsed: 3,
+  submitPerSecond: 12.5,
+  deliverPerSecond: 2,
+  throttled: 1,
+  enquireLinkMs: 20,
+  reconnects: 4,
+  lastError: 'closed by the carrier',
+};
+
+/** A gateway holds connections of a bind, and says so of each. */
+async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionStatus[]): Promise<void> {
+  const bindId = parseId('bind', bind) ?? '';
+  await leases.survey(room.database);
+  const slots = statuses.map((_, slot) => ({ bindId, slot }));
+  const claimed = await leases.claim(room.database, gateway, slots);
+  const held = claimed.map((lease) => ({ lease, status: statuses[lease.slot] ?? BOUND }));
+  expect((await leases.renew(room.database, gateway, held)).size).toBe(statuses.length);
+}
+
+describe('the status of a bind', () => {
+  it('is what the gateways that hold its connections last saw', async () => {
+    const id = idOf(await newBind({ connections: 2 }));
+    const gateway = await newGateway();
+    await hold(gateway, id, [BOUND, { ...BOUND, state: 'connecting', host: null, enquireLinkMs: null }]);
+    const owner = renderId('gw', gateway);
+    expect((await admin.get(`binds/${id}`)).json['status']).toEqual({
+      state: 'degraded',
+      connections: [
+        { ...BOUND, owner },
+        { ...BOUND, owner, state: 'connecting', host: null, enquireLinkMs: null },
+      ],
+    });
+    await hold(gateway, id, [BOUND, BOUND]);
+    const [listed] = dataOf(await admin.get('binds?limit=1'));
+    expect(listed).toMatchObject({ id, status: { state: 'bound' } });
+  });
+
+  it('is in the answer to a change, too, and never in the audit log', async () => {
+    const id = idOf(await newBind());
+    await hold(await newGateway(), id, [BOUND]);
+    const changed = await admin.patch(`binds/${id}`, { window: 20 });
+    expect(changed.json['status']).toMatchObject({ state: 'bound', connections: [{ windowUsed: 3 }] });
+    const disabled = await admin.post(`binds/${id}/drain`);
+    expect(disabled.json['status']).toMatchObject({ state: 'disabled', connections: [{ state: 'bound' }] });
+    for (const { before, after } of await admin.notes(id)) {
+      expect([before?.['status'], after?.['status']]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('is unbound where the lease has run out, whatever was last seen', async () => {
+    const id = idOf(await newBind());
+    const gateway = await newGateway();
+    await hold(gateway, id, [BOUND]);
+    await kill(gateway);
+    const { json } = await admin.get(`binds/${id}`);
+    expect(json['status']).toMatchObject({
+      state: 'unbound',
+      connections: [
+        { owner: null, state: 'unbound', windowUsed: 0, reconnects: 4, lastError: 'closed by the carrier' },
+      ],
+    });
+  });
+
+  it('shows a connection that is no longer wanted as long as it is held', async () => {
+    const id = idOf(await newBind({ connections: 2 }));
+    await hold(await newGateway(), id, [BOUND, { ...BOUND, state: 'draining' }]);
+    const fewer = await admin.patch(`binds/${id}`, { connections: 1 });
+    expect(fewer.json['status']).toMatchObject({ state: 'bound', connections: [{}, { state: 'draining' }] });
+  });
+});
+
+describe('the connections of a system', () => {
+  it('are those that it has to gateways that live', async () => {
+    const system = await admin.post('smpp-systems', { systemId: 'connected', password: 'secret' });
+    const systemId = parseId('sys', idOf(system)) ?? '';
+    const [living, dead] = [await newGateway(), await newGateway()];
+    const connection = {
+      systemId,
+      address: '192.0.2.7:50123',
+      bindType: 'receiver' as const,
+      status: {
+        state: 'bound' as const,
+        tls: true,
+        windowUsed: 1,
+        submitPerSecond: 0.5,
+        throttled: 2,
+        enquireLinkMs: 7,
+        lastError: null,
+      },
+    };
+    for (const gateway of [living, dead]) {
+      const connections = [{ ...connection, id: room.clock.newId() }];
+      await new SystemConnectionStore(gateway).keep(room.database, connections);
+    }
+    await kill(dead);
+    const { json } = await admin.get(`smpp-systems/${idOf(system)}`);
+    const { address, bindType, status } = connection;
+    const expected = { owner: renderId('gw', living), address, bindType, ...status };
+    expect(json['connections']).toEqual([{ ...expected, since: expect.stringMatching(/Z$/) as string }]);
+    const changed = await admin.patch(`smpp-systems/${idOf(system)}`, { maxConnections: 1 });
+    expect(changed.json['connections']).toEqual(json['connections']);
+    expect((await admin.log()).includes(address)).toBe(false);
+  });
+});
+
+describe('the gateways', () => {
+  it('are those that live, with their versions and what they hold', async () => {
+    const bind = idOf(await newBind());
+    const gateway = await newGateway();
+    await hold(gateway, bind, [BOUND]);
+    const id = renderId('gw', gateway);
+    const shown = await admin.get(`gateways/${id}`);
+    const time = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+    expect(shown.json).toEqual({
+      id,
+      host: 'gateway-1',
+      version: '1.2.3',
+      startedAt: time,
+      seenAt: time,
+      stopping: false,
+      leases: [{ bindId: bind, slot: 0, epoch: 1, expiresAt: time, state: 'bound' }],
+      systemConnections: 0,
+    });
+    const stopping = renderId('gw', await newGateway(true));
+    expect((await admin.get(`gateways/${stopping}`)).json).toMatchObject({ stopping: true, leases: [] });
+    expect(dataOf(await admin.get('gateways?limit=2')).map((each) => each['id'])).toEqual([stopping, id]);
+    expect(dataOf(await admin.get(`gateways?limit=1&startingAfter=${stopping}`))).toEqual([shown.json]);
+  });
+
+  it('that have died are not among them', async () => {
+    const gateway = await newGateway();
+    const id = renderId('gw', gateway);
+    await kill(gateway);
+    expect((await admin.get(`gateways/${id}`)).code).toBe('NOT_FOUND');
+    expect((await admin.get('gateways?limit=100')).text).not.toContain(id);
+  });
+
+  it('are read and no more, by engineers alone', async () => {
+    expect((await room.call('/v1/admin/gateways')).code).toBe('FORBIDDEN');
+    expect((await admin.post('gateways', {})).status).toBe(405);
+    expect((await admin.delete(`gateways/${renderId('gw', await newGateway())}`)).status).toBe(405);
+    expect((await admin.get('gateways/nonsense')).code).toBe('NOT_FOUND');
+    expect((await admin.get('gateways?startingAfter=x')).field).toBe('startingAfter');
+    expect((await admin.get('gateways?limit=0')).field).toBe('limit');
+  });
+});
+
+describe('a change', () => {
+  it('is told to the gateways once it is committed', async () => {
+    const heard: string[] = [];
+    for (const topic of ['binds', 'systems']) await bus.subscribe(topic, () => heard.push(topic)).ready;
+    const id = idOf(await newBind());
+    await until('binds', 5_000, () => heard.includes('binds'));
+    heard.length = 0;
+    await admin.post(`binds/${id}/reconnect`);
+    await until('binds again', 5_000, () => heard.includes('binds'));
+    await admin.post('smpp-systems', { systemId: 'told', password: 'secret' });
+    await until('systems', 5_000, () => heard.includes('systems'));
+  });
+});
