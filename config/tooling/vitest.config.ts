@@ -41,6 +41,17 @@ export default defineConfig({
         extends: true,
         test: { name: 'contract', include: ['test/contract/**/*.spec.ts'], testTimeout: 30_000, ...serial },
       },
+      {
+        extends: true,
+        test: {
+          name: 'interop',
+          include: ['test/interop/**/*.spec.ts'],
+          globalSetup: ['test/support/servers.setup.ts'],
+          testTimeout: 60_000,
+          ...serial,
+        },
+      },
+      { extends: true, test: { name: 'fuzz', include: ['test/fuzz/**/*.spec.ts'], testTimeout: 600_000, ...serial } },
       { extends: true, test: { name: 'e2e', include: ['test/e2e/**/*.spec.ts'], testTimeout: 120_000, ...serial } },
       {
         extends: true,

@@ -1,0 +1,95 @@
+import {
+  InvalidPduError,
+  LIMITS_OF_34,
+  LIMITS_OF_50,
+  concatenationOf,
+  decodePdu,
+  encodePdu,
+  messageKind,
+  messageOctets,
+  parseReceipt,
+  redactPdu,
+  type MalformedPdu,
+  type MessagePdu,
+  type Pdu,
+} from '@countersign/smpp';
+import { decodeText } from '@countersign/text';
+import { describe, expect, it } from 'vitest';
+import { CORPUS } from './corpus.js';
+import { FUZZ_CASES, FUZZ_SEED, heapInUse, tellSeed } from './fuzz-run.js';
+import { Chance, framedMutant } from './mutator.js';
+
+const PDUS = CORPUS.map(({ octets }) => octets);
+const HEADER_OCTETS = 16;
+const RESPONSE_BIT = 0x8000_0000;
+/** More than this kept after a run is a leak, in octets. */
+const HEAP_ALLOWANCE = 8 * 1024 * 1024;
+
+const isMessage = (pdu: Pdu): pdu is MessagePdu => ['submit_sm', 'deliver_sm', 'data_sm'].includes(pdu.command);
+
+/** All that the product asks of a message, in every alphabet. */
+function readAll(pdu: MessagePdu): void {
+  const { octets, udh } = messageOctets(pdu);
+  for (const alphabet of ['gsm', 'gsm-packed', 'latin1', 'ascii'] as const) {
+    decodeText(octets, pdu.fields.dataCoding, alphabet, udh?.fillBits);
+  }
+  concatenationOf(pdu);
+  messageKind(pdu);
+  parseReceipt(pdu);
+}
+
+/** What was read can be written again, and then reads the same. */
+function writeAgain(pdu: Pdu, octets: Buffer): void {
+  let written: Buffer;
+  try {
+    written = encodePdu(pdu);
+  } catch (error) {
+    if (error instanceof InvalidPduError && octets.length > 70_000) return;
+    throw error;
+  }
+  // A refusal is written as a bare header (SMPP 3.4 section 4.4.2).
+  if (pdu.status === 0) expect(decodePdu(written, 0, written.length, LIMITS_OF_50)).toEqual(pdu);
+}
+
+function checkMalformed(malformed: MalformedPdu, octets: Buffer): void {
+  if (malformed.status === 0) throw new Error('a malformed PDU without a status to answer');
+  if (malformed.commandId !== octets.readUInt32BE(4)) throw new Error('another command_id than the one that came');
+  if (malformed.reason === '') throw new Error('a malformed PDU without a reason');
+}
+
+describe('the decoder', () => {
+  it('reads every PDU of the corpus that it speaks, whoever wrote it', () => {
+    const unread = CORPUS.filter(({ octets }) => decodePdu(octets).command === 'malformed');
+    // query_sm, cancel_sm, replace_sm, submit_multi and alert_notification are refused by their command_id.
+    const commands = unread.map(({ octets }) => octets.readUInt32BE(4));
+    expect([...new Set(commands)].sort((a, b) => a - b)).toEqual([0x3, 0x7, 0x8, 0x21, 0x102]);
+    expect(new Set(CORPUS.map(({ writer }) => writer))).toEqual(new Set(['smpp-0.5.1', 'net-smpp', 'kannel']));
+  });
+
+  it('throws on no mutant, keeps its header, and what it read can be written and used', () => {
+    tellSeed('decoder');
+    const chance = new Chance(FUZZ_SEED);
+    let read = 0;
+    let before = 0;
+    for (let i = 0; i < FUZZ_CASES; i++) {
+      if (i === Math.floor(FUZZ_CASES / 10)) before = heapInUse();
+      const octets = framedMutant(PDUS, chance);
+      const pdu = decodePdu(octets, 0, octets.length, i % 2 === 0 ? LIMITS_OF_34 : LIMITS_OF_50);
+      if (pdu.sequence !== octets.readUInt32BE(12)) throw new Error(`case ${i}: the sequence number is lost`);
+      if (pdu.command === 'malformed') {
+        checkMalformed(pdu, octets);
+        continue;
+      }
+      read++;
+      redactPdu(pdu);
+      if (isMessage(pdu)) readAll(pdu);
+      writeAgain(pdu, octets);
+      if (octets.length === HEADER_OCTETS) continue;
+      // One octet short, it is not the same PDU: a refusal's body and a bare header apart.
+      const short = decodePdu(octets, 0, octets.length - 1);
+      if (short.command !== 'malformed' && octets.readUInt32BE(4) < RESPONSE_BIT) expect(short).not.toEqual(pdu);
+    }
+    expect(read).toBeGreaterThan(FUZZ_CASES / 10);
+    expect(heapInUse() - before).toBeLessThan(HEAP_ALLOWANCE);
+  });
+});

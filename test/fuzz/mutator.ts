@@ -1,0 +1,129 @@
+/** Chance that can be had again: the same seed makes the same numbers (mulberry32). */
+export class Chance {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** A whole number from 0 to `below` - 1. */
+  below(below: number): number {
+    this.#state = (this.#state + 0x6d2b_79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000) * below);
+  }
+
+  oneOf<T>(values: readonly T[]): T {
+    const value = values[this.below(values.length)];
+    if (value === undefined) throw new RangeError('nothing to choose from');
+    return value;
+  }
+}
+
+type Change = (octets: Buffer, chance: Chance, others: readonly Buffer[]) => Buffer;
+
+const HEADER_OCTETS = 16;
+const EDGES = [0, 1, 15, 16, 17, 0x7f, 0x80, 0xfe, 0xff, 0x100, 0xffff, 0x7fff_ffff, 0xffff_ffff] as const;
+const COMMANDS = [
+  0, 1, 2, 3, 4, 5, 6, 9, 0xb, 0x15, 0x21, 0x102, 0x103, 0x777, 0x8000_0000, 0x8000_0001, 0x8000_0004, 0x8000_0005,
+  0x8000_0006, 0x8000_0009, 0x8000_0015, 0x8000_0103,
+] as const;
+/** Texts, terminated strings and TLVs that mean something to one decoder or another. */
+const WORDS = [
+  Buffer.from([0]),
+  Buffer.from('id:00aF stat:DELIVRD err:000 text:'),
+  Buffer.from([5, 0, 3, 7, 2, 1]),
+  Buffer.from([0x04, 0x24, 0x00, 0x03, 0x41, 0x42, 0x43]),
+  Buffer.from([0x00, 0x1e, 0x00, 0x03, 0x61, 0x62, 0x63]),
+  Buffer.from([0x04, 0x27, 0x00, 0x01, 0x02]),
+  Buffer.from([0x02, 0x0c, 0x00, 0x02, 0x00, 0x09]),
+  Buffer.from([0x14, 0x00, 0x00, 0x00]),
+  Buffer.from('5R\0'),
+  Buffer.from('000000000130000R\0'),
+  Buffer.from([0xd8, 0x3d, 0xde, 0x00]),
+] as const;
+
+const place = (octets: Buffer, chance: Chance): number => chance.below(octets.length + 1);
+const cut = (octets: Buffer, from: number, to: number, between: Uint8Array = Buffer.alloc(0)): Buffer =>
+  Buffer.concat([octets.subarray(0, from), between, octets.subarray(to)]);
+
+const setOctet: Change = (octets, chance) => {
+  const copy = Buffer.from(octets);
+  copy[chance.below(copy.length)] = chance.below(256);
+  return copy;
+};
+const flipBit: Change = (octets, chance) => {
+  const copy = Buffer.from(octets);
+  const at = chance.below(copy.length);
+  copy[at] = (copy[at] ?? 0) ^ (1 << chance.below(8));
+  return copy;
+};
+const setEdge: Change = (octets, chance) => {
+  const copy = Buffer.from(octets);
+  const width = chance.oneOf([1, 2, 4]);
+  if (copy.length < width) return copy;
+  copy.writeUIntBE(chance.oneOf(EDGES) % 2 ** (8 * width), chance.below(copy.length - width + 1), width);
+  return copy;
+};
+const setCommand: Change = (octets, chance) => {
+  const copy = Buffer.from(octets);
+  if (copy.length >= 8) copy.writeUInt32BE(chance.oneOf(COMMANDS), 4);
+  return copy;
+};
+const insert: Change = (octets, chance) => {
+  const at = place(octets, chance);
+  return cut(octets, at, at, chance.oneOf(WORDS));
+};
+const fill: Change = (octets, chance) => {
+  const at = place(octets, chance);
+  return cut(octets, at, at, Buffer.alloc(1 + chance.below(300), chance.below(256)));
+};
+const remove: Change = (octets, chance) => {
+  const at = place(octets, chance);
+  return cut(octets, at, Math.min(octets.length, at + 1 + chance.below(8)));
+};
+const truncate: Change = (octets, chance) => Buffer.from(octets.subarray(0, place(octets, chance)));
+const repeat: Change = (octets, chance) => {
+  const from = place(octets, chance);
+  const slice = octets.subarray(from, from + chance.below(40));
+  return cut(octets, from, from, slice);
+};
+const splice: Change = (octets, chance, others) => {
+  const other = chance.oneOf(others);
+  return cut(octets, place(octets, chance), octets.length, other.subarray(place(other, chance)));
+};
+
+const CHANGES: readonly Change[] = [
+  setOctet,
+  flipBit,
+  setEdge,
+  setCommand,
+  insert,
+  fill,
+  remove,
+  truncate,
+  repeat,
+  splice,
+];
+const MOST_CHANGES = 4;
+
+/** One of the PDUs with up to four changes, whatever that makes of its command_length. */
+export function mutant(pdus: readonly Buffer[], chance: Chance): Buffer {
+  let octets: Buffer = Buffer.from(chance.oneOf(pdus));
+  for (let changes = chance.below(MOST_CHANGES + 1); changes > 0; changes--) {
+    octets = chance.oneOf(CHANGES)(octets, chance, pdus);
+    if (octets.length === 0) return Buffer.alloc(1, chance.below(256));
+  }
+  return octets;
+}
+
+/** A mutant whose command_length is true again: it reaches the decoder, and what follows it is read as well. */
+export function framedMutant(pdus: readonly Buffer[], chance: Chance): Buffer {
+  const octets = mutant(pdus, chance);
+  const framed =
+    octets.length >= HEADER_OCTETS ? octets : Buffer.concat([octets, Buffer.alloc(HEADER_OCTETS - octets.length)]);
+  framed.writeUInt32BE(framed.length, 0);
+  return framed;
+}
