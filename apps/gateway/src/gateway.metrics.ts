@@ -18,6 +18,8 @@ export class GatewayMetrics {
   readonly turnedAway;
   readonly reconnects;
   readonly lostRings;
+  readonly leaseRenewals;
+  readonly leasesLost;
   readonly #links;
   readonly #pdus;
   readonly #pduCounts = new Map<string, Map<number, { inc(): void }>>();
@@ -71,6 +73,16 @@ export class GatewayMetrics {
     this.lostRings = metrics.counter({
       name: 'bell_lost_total',
       help: 'Reports of rings that were lost, at most one a second; the relay finds what they told of.',
+    });
+    this.leaseRenewals = metrics.counter({
+      name: 'lease_renewals_total',
+      help: 'Renewals of all leases that a gateway holds on connections of its binds, by what came of them.',
+      labels: ['outcome'],
+    });
+    this.leasesLost = metrics.counter({
+      name: 'leases_lost_total',
+      help: 'Leases that were lost, and whose connections were cut at once: not renewed in time, or taken by another gateway.',
+      labels: ['reason'],
     });
     this.#links = metrics.gauge({
       name: 'smpp_links',

@@ -7,10 +7,12 @@ import { Metrics, type Logger } from '@countersign/telemetry';
 import { bindsProviders } from './binds/binds.providers.js';
 import { GatewayMetrics } from './gateway.metrics.js';
 import { inboundProviders } from './inbound/inbound.providers.js';
+import { leasesProviders } from './leases/leases.providers.js';
 import { listenerProviders } from './listener/listener.providers.js';
 import { LOGGER } from './logger.token.js';
 import { outboundProviders } from './outbound/outbound.providers.js';
 import { operationsProviders } from './operations.providers.js';
+import { recorderProviders } from './recorder/recorder.providers.js';
 import { storeProviders } from './stores.providers.js';
 
 /** Everything the gateway is made of. Nothing here opens a port or a link: `startGateway` does, in its order. */
@@ -32,7 +34,9 @@ export class GatewayModule {
         ...storeProviders,
         ...inboundProviders,
         ...listenerProviders,
+        ...leasesProviders,
         ...bindsProviders,
+        ...recorderProviders,
         ...outboundProviders,
         ...operationsProviders,
       ],

@@ -8,6 +8,7 @@ import { BindsService } from './binds/binds.service.js';
 import { GatewayModule } from './gateway.module.js';
 import { Housekeeping } from './housekeeping.js';
 import { InboundService } from './inbound/inbound.service.js';
+import { LeaseKeeper } from './leases/lease-keeper.js';
 import { ListenerService } from './listener/listener.service.js';
 import { OutboundPump } from './outbound/outbound-pump.js';
 import { ReceiptsService } from './outbound/receipts.service.js';
@@ -33,6 +34,7 @@ export async function startGateway(
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
   await app.get(Housekeeping).start();
+  await app.get(LeaseKeeper).start();
   await app.get(ListenerService).listen();
   await app.get(OpsServer).listen();
   app.get(BindsService).start();
@@ -40,7 +42,11 @@ export async function startGateway(
   return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
-/** The order matters: what came in is answered, and what was sent recorded, while the database is still there. */
+/**
+ * The order matters: no code is claimed, MOs are answered on, windows are finished, links unbound; what came in is
+ * answered, and what was sent recorded, while the database is still there and the leases are held. Each connection of a
+ * bind is given back as soon as it is over, so that another gateway takes it.
+ */
 function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
   const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(OutboundPump)];
   return shutdown
@@ -56,6 +62,7 @@ function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
     })
+    .step('leave the gateways', STEP_MS, () => app.get(LeaseKeeper).stop())
     .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())
     .step('close the bell and the bus', STEP_MS, async () => {
       await Promise.all([app.get(Bell).close(), app.get(PubSub).close()]);

@@ -41,6 +41,11 @@ export interface NextAttempt {
 
 export const FRESH_COURSE: Course = { failures: 0, refusals: 0, host: 0 };
 
+/** Where the connection with this number begins: those of one bind are spread over its hosts. */
+export function freshCourse(slot: number, hosts: number): Course {
+  return { ...FRESH_COURSE, host: slot % Math.max(1, hosts) };
+}
+
 /** What follows the end of an attempt: hosts are taken in turn. `random` is in [0, 1). */
 export function afterAttempt(course: Course, end: AttemptEnd, hosts: number, random: number): NextAttempt {
   const host = (course.host + 1) % Math.max(1, hosts);

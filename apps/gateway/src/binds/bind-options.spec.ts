@@ -55,6 +55,12 @@ describe('bind options', () => {
     { defaultAlphabet: 'latin1' },
     { retryableMoStatus: 88 },
     { name: 'north two' },
+    { sendWindow: 1 },
+    { submitPerSecond: 1 },
+    { temporaryStatuses: [20] },
+    { messageIdBase: 'hex-to-dec' },
+    { connections: 2 },
+    { fullTraceUntil: new Date(0) },
     { tls: { enabled: false, serverName: 'unused.example' } },
   ])('keeps the connection when only this changes: %j', (change) => {
     expect(isSameConnection(bind, { ...bind, ...change })).toBe(true);
@@ -70,7 +76,7 @@ describe('bind options', () => {
     { bindType: 'receiver' },
     { interfaceVersion: '3.3' },
     { addressRange: '^1' },
-    { sendWindow: 1 },
+    { generation: 1 },
     { enquireLinkSeconds: 60 },
     { responseTimeoutSeconds: 5 },
   ])('makes another connection when this changes: %j', (change) => {

@@ -43,17 +43,18 @@ export function bindCallOf(bind: Bind, password: string): BindCall {
 }
 
 /**
- * Would both rows make the same connection? What a row says of messages (carrier, trust, alphabet, retryable status)
- * can change under a link that stays.
+ * Would both rows make the same connection, and does neither ask for another? What a row says of messages (carrier,
+ * trust, alphabet, statuses, window, rate) can change under a link that stays.
  */
 export function isSameConnection(a: Bind, b: Bind): boolean {
   return JSON.stringify(connectionOf(a)) === JSON.stringify(connectionOf(b));
 }
 
 function connectionOf(bind: Bind): unknown {
-  const { timers, window, interfaceVersion } = linkOptionsOf(bind);
+  const { timers, interfaceVersion } = linkOptionsOf(bind);
   const hosts = bind.hosts.map(({ host, port }) => [host, port]);
   const { enabled, caCertificate, serverName } = bind.tls;
   const tls = enabled ? [caCertificate, serverName] : null;
-  return [hosts, tls, bindCallOf(bind, bind.passwordSealed.toString('base64')), timers, window, interfaceVersion];
+  const call = bindCallOf(bind, bind.passwordSealed.toString('base64'));
+  return [hosts, tls, call, timers, interfaceVersion, bind.generation];
 }

@@ -1,26 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bindPassword, type Bind } from '@countersign/carriers';
-import type { ServerKeys } from '@countersign/keys';
 import {
+  bindPassword,
+  type Bind,
+  type BindLease,
+  type ConnectionState,
+  type ConnectionStatus,
+} from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
+import type { DatabaseClock } from '@countersign/postgres';
+import {
+  NotSentError,
   SmppLink,
   STATUS,
   statusName,
-  type LinkOptions,
   type MessageAnswer,
   type MessagePdu,
   type Outgoing,
+  type Pdu,
   type ResponsePdu,
   type SubmitSm,
 } from '@countersign/smpp';
 import type { InboundLink } from '../inbound/inbound-link.js';
-import { afterAttempt, FRESH_COURSE, type AttemptEnd, type Course } from './backoff.js';
+import type { LeasedConnection } from '../leases/lease-keeper.js';
+import type { LeaseGuard } from '../leases/lease-guard.js';
+import type { FlightRecorder } from '../recorder/flight-recorder.js';
+import { linkEndsOf } from '../recorder/link-ends.js';
+import { afterAttempt, freshCourse, type AttemptEnd, type Course } from './backoff.js';
 import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
 import { connect } from './connect.js';
+import { ConnectionGauge } from './connection-gauge.js';
 
 /** Name look-up, connection and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 5_000;
-
-export type BindState = 'connecting' | 'binding' | 'bound' | 'draining' | 'standoff' | 'unbound';
 
 /** Why a state was entered and what comes next; nothing secret. */
 export interface BindNote {
@@ -29,78 +40,133 @@ export interface BindNote {
   readonly retryInMs?: number;
 }
 
-/** A way to send by a bind that is bound now. */
+/** A way to send by a connection that is bound now. */
 export interface BindSender {
   readonly bind: Bind;
-  /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, else its fate is unknown. */
+  /** What is written for a message that goes this way names this. */
+  readonly guard: LeaseGuard;
+  /** Our requests that are unanswered. */
+  readonly windowUsed: number;
+  /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, also for want of the lease; else its fate is unknown. */
   submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
 export interface SupervisorOptions {
   readonly keys: ServerKeys;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  readonly recorder: Pick<FlightRecorder, 'tap'>;
   onMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer;
-  readonly onPdu: NonNullable<LinkOptions['onPdu']>;
-  /** Told of every state that the bind enters. */
-  onState(bind: Bind, from: BindState, to: BindState, note: BindNote): void;
+  /** Every PDU, its secrets in clear. */
+  onPdu(bind: Bind, slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  /** Told of every state that the connection enters. */
+  onState(bind: Bind, from: ConnectionState, to: ConnectionState, note: BindNote): void;
 }
 
-/** Keeps one bind of ours bound: one connection, its hosts in turn, with backoff and standoff, until it is stopped. */
-export class BindSupervisor {
+/**
+ * Keeps one connection of a bind of ours bound under a lease: its hosts in turn, with backoff and standoff, until it is
+ * stopped or fenced. Nothing is said, taken or stored once the lease is not held.
+ */
+export class BindSupervisor implements LeasedConnection {
   #bind: Bind;
-  #course: Course = FRESH_COURSE;
-  #state: BindState = 'unbound';
+  #inbound: InboundLink;
+  #course: Course;
   #link: SmppLink | null = null;
   #stopping = false;
   /** Aborted to end the present attempt or wait at once; each attempt has its own. */
   #turn = new AbortController();
+  readonly #gauge: ConnectionGauge;
   readonly #ended: Promise<void>;
 
   constructor(
+    readonly guard: LeaseGuard,
     bind: Bind,
     private readonly o: SupervisorOptions,
   ) {
     this.#bind = bind;
+    this.#inbound = { ...bind, lease: guard.lease };
+    this.#course = freshCourse(guard.lease.slot, bind.hosts.length);
+    this.#gauge = new ConnectionGauge(performance.now(), this.now());
     this.#ended = this.supervise();
   }
 
-  get state(): BindState {
-    return this.#state;
+  get state(): ConnectionState {
+    return this.#gauge.state;
   }
 
-  /** Null unless it is bound and may send. */
+  status(): ConnectionStatus {
+    return this.#gauge.read(performance.now(), this.#link);
+  }
+
+  /** Null unless it is bound, may send and holds its lease. */
   get sender(): BindSender | null {
     const link = this.#link;
-    if (this.#state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
-    return { bind: this.#bind, submit: (pdu) => link.request(pdu) };
+    if (this.state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
+    if (!this.holdsLease()) return null;
+    const { windowUsed } = link;
+    return { bind: this.#bind, guard: this.guard, windowUsed, submit: (pdu) => this.submit(link, pdu) };
   }
 
   /** Takes the row on as it is now. The link is made anew only where it would be another connection. */
   async adopt(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
     this.#bind = bind;
-    if (isSameConnection(before, bind)) return;
-    this.#course = FRESH_COURSE;
+    this.#inbound = { ...bind, lease: this.guard.lease };
+    if (isSameConnection(before, bind)) {
+      if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
+      return;
+    }
+    this.#course = freshCourse(this.guard.lease.slot, bind.hosts.length);
     await this.cut(drainMs);
   }
 
   /** Makes no further attempt; a link that is bound stays until it ends. */
   stopReconnecting(): void {
     this.#stopping = true;
-    if (this.#state !== 'bound') this.#turn.abort();
+    if (this.state !== 'bound') this.#turn.abort();
   }
 
-  /** Answers what came in, unbinds within that time, and does not come back. */
+  /** Finishes the window, answers what came in, unbinds within that time, and does not come back. */
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
     await this.cut(drainMs);
     await this.#ended;
   }
 
+  /** The lease is lost: another gateway may act by now, so the socket goes at once and nothing follows. */
+  fence(reason: string): void {
+    this.#stopping = true;
+    this.#turn.abort();
+    this.#link?.destroy(reason);
+  }
+
+  private holdsLease(): boolean {
+    return this.guard.holds(performance.now());
+  }
+
+  /** The last look at the lease before the octets leave. Those that wait for a slot are looked at with the answer that frees it. */
+  private submit(link: SmppLink, pdu: Outgoing<SubmitSm>): Promise<ResponsePdu> {
+    if (this.holdsLease()) return link.request(pdu);
+    this.fence('the lease is not held');
+    return Promise.reject(new NotSentError('the lease is not held'));
+  }
+
+  /** What waited in the socket of a process that was paused is answered by nobody: the carrier sends it again. */
+  private tap(direction: 'in' | 'out', pdu: Pdu): void {
+    const nowMs = performance.now();
+    if (direction === 'in' && !this.guard.holds(nowMs)) this.fence('the lease is not held');
+    this.#gauge.count(direction, pdu, nowMs);
+    this.o.onPdu(this.#bind, this.guard.lease.slot, direction, pdu);
+  }
+
+  private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
+    return this.holdsLease() ? this.o.onMessage(pdu, this.#inbound) : { status: this.#bind.retryableMoStatus };
+  }
+
   private async cut(drainMs: number): Promise<void> {
     // First, so that the end of the link is not taken for a loss.
     this.#turn.abort();
-    if (this.#state === 'draining') return;
-    if (this.#state === 'bound') {
+    if (this.state === 'draining') return;
+    if (this.state === 'bound') {
       this.enter('draining', {});
       await this.#link?.unbind(drainMs).catch(() => undefined);
     }
@@ -119,6 +185,7 @@ export class BindSupervisor {
       }
       const next = afterAttempt(this.#course, end, this.#bind.hosts.length, Math.random());
       this.#course = next.course;
+      this.#gauge.failed(reason);
       this.enter(next.standoff ? 'standoff' : 'unbound', { reason, retryInMs: next.waitMs });
       await delay(next.waitMs, undefined, { signal }).catch(() => undefined);
     }
@@ -135,12 +202,17 @@ export class BindSupervisor {
       const password = bindPassword(this.o.keys, bind);
       this.enter('connecting', { host });
       const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
-      if (signal.aborted) socket.destroy();
+      if (signal.aborted || !this.holdsLease()) socket.destroy();
       const link = new SmppLink(socket, {
         ...linkOptionsOf(bind),
-        onMessage: (pdu) => this.o.onMessage(pdu, this.#bind),
+        onMessage: (pdu) => this.accept(pdu),
         sendAgainStatus: () => this.#bind.retryableMoStatus,
-        onPdu: this.o.onPdu,
+        onPdu: (direction, pdu) => this.tap(direction, pdu),
+        onOctets: this.o.recorder.tap({
+          ...this.guard.lease,
+          ends: linkEndsOf(socket),
+          fullUntil: () => this.#bind.fullTraceUntil,
+        }),
       });
       this.#link = link;
       this.enter('binding', { host });
@@ -159,15 +231,21 @@ export class BindSupervisor {
       return { end: { kind: 'refused', status }, reason: `the bind was refused with ${statusName(status)}` };
     }
     const boundAtMs = performance.now();
+    // It may have changed while the carrier thought about the bind.
+    link.setWindow(this.#bind.sendWindow);
     this.enter('bound', { host });
     const { reason } = await link.closed;
     return { end: { kind: 'lost', boundMs: performance.now() - boundAtMs }, reason };
   }
 
-  private enter(state: BindState, note: BindNote): void {
-    const from = this.#state;
-    this.#state = state;
+  private enter(state: ConnectionState, note: BindNote): void {
+    const from = this.state;
+    this.#gauge.enter(state, this.now(), note.host);
     this.o.onState(this.#bind, from, state, note);
+  }
+
+  private now(): Date {
+    return new Date(this.o.clock.nowMs());
   }
 
   private isStopping(): boolean {

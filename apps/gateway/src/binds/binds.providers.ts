@@ -1,22 +1,43 @@
 import type { FactoryProvider } from '@nestjs/common';
+import { PubSub } from '@countersign/bus';
 import { CarrierDirectory } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
+import { DatabaseClock, type Uuid } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
+import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { InboundService } from '../inbound/inbound.service.js';
+import { LeaseKeeper } from '../leases/lease-keeper.js';
 import { LOGGER } from '../logger.token.js';
+import { FlightRecorder } from '../recorder/flight-recorder.js';
 import { BindsService } from './binds.service.js';
 
 export const bindsProviders: FactoryProvider[] = [
   {
     provide: BindsService,
-    inject: [CarrierDirectory, InboundService, ServerKeys, GatewayMetrics, LOGGER],
+    inject: [
+      CarrierDirectory,
+      LeaseKeeper,
+      InboundService,
+      ServerKeys,
+      DatabaseClock,
+      PubSub,
+      FlightRecorder,
+      GATEWAY_ID,
+      GatewayMetrics,
+      LOGGER,
+    ],
     useFactory: (
       carriers: CarrierDirectory,
+      leases: LeaseKeeper,
       inbound: InboundService,
       keys: ServerKeys,
+      clock: DatabaseClock,
+      bus: PubSub,
+      recorder: FlightRecorder,
+      self: Uuid,
       metrics: GatewayMetrics,
       logger: Logger,
-    ) => new BindsService({ carriers, inbound, keys, metrics, logger }),
+    ) => new BindsService({ carriers, leases, inbound, keys, clock, bus, recorder, self, metrics, logger }),
   },
 ];

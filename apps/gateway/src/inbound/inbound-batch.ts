@@ -1,4 +1,11 @@
-import type { CarrierDirectory, ConcatenationStore, MessagePart, MessageStore } from '@countersign/carriers';
+import {
+  leaseKey,
+  type BindLeaseStore,
+  type CarrierDirectory,
+  type ConcatenationStore,
+  type MessagePart,
+  type MessageStore,
+} from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import { senderCandidates } from '@countersign/phone';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
@@ -14,34 +21,61 @@ export interface InboundBatchOptions {
   readonly sessions: SessionStore;
   readonly messages: MessageStore;
   readonly concatenations: ConcatenationStore;
+  readonly leases: Pick<BindLeaseStore, 'holding'>;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
 }
 
+/** An MO with its sealed text and the numbers that its sender may be. */
+type Arrival = readonly [InboundCommand, Buffer, readonly string[]];
+
 /**
  * One transaction for a set of MOs: the parts of long messages, the sessions that their tokens name, the messages with
  * their fates. Answers after the commit, one verdict per command, in their order. Safe to run twice: a message that is
- * stored stays as it is, and a session that the first run approved makes the second a duplicate.
+ * stored stays as it is, and a session that the first run approved makes the second a duplicate. An MO over a connection
+ * whose lease does not hold has no verdict: nothing of it is written, and another gateway will be sent it again.
  */
 export class InboundBatch {
   constructor(private readonly o: InboundBatchOptions) {}
 
-  async run(commands: readonly InboundCommand[]): Promise<readonly InboundVerdict[]> {
+  async run(commands: readonly InboundCommand[]): Promise<readonly (InboundVerdict | null)[]> {
     const senders = await this.sendersOf(commands);
     // Before the transaction, so that no row is locked while texts are sealed.
     const sealed = commands.map(({ id, message }) => this.o.keys.seal('message-text', message.text, id));
+    const arrived = zip(commands, sealed, senders);
     const { verdicts, eventIds } = await this.o.database.transaction(async (tx) => {
-      const tokens = await this.tokensOf(tx, commands);
-      const evidence = commands.map(({ link }, ref): InboundEvidence => {
-        return { ref, tokens: tokens[ref] ?? [], senders: senders[ref] ?? [], trusted: link.trustedForMo };
-      });
-      return this.o.sessions.matchInbound(tx, evidence, (found) => {
-        const rows = zip(commands, sealed, found).map((row) => messageRow(...row));
-        return this.o.messages.insertInbound(tx, rows);
-      });
+      const taken = await this.unfenced(tx, arrived);
+      const matched = await this.match(tx, taken);
+      const ofTaken = new Map(zip(taken, matched.verdicts, taken).map(([arrival, verdict]) => [arrival, verdict]));
+      return { verdicts: arrived.map((arrival) => ofTaken.get(arrival) ?? null), eventIds: matched.eventIds };
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     return verdicts;
+  }
+
+  /** Those that came over connections that this gateway may act on, as the database says. */
+  private async unfenced(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
+    const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
+    if (leases.length === 0) return arrived;
+    const holding = await this.o.leases.holding(tx, leases);
+    return arrived.filter(([{ link }]) => link.lease === undefined || holding.has(leaseKey(link.lease)));
+  }
+
+  private async match(
+    tx: Executor,
+    arrived: readonly Arrival[],
+  ): Promise<{ readonly verdicts: readonly InboundVerdict[]; readonly eventIds: readonly Uuid[] }> {
+    if (arrived.length === 0) return { verdicts: [], eventIds: [] };
+    const commands = arrived.map(([command]) => command);
+    const tokens = await this.tokensOf(tx, commands);
+    const evidence = arrived.map(([{ link }, , senders], ref): InboundEvidence => {
+      return { ref, tokens: tokens[ref] ?? [], senders, trusted: link.trustedForMo };
+    });
+    return this.o.sessions.matchInbound(tx, evidence, (found) => {
+      const sealed = arrived.map(([, text]) => text);
+      const rows = zip(commands, sealed, found).map((row) => messageRow(...row));
+      return this.o.messages.insertInbound(tx, rows);
+    });
   }
 
   /** E.164 numbers that each sender may be. The receiving number's country is asked for only where it matters. */

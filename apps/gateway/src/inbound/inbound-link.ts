@@ -1,8 +1,10 @@
-import type { LinkTerms } from '@countersign/carriers';
+import type { BindLease, LinkTerms } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 
 /** What the MO path knows of the link a message came over, be it a bind of ours or a system that connected in. */
 export interface InboundLink extends Omit<LinkTerms, 'enabled'> {
   /** Id of the bind or of the system. */
   readonly id: Uuid;
+  /** Under which a connection of a bind is acted on: without it nothing of it is stored. A system's has none. */
+  readonly lease?: BindLease;
 }

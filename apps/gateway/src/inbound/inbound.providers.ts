@@ -1,6 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { Bell } from '@countersign/bus';
-import { CarrierDirectory, ConcatenationStore, MessageStore } from '@countersign/carriers';
+import { BindLeaseStore, CarrierDirectory, ConcatenationStore, MessageStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
@@ -15,18 +15,19 @@ import { InboundService } from './inbound.service.js';
 export const inboundProviders: FactoryProvider[] = [
   {
     provide: InboundBatch,
-    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, Bell],
+    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, BindLeaseStore, Bell],
     useFactory: (
       database: Database,
       keys: ServerKeys,
       carriers: CarrierDirectory,
       sessions: SessionStore,
+      leases: BindLeaseStore,
       bell: Bell,
     ) => {
       const messages = new MessageStore();
       const concatenations = new ConcatenationStore(keys);
       const onEvents = (ids: readonly string[]): void => bell.ring(ids);
-      return new InboundBatch({ database, keys, carriers, sessions, messages, concatenations, onEvents });
+      return new InboundBatch({ database, keys, carriers, sessions, messages, concatenations, leases, onEvents });
     },
   },
   {

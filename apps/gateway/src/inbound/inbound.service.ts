@@ -30,7 +30,7 @@ export interface InboundOptions {
  * whatever its fate; with the link's retryable status when that could not be done, so that the carrier sends it again.
  */
 export class InboundService {
-  readonly #batcher: Batcher<InboundCommand, InboundVerdict>;
+  readonly #batcher: Batcher<InboundCommand, InboundVerdict | null>;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly o: InboundOptions) {
@@ -56,7 +56,9 @@ export class InboundService {
     const receivedMs = performance.now();
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
-      ({ fate }) => {
+      (verdict) => {
+        if (verdict === null) return this.fenced(link);
+        const { fate } = verdict;
         this.o.metrics.messages.inc({ fate });
         this.o.metrics.answerSeconds.observe((performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
@@ -68,6 +70,12 @@ export class InboundService {
   /** Resolves once everything that came in is answered. */
   drain(): Promise<void> {
     return this.#batcher.drain();
+  }
+
+  /** The connection is another gateway's by now: what came over it is sent again, and comes there. */
+  private fenced({ retryableMoStatus }: InboundLink): MessageAnswer {
+    this.o.metrics.messagesSentBack.inc({ reason: 'fenced' });
+    return { status: retryableMoStatus };
   }
 
   private sendAgain(error: unknown, link: InboundLink): MessageAnswer {

@@ -1,0 +1,68 @@
+import type { ConnectionState, ConnectionStatus } from '@countersign/carriers';
+import { STATUS, type Pdu, type SmppLink } from '@countersign/smpp';
+import { SeenRate } from '../listener/seen-rate.js';
+
+/** Answers by which a carrier asks for time. */
+const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
+
+/** What engineers see of one connection (contract, Admin). Times are given; nothing here reads a clock. */
+export class ConnectionGauge {
+  readonly #submits: SeenRate;
+  readonly #delivers: SeenRate;
+  #state: ConnectionState = 'unbound';
+  #host: string | null = null;
+  #since: string;
+  #throttled = 0;
+  #reconnects = 0;
+  #lastError: string | null = null;
+
+  /** `nowMs` by the monotonic clock, `now` by the database's. */
+  constructor(nowMs: number, now: Date) {
+    this.#submits = new SeenRate(nowMs);
+    this.#delivers = new SeenRate(nowMs);
+    this.#since = now.toISOString();
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  enter(state: ConnectionState, now: Date, host?: string): void {
+    this.#state = state;
+    this.#since = now.toISOString();
+    if (host !== undefined) this.#host = host;
+    if (state === 'bound') this.#throttled = 0;
+  }
+
+  /** An attempt or a link ended by itself, and another one follows. */
+  failed(reason: string): void {
+    this.#reconnects += 1;
+    this.#lastError = reason;
+  }
+
+  count(direction: 'in' | 'out', { command, status }: Pdu, nowMs: number): void {
+    if (direction === 'out') {
+      if (command === 'submit_sm') this.#submits.count(nowMs);
+    } else if (command === 'submit_sm_resp') {
+      if (THROTTLES.has(status)) this.#throttled += 1;
+    } else if (command === 'deliver_sm' || command === 'data_sm') {
+      this.#delivers.count(nowMs);
+    }
+  }
+
+  read(nowMs: number, link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null): ConnectionStatus {
+    const rttMs = link?.enquireLinkRttMs ?? null;
+    return {
+      host: this.#host,
+      state: this.#state,
+      since: this.#since,
+      windowUsed: link?.windowUsed ?? 0,
+      submitPerSecond: this.#submits.perSecond(nowMs),
+      deliverPerSecond: this.#delivers.perSecond(nowMs),
+      throttled: this.#throttled,
+      enquireLinkMs: rttMs === null ? null : Math.round(rttMs),
+      reconnects: this.#reconnects,
+      lastError: link?.lastError ?? this.#lastError,
+    };
+  }
+}

@@ -1,0 +1,71 @@
+import { slotKey, type BindSlotName, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
+
+export interface ShareFacts {
+  readonly self: Uuid;
+  readonly survey: LeaseSurvey;
+  /** Keys of the connections that this gateway acts on. */
+  readonly mine: ReadonlySet<string>;
+  /** Keys of connections that were free before, and that nobody took since. */
+  readonly leftOver: ReadonlySet<string>;
+}
+
+/**
+ * The connections to claim now: as many as make this gateway's share, those of binds that it has the fewest of first, and
+ * beyond that whatever nobody else has taken. Every gateway begins at another place of the list, so that several that
+ * look at the same moment do not ask for the same.
+ */
+export function slotsToClaim(facts: ShareFacts): BindSlotName[] {
+  const { survey, mine, leftOver } = facts;
+  const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
+  const held = new Map<Uuid, number>();
+  for (const { bindId } of own) add(held, bindId);
+  const free = inTurn(freeSlots(facts), facts);
+  const taken: BindSlotName[] = [];
+  for (let room = shareOf(survey) - own.length; room > 0 && free.length > 0; room--) {
+    const next = free.splice(fewestFirst(free, held), 1);
+    taken.push(...next);
+    for (const { bindId } of next) add(held, bindId);
+  }
+  return [...taken, ...free.filter((slot) => leftOver.has(slotKey(slot)))];
+}
+
+/** Connections that this gateway may take: those of nobody, and those that it held and lost sight of. */
+export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): SurveyedSlot[] {
+  return survey.slots.filter((slot) => slot.owner === null || (slot.owner === self && !mine.has(slotKey(slot))));
+}
+
+/**
+ * The connection to hand over so that another gateway comes to its share: one at a time, of the bind that this one has
+ * the most of; null while all have theirs, or something is free to be taken anyway.
+ */
+export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): BindSlotName | null {
+  const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
+  if (own.length <= shareOf(survey) || survey.slots.some(({ owner }) => owner === null)) return null;
+  const atLeast = Math.floor(survey.slots.length / Math.max(1, survey.gateways.length));
+  const has = (gateway: Uuid): number => survey.slots.filter(({ owner }) => owner === gateway).length;
+  if (!survey.gateways.some((gateway) => gateway !== self && has(gateway) < atLeast)) return null;
+  const ofBind = (bindId: Uuid): number => own.filter((slot) => slot.bindId === bindId).length;
+  return own.reduce<SurveyedSlot | null>(
+    (most, slot) => (most === null || ofBind(slot.bindId) >= ofBind(most.bindId) ? slot : most),
+    null,
+  );
+}
+
+/** No gateway takes more than this while others may. */
+const shareOf = ({ slots, gateways }: LeaseSurvey): number => Math.ceil(slots.length / Math.max(1, gateways.length));
+
+function inTurn(free: readonly SurveyedSlot[], { self, survey }: ShareFacts): SurveyedSlot[] {
+  const rank = Math.max(0, survey.gateways.indexOf(self));
+  const from = free.length === 0 ? 0 : (rank * shareOf(survey)) % free.length;
+  return [...free.slice(from), ...free.slice(0, from)];
+}
+
+function fewestFirst(free: readonly SurveyedSlot[], held: ReadonlyMap<Uuid, number>): number {
+  const counts = free.map(({ bindId }) => held.get(bindId) ?? 0);
+  return counts.indexOf(Math.min(...counts));
+}
+
+function add(counts: Map<Uuid, number>, bindId: Uuid): void {
+  counts.set(bindId, (counts.get(bindId) ?? 0) + 1);
+}

@@ -1,0 +1,28 @@
+import os from 'node:os';
+import type { FactoryProvider } from '@nestjs/common';
+import { BindLeaseStore, GatewayStore } from '@countersign/carriers';
+import { Database, type Uuid } from '@countersign/postgres';
+import type { Logger } from '@countersign/telemetry';
+import { GATEWAY_ID } from '../gateway-id.token.js';
+import { GatewayMetrics } from '../gateway.metrics.js';
+import { LOGGER } from '../logger.token.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { GATEWAY_VERSION } from './version.js';
+
+export const leasesProviders: FactoryProvider[] = [
+  { provide: BindLeaseStore, useFactory: () => new BindLeaseStore() },
+  {
+    provide: LeaseKeeper,
+    inject: [Database, BindLeaseStore, GATEWAY_ID, GatewayMetrics, LOGGER],
+    useFactory: (database: Database, leases: BindLeaseStore, id: Uuid, metrics: GatewayMetrics, logger: Logger) =>
+      new LeaseKeeper({
+        database,
+        gateways: new GatewayStore(),
+        leases,
+        self: { id, host: os.hostname(), version: GATEWAY_VERSION },
+        logger,
+        onRenewal: (outcome) => metrics.leaseRenewals.inc({ outcome }),
+        onLoss: (reason) => metrics.leasesLost.inc({ reason }),
+      }),
+  },
+];
