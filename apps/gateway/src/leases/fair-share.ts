@@ -36,15 +36,14 @@ export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>):
 }
 
 /**
- * The connection to hand over so that another gateway comes to its share: one at a time, of the bind that this one has
- * the most of; null while all have theirs, or something is free to be taken anyway.
+ * The connection to hand over when this gateway has more than its share and another one has less to do: one at a time, of
+ * the bind that it has the most of; null otherwise, and while something is free to be taken anyway.
  */
 export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): BindSlotName | null {
   const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
   if (own.length <= shareOf(survey) || survey.slots.some(({ owner }) => owner === null)) return null;
-  const atLeast = Math.floor(survey.slots.length / Math.max(1, survey.gateways.length));
   const has = (gateway: Uuid): number => survey.slots.filter(({ owner }) => owner === gateway).length;
-  if (!survey.gateways.some((gateway) => gateway !== self && has(gateway) < atLeast)) return null;
+  if (!survey.gateways.some((gateway) => gateway !== self && has(gateway) < own.length - 1)) return null;
   const ofBind = (bindId: Uuid): number => own.filter((slot) => slot.bindId === bindId).length;
   return own.reduce<SurveyedSlot | null>(
     (most, slot) => (most === null || ofBind(slot.bindId) >= ofBind(most.bindId) ? slot : most),
