@@ -28,6 +28,9 @@ import { RouteResource } from './routes/route.resource.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { SmppSystemResource } from './smpp-systems/smpp-system.resource.js';
 import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
+import { TraceController } from './trace/trace.controller.js';
+import { TraceResource } from './trace/trace.resource.js';
+import { TraceService } from './trace/trace.service.js';
 
 const EVERY_COUNTRY = ['*'];
 
@@ -57,6 +60,7 @@ export class AdminModule {
         InboundNumbersController,
         RoutesController,
         GatewaysController,
+        TraceController,
         AuditController,
       ],
       providers: [
@@ -70,6 +74,8 @@ export class AdminModule {
         SmppSystemResource,
         InboundNumberResource,
         RouteResource,
+        TraceResource,
+        TraceService,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
         { provide: PriceStore, useValue: new PriceStore(newId) },
         { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },

@@ -24,6 +24,8 @@ export interface OperationText {
     readonly status: 200 | 201 | 202 | 204;
     readonly description: string;
     readonly type?: Type;
+    /** What the same is answered as, where it is asked for in another form than JSON: a media type. */
+    readonly alsoAs?: string;
     /** In place of one that is made of the fields' own. */
     readonly example?: Readonly<Record<string, unknown>>;
   };
@@ -81,12 +83,18 @@ export function Operation({ id, tag, summary, description, answer, errors }: Ope
     ApiResponse({
       status,
       description: answer.description,
-      ...(type === undefined ? {} : { type }),
+      ...bodyOf(answer),
       ...(example === undefined ? {} : { example }),
     }),
-    ApiExtraModels(ErrorAnswer),
+    ApiExtraModels(ErrorAnswer, ...(type === undefined ? [] : [type])),
     ...[...byStatus].map(([refused, codes]) => ApiResponse(errorAnswer(refused, codes))),
   );
+}
+
+function bodyOf({ type, alsoAs }: OperationText['answer']): object {
+  if (type === undefined || alsoAs === undefined) return type === undefined ? {} : { type };
+  const json = { schema: { $ref: getSchemaPath(type) } };
+  return { content: { 'application/json': json, [alsoAs]: { schema: { type: 'string', format: 'binary' } } } };
 }
 
 /** The error body with no other codes than these, and what each of them looks like. */

@@ -37,8 +37,8 @@ export class RequestDeadline {
   }
 
   /** `answerLate` is called once, if the request is not done in time. */
-  watch(request: object, answerLate: () => void): void {
-    this.open.set(request, { answerLate, dueMs: this.nowMs() + REQUEST_BUDGET_MS, readingSinceMs: null });
+  watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
+    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, readingSinceMs: null });
   }
 
   /** The body is being read from now on; the server's request timeout bounds that. */

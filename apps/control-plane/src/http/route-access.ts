@@ -18,7 +18,12 @@ export type RouteAccess =
       /** What happens while the limiter's store is away; `go_on`, under a bucket of this process, unless told. */
       readonly withoutLimiter?: 'go_on' | 'refuse';
     }
-  | { readonly access: 'admin'; readonly body: BodyKind };
+  | {
+      readonly access: 'admin';
+      readonly body: BodyKind;
+      /** For a call that waits for other processes: what it may take, in place of what all may. */
+      readonly budgetMs?: number;
+    };
 
 /** Who a request speaks for: an account's key, or the on-call engineers' key, which is not a row. */
 export type Caller = ApiKeyPrincipal | { readonly kind: 'admin' };

@@ -156,7 +156,10 @@ async function admit(
   proceed: () => void,
 ): Promise<void> {
   void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
-  deadline.watch(request, () => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' })));
+  const { route } = request.routeOptions.config;
+  const budgetMs = route?.access === 'admin' ? route.budgetMs : undefined;
+  const answerLate = (): void => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));
+  deadline.watch(request, answerLate, budgetMs);
   const refused = await gatekeeper.judge(request).catch((error: unknown) => answers.understand(error, request));
   if (reply.sent) return;
   if (refused !== null) {

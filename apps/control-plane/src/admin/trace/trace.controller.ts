@@ -1,0 +1,84 @@
+import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { BodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { Operation } from '../../http/operation.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { Access } from '../../http/route-access.js';
+import { AdminDesk } from '../admin-desk.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import type { Plain } from '../plain.js';
+import { FullTraceDraft, TraceQuery } from './trace.dto.js';
+import { TraceResource } from './trace.resource.js';
+import { OWNER_PATIENCE_MS, TraceService } from './trace.service.js';
+import { FullTraceView, TraceView } from './trace.view.js';
+
+const CAPTURE = 'application/vnd.tcpdump.pcap';
+/** What the rest of a call may take, beside waiting for gateways. */
+const SLACK_MS = 2_000;
+
+const ShowsTrace = (): MethodDecorator =>
+  applyDecorators(
+    Get(),
+    Access({ access: 'admin', body: 'none', budgetMs: OWNER_PATIENCE_MS + SLACK_MS }),
+    Operation({
+      id: 'getBindTrace',
+      tag: 'Admin',
+      summary: 'Show what a bind and its carrier said last',
+      description:
+        'The last 512 PDUs, or 256 KiB, of each connection, asked of the gateways. Passwords are redacted, and so are texts, unless they are being recorded.',
+      answer: { status: 200, description: 'What was recorded.', type: TraceView, alsoAs: CAPTURE },
+      errors: ['NOT_FOUND'],
+    }),
+  );
+
+const RecordsFully = (): MethodDecorator =>
+  applyDecorators(
+    Post(),
+    HttpCode(202),
+    Access({ access: 'admin', body: 'json' }),
+    Operation({
+      id: 'traceBind',
+      tag: 'Admin',
+      summary: 'Record the texts of a bind for a while',
+      description:
+        'Gateways begin within 2 s, and forget all texts when the time is over: ask for the trace before that. Asked again, the time begins anew.',
+      answer: { status: 202, description: 'Until when.', type: FullTraceView },
+      errors: ['NOT_FOUND'],
+    }),
+  );
+
+@Controller('v1/admin/binds/:id/trace')
+export class TraceController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly resource: TraceResource,
+    private readonly traces: TraceService,
+  ) {}
+
+  @ShowsTrace()
+  async show(
+    @Param('id') id: string,
+    @Query(QueryPipe) { format }: TraceQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Plain<TraceView> | Buffer> {
+    const trace = valueOf(await this.traces.show(id, format));
+    if (Buffer.isBuffer(trace)) {
+      void reply.header('content-type', CAPTURE).header('content-disposition', `attachment; filename="${id}.pcap"`);
+    }
+    return trace;
+  }
+
+  @RecordsFully()
+  async recordFully(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) { seconds }: FullTraceDraft,
+  ): Promise<Plain<FullTraceView>> {
+    const trace = { id, action: 'trace' };
+    return valueOf(
+      await this.desk.act(this.resource, by, trace, (tx, bind) => this.resource.recordFully(tx, bind, seconds)),
+    );
+  }
+}

@@ -1,0 +1,30 @@
+import { PubSub } from '@countersign/bus';
+import { type BindRecord, BINDS, recordFully } from '@countersign/carriers';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { succeed, type Outcome } from '../../http/errors.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import { type FullTraceView, fullTraceView } from './trace.view.js';
+
+type Answer = Plain<FullTraceView>;
+
+/** How much of its talk with the carrier a bind has recorded: the part of a bind that this action changes. */
+@Injectable()
+export class TraceResource implements AdminResource<BindRecord, Answer> {
+  readonly name = 'binds';
+  readonly noun = 'bind';
+  readonly idPrefix = 'bind';
+  readonly table = BINDS;
+  readonly view = fullTraceView;
+  readonly refusals = {};
+
+  constructor(private readonly bus: PubSub) {}
+
+  /** Gateways look at once, and else within 2 s. */
+  readonly committed = (): void => this.bus.publish('binds');
+
+  async recordFully(tx: Executor, bind: BindRecord, seconds: number): Promise<Outcome<Written<BindRecord, Answer>>> {
+    return succeed({ row: { ...bind, fullTraceUntil: await recordFully(tx, bind.id, seconds) } });
+  }
+}

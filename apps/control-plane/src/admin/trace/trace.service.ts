@@ -1,0 +1,74 @@
+import { type BusMessage, PubSub } from '@countersign/bus';
+import {
+  type BindRecord,
+  BINDS,
+  GATEWAYS,
+  type TraceFormat,
+  type TraceQuestion,
+  traceTopic,
+} from '@countersign/carriers';
+import { Database, parseId, type Uuid } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import type { Plain } from '../plain.js';
+import { mergeCaptures } from './captures.js';
+import { isTraceAnswer, type TraceView, traceView } from './trace.view.js';
+
+/** How long the gateways that hold connections of the bind may take to answer (contract, Admin). */
+export const OWNER_PATIENCE_MS = 5_000;
+/** Others may have held one before, and are not waited for as long. */
+const OTHERS_PATIENCE_MS = 1_000;
+/** Gateways that are asked at most, beside the owners. */
+const OTHERS = 100;
+
+interface GatewayReply {
+  readonly gatewayId: Uuid;
+  readonly message: BusMessage;
+}
+
+/** Asks the gateways what they have recorded of a bind. */
+@Injectable()
+export class TraceService {
+  constructor(
+    private readonly database: Database,
+    private readonly bus: PubSub,
+  ) {}
+
+  /** A capture file, or the same in words. */
+  async show(id: string, format: TraceFormat): Promise<Outcome<Plain<TraceView> | Buffer>> {
+    const bindId = parseId('bind', id);
+    const bind = bindId === null ? null : await BINDS.find(this.database, bindId);
+    if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
+    const replies = await this.ask(bind, format);
+    if (replies === null) {
+      return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
+    }
+    if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ message }) => message.octets)));
+    return succeed(
+      traceView(
+        bind,
+        replies.flatMap(({ gatewayId, message }) => {
+          const answer = message.json();
+          return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
+        }),
+      ),
+    );
+  }
+
+  /** Null when one that holds a connection now is silent, or when nobody is there at all. */
+  private async ask(bind: BindRecord, format: TraceFormat): Promise<GatewayReply[] | null> {
+    const owners = new Set(bind.slots.flatMap(({ owner, held }) => (held && owner !== null ? [owner] : [])));
+    const live = await GATEWAYS.list(this.database, { limit: OTHERS, startingAfter: null, ownerId: null });
+    const asked = new Set([...owners, ...live.rows.map((gateway) => gateway.id)]);
+    const question: TraceQuestion = { bindId: bind.id, format };
+    const replies = await Promise.all(
+      [...asked].map(async (gatewayId) => {
+        const patienceMs = owners.has(gatewayId) ? OWNER_PATIENCE_MS : OTHERS_PATIENCE_MS;
+        return { gatewayId, message: await this.bus.ask(traceTopic(gatewayId), question, patienceMs) };
+      }),
+    );
+    const heard = replies.flatMap(({ gatewayId, message }) => (message === null ? [] : [{ gatewayId, message }]));
+    const silent = [...owners].some((owner) => !heard.some(({ gatewayId }) => gatewayId === owner));
+    return silent || heard.length === 0 ? null : heard;
+  }
+}

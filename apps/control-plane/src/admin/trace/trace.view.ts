@@ -1,0 +1,113 @@
+import type { Bind, TraceAnswer, TracedConnection } from '@countersign/carriers';
+import { renderId, type Uuid } from '@countersign/postgres';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { Plain } from '../plain.js';
+import { idField, nullable } from '../view-fields.js';
+
+const open = (description: string): ApiPropertyOptions => ({ type: 'object', additionalProperties: true, description });
+const end = (description: string, example: string): ApiPropertyOptions => ({ type: 'string', description, example });
+
+export class TracedPduView {
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
+  readonly at!: string;
+
+  @ApiProperty({ type: 'string', enum: ['in', 'out'], description: '`in` from the carrier.' })
+  readonly direction!: 'in' | 'out';
+
+  @ApiProperty(end('Our end of the connection.', '192.0.2.1:40000'))
+  readonly local!: string;
+
+  @ApiProperty(end('The carrier’s end.', '198.51.100.7:2775'))
+  readonly remote!: string;
+
+  @ApiProperty(
+    nullable({}, { description: 'As SMPP spells it; null for one that nobody knows.', example: 'submit_sm' }),
+  )
+  readonly command!: string | null;
+
+  @ApiProperty({ type: 'string', description: 'As SMPP spells it.', example: 'ESME_ROK' })
+  readonly status!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 0, example: 7 })
+  readonly sequence!: number;
+
+  @ApiProperty(open('By their names; texts as their lengths, and empty where it could not be read.'))
+  readonly fields!: object;
+
+  @ApiProperty(open('Optional parameters by their names, or their tags.'))
+  readonly tlvs!: object;
+
+  @ApiProperty(nullable({}, { description: 'Why it could not be read; null for one that could.', example: null }))
+  readonly fault!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: '^([0-9a-f]{2})*$',
+    description: 'All of it, in hexadecimal digits; each octet of what was redacted is `2a`.',
+    example: '00000010000000150000000000000001',
+  })
+  readonly octets!: string;
+}
+
+export class TracedConnectionView {
+  @ApiProperty(idField('gw', { description: 'Which gateway recorded it.' }))
+  readonly gateway!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'Which connection of the bind.', example: 0 })
+  readonly slot!: number;
+
+  @ApiProperty({ type: TracedPduView, isArray: true, description: 'The last ones, oldest first.' })
+  readonly pdus!: readonly Plain<TracedPduView>[];
+}
+
+export class FullTraceView {
+  @ApiProperty(idField('bind'))
+  readonly bindId!: string;
+
+  @ApiProperty(
+    nullable(
+      { format: 'date-time' },
+      { description: 'Until when texts are recorded; null or over for not at all.', example: null },
+    ),
+  )
+  readonly fullTraceUntil!: string | null;
+}
+
+export class TraceView extends FullTraceView {
+  @ApiProperty({
+    type: TracedConnectionView,
+    isArray: true,
+    description: 'By gateway and connection. One that moved is told by each gateway that has had it and still runs.',
+  })
+  readonly connections!: readonly Plain<TracedConnectionView>[];
+}
+
+export const fullTraceView = ({ id, fullTraceUntil }: Pick<Bind, 'id' | 'fullTraceUntil'>): Plain<FullTraceView> => ({
+  bindId: renderId('bind', id),
+  fullTraceUntil: fullTraceUntil?.toISOString() ?? null,
+});
+
+/** What one gateway has recorded, as it says. */
+export interface GatewayTrace {
+  readonly gatewayId: Uuid;
+  readonly connections: readonly TracedConnection[];
+}
+
+export function traceView(
+  bind: Pick<Bind, 'id' | 'fullTraceUntil'>,
+  gateways: readonly GatewayTrace[],
+): Plain<TraceView> {
+  const connections = gateways.flatMap(({ gatewayId, connections: recorded }) =>
+    recorded.map(({ slot, pdus }) => ({ gateway: renderId('gw', gatewayId), slot, pdus })),
+  );
+  return { ...fullTraceView(bind), connections };
+}
+
+/** Gateways of other versions may answer in another shape. */
+export function isTraceAnswer(value: unknown): value is TraceAnswer {
+  if (typeof value !== 'object' || value === null || !('connections' in value)) return false;
+  return Array.isArray(value.connections) && value.connections.every(isTracedConnection);
+}
+
+const isTracedConnection = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'slot' in value && 'pdus' in value && Array.isArray(value.pdus);
