@@ -36,7 +36,7 @@ const READ_TOLD = `
   WHERE type = 'verification.otp_delivery' AND data->>'messageId' = $1 ORDER BY occurred_at, id`;
 
 export interface Way {
-  readonly carrier: Carrier;
+  readonly carrier: Pick<Carrier, 'name' | 'listen' | 'isBound'>;
   readonly bind?: Partial<NewBind>;
   readonly route?: Partial<NewRoute>;
 }

@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { freePort } from '../../config/stack/postgres.mjs';
+import { findProgram, stopProcess } from './foreign-stack.js';
+import { until } from './until.js';
+
+const READY_WITHIN_MS = 15_000;
+const SECRET = 'kannel';
+
+export interface KannelOptions {
+  /** Of the SMSC on this machine that it binds to. */
+  readonly smscPort: number;
+  readonly systemId: string;
+  readonly password: string;
+  /** Where it fetches for every message that it receives, by `/mo?from=&to=&text=`. */
+  readonly receiverPort: number;
+}
+
+/** Debian's Kannel: a bearerbox that binds as a transceiver, and an smsbox to send and receive by. */
+export class Kannel {
+  readonly #folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-kannel-'));
+  readonly #children: ChildProcess[] = [];
+  #ports = { admin: 0, smsbox: 0, sendsms: 0 };
+
+  constructor(private readonly o: KannelOptions) {}
+
+  /** Ready when its link is up. */
+  async start(): Promise<void> {
+    this.#ports = { admin: await freePort(), smsbox: await freePort(), sendsms: await freePort() };
+    const file = path.join(this.#folder, 'kannel.conf');
+    writeFileSync(file, this.configuration());
+    this.launch('bearerbox', file);
+    await until('Kannel is bound', READY_WITHIN_MS, async () => (await this.status()).includes('(online'));
+    this.launch('smsbox', file);
+    await until('the smsbox is there', READY_WITHIN_MS, async () => (await this.status()).includes('smsbox:'));
+  }
+
+  /** What the bearerbox says of itself. */
+  async status(): Promise<string> {
+    const url = `http://127.0.0.1:${this.#ports.admin}/status.txt?password=${SECRET}`;
+    return fetch(url).then(
+      (response) => response.text(),
+      () => '',
+    );
+  }
+
+  /** Sends a text from one number to the other; the answer of the smsbox. With `receiptUrl` it asks for receipts. */
+  async send(from: string, to: string, text: string, changes: Readonly<Record<string, string>> = {}): Promise<string> {
+    const query = new URLSearchParams({ username: SECRET, password: SECRET, from, to, text, ...changes });
+    const response = await fetch(`http://127.0.0.1:${this.#ports.sendsms}/cgi-bin/sendsms?${query.toString()}`);
+    return response.text();
+  }
+
+  /** What the bearerbox wrote down. */
+  log(): string {
+    return readFileSync(path.join(this.#folder, 'bearerbox.log'), 'utf8');
+  }
+
+  /** The bearerbox takes its leave of the SMSC. */
+  async stop(): Promise<void> {
+    for (const child of this.#children.splice(0).reverse()) await stopProcess(child);
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  private launch(program: 'bearerbox' | 'smsbox', configuration: string): void {
+    const log = openSync(path.join(this.#folder, `${program}.log`), 'a');
+    this.#children.push(
+      spawn(findProgram(program) ?? program, ['-v', '1', configuration], { stdio: ['ignore', log, log] }),
+    );
+    closeSync(log);
+  }
+
+  private configuration(): string {
+    const { smscPort, systemId, password, receiverPort } = this.o;
+    const { admin, smsbox, sendsms } = this.#ports;
+    return `
+group = core
+admin-port = ${admin}
+admin-interface = 127.0.0.1
+admin-password = ${SECRET}
+status-password = ${SECRET}
+smsbox-port = ${smsbox}
+smsbox-interface = 127.0.0.1
+box-allow-ip = 127.0.0.1
+dlr-storage = internal
+
+group = smsc
+smsc = smpp
+smsc-id = gateway
+host = 127.0.0.1
+port = ${smscPort}
+transceiver-mode = true
+smsc-username = ${systemId}
+smsc-password = ${password}
+system-type = ""
+interface-version = 34
+source-addr-ton = 1
+source-addr-npi = 1
+dest-addr-ton = 1
+dest-addr-npi = 1
+enquire-link-interval = 1
+reconnect-delay = 1
+max-pending-submits = 50
+wait-ack = 10
+
+group = smsbox
+bearerbox-host = 127.0.0.1
+bearerbox-port = ${smsbox}
+sendsms-port = ${sendsms}
+sendsms-interface = 127.0.0.1
+global-sender = 0
+
+group = sendsms-user
+username = ${SECRET}
+password = ${SECRET}
+max-messages = 10
+concatenation = true
+
+group = sms-service
+keyword = default
+catch-all = true
+max-messages = 0
+get-url = "http://127.0.0.1:${receiverPort}/mo?from=%p&to=%q&text=%a"
+`;
+  }
+}
