@@ -10,7 +10,9 @@ import { faultText, startLog, StartError } from './progress.mjs';
 import { findRedis, whyNoRedis } from './redis.mjs';
 
 /** From the quick to the slow: a mistake shows early. */
-const KINDS = ['small', 'medium', 'contract', 'e2e', 'faults'];
+const KINDS = ['small', 'medium', 'contract', 'interop', 'e2e', 'faults'];
+/** What the tests against other SMPP stacks need, by the word in their names, as Debian packages. */
+const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark' };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
 
@@ -39,7 +41,9 @@ function tellSkipped(skipped) {
 /** Tests that are skipped as a group carry no note of their own. */
 function usualReason(name) {
   if (/redis/i.test(name) && findRedis() === undefined) return `${whyNoRedis()}; install one, or set REDIS_URL`;
-  return 'its file says why';
+  const wanted = Object.keys(PACKAGES).filter((stack) => name.includes(stack));
+  if (wanted.length === 0) return 'its file says why';
+  return `needs ${wanted.join(' and ')}: apt-get install ${wanted.map((stack) => PACKAGES[stack]).join(' ')}`;
 }
 
 async function runKinds(asked) {
