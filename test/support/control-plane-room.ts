@@ -37,6 +37,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
+  /** The body as it came. */
+  readonly octets: Buffer;
   /** The body as JSON. */
   readonly json: Readonly<Record<string, unknown>>;
   /** `error.code`, or undefined. */
@@ -184,7 +186,7 @@ export class ControlPlaneRoom {
       },
       ...(body === undefined ? {} : { body: bodyOf(body) }),
     });
-    return answerOf(response.statusCode, response.headers, await response.body.text());
+    return answerOf(response.statusCode, response.headers, Buffer.from(await response.body.arrayBuffer()));
   }
 
   /** A create with changes; a change to undefined leaves the field out. */
@@ -282,9 +284,10 @@ function ownAddress(): string {
 const bodyOf = (body: unknown): string | Buffer =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
 
-function answerOf(status: number, headers: Answer['headers'], text: string): Answer {
+function answerOf(status: number, headers: Answer['headers'], octets: Buffer): Answer {
+  const text = octets.toString('utf8');
   const isJson = String(headers['content-type']).startsWith('application/json');
   const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Record<string, unknown>;
   const error = json['error'] as { code?: string; field?: string } | undefined;
-  return { status, headers, text, json, code: error?.code, field: error?.field };
+  return { status, headers, text, octets, json, code: error?.code, field: error?.field };
 }
