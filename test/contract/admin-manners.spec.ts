@@ -18,6 +18,10 @@ const RESOURCES = [
   ['keys', 'key'],
   ['prices', 'price'],
   ['destinations', 'dest'],
+  ['binds', 'bind'],
+  ['smpp-systems', 'sys'],
+  ['inbound-numbers', 'num'],
+  ['routes', 'route'],
 ] as const;
 
 describe.each(RESOURCES)('/v1/admin/%s', (resource, prefix) => {

@@ -43,12 +43,17 @@ const made = async (resource: string, body: Readonly<Record<string, unknown>>): 
 /** An account of its own, which hostile requests may change as they like. */
 const accountId = await made('accounts', { name: 'Sandbox' });
 const instruction = 'Send this message to sign in.';
+const bindId = await made('binds', { host: '127.0.0.1', port: 2776, systemId: 'sandbox', password: 'secret' });
 const ids = [
   accountId,
   await made('brands', { accountId, name: 'Sandbox', slug: 'SANDBOX', instruction }),
   await made('keys', { accountId, kind: 'live', name: 'Sandbox' }),
   await made('prices', { channel: 'rcs', country: 'NZ', usd: '0.01', from: '2026-01-01T00:00:00Z' }),
   await made('destinations', { prefix: '+64900', action: 'block', reason: 'premium' }),
+  bindId,
+  await made('smpp-systems', { systemId: 'sandbox', password: 'secret' }),
+  await made('inbound-numbers', { number: '60606', countries: ['NZ'] }),
+  await made('routes', { prefix: '+64', bindId }),
 ];
 
 /** Stands for a session that is opened when the request is sent, so that none of them meets what another left behind. */
@@ -66,6 +71,9 @@ const schemas = new Schemas(document);
 
 const isAdmin = ({ path }: Operation): boolean => path.startsWith('/v1/admin/');
 
+/** What stands in place of another field, and beside it is refused. */
+const INSTEAD = ['host', 'port'];
+
 /** A body that the call would take, and the names of all its members. */
 function bodyOf(call: Operation): { readonly base: readonly [string, unknown][]; readonly names: readonly string[] } {
   const { requestBody } = call.operation;
@@ -76,9 +84,11 @@ function bodyOf(call: Operation): { readonly base: readonly [string, unknown][];
     phone: PHONE,
     accountId: isAdmin(call) ? accountId : room.demo.accountId,
     brandId: room.demo.brandId,
+    bindId,
   };
   const base = Object.entries(schemas.example(schema) ?? {});
-  return { base: base.map(([name, value]) => [name, known[name] ?? value]), names: base.map(([name]) => name) };
+  const told = base.filter(([name]) => !INSTEAD.includes(name));
+  return { base: told.map(([name, value]) => [name, known[name] ?? value]), names: base.map(([name]) => name) };
 }
 
 /** Any request to this call. */

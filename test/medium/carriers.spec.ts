@@ -1,5 +1,8 @@
 import {
+  type Bind,
   bindPassword,
+  type BindRecord,
+  BINDS,
   CarrierDirectory,
   CarrierStore,
   ConcatenationStore,
@@ -80,6 +83,58 @@ describe('systems and binds', () => {
     });
     expect(bindPassword(room.keys, made)).toBe('hunter2');
   });
+});
+
+describe('what engineers look after', () => {
+  const draft = { carrier: 'one', hosts: [{ host: 'a.example', port: 2775 }], systemId: 'us', password: 'hunter2' };
+
+  it('is written whole, with another password only where one is given', async () => {
+    const { slots: _slots, ...bind } = await locked(await store.createBind(room.database, { ...draft, name: 'whole' }));
+    const changes = { ...bind, name: 'changed', sendWindow: 3, temporaryStatuses: [88], generation: 1, enabled: false };
+    expect(await store.updateBind(room.database, changes)).toEqual(changes);
+    const rekeyed = await store.updateBind(room.database, changes, 'other');
+    expect([bindPassword(room.keys, changes), bindPassword(room.keys, rekeyed)]).toEqual(['hunter2', 'other']);
+    const system = await store.createSystem(room.database, { systemId: 'whole', carrier: 'one', password: 'secret' });
+    const narrowed = { ...system, allowedCidrs: ['10.0.0.0/8'], submitPerSecond: 5 };
+    expect(await store.updateSystem(room.database, narrowed)).toEqual(narrowed);
+    const other = await store.updateSystem(room.database, narrowed, 'other');
+    expect(['secret', 'other'].map((password) => systemPasswordMatches(room.keys, other, password))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('keeps what it does not write: the time of a full trace is another’s', async () => {
+    const bind = await store.createBind(room.database, { ...draft, name: 'traced' });
+    const until = new Date('2030-01-01T00:00:00Z');
+    await room.database.query('UPDATE binds SET full_trace_until = $2 WHERE id = $1', [bind.id, until]);
+    expect((await store.updateBind(room.database, { ...bind, sendWindow: 3 })).fullTraceUntil).toEqual(until);
+  });
+
+  it('is deleted, a bind with the rows of its connections, but not under a route', async () => {
+    const bind = await store.createBind(room.database, { ...draft, name: 'deleted' });
+    await room.database.query('INSERT INTO bind_connections (bind_id, slot) VALUES ($1, 0)', [bind.id]);
+    const route = await store.createRoute(room.database, { prefix: '+1', bindId: bind.id });
+    await expect(store.deleteBind(room.database, bind.id)).rejects.toMatchObject({ constraint: 'routes_bind_id_fkey' });
+    await store.deleteRoute(room.database, route.id);
+    await store.deleteBind(room.database, bind.id);
+    expect(await BINDS.find(room.database, bind.id)).toBeNull();
+  });
+
+  it('finds a name for a bind that has none, whatever others are called', async () => {
+    const name = 'us@10%_.example';
+    expect(await store.freeBindName(room.database, name)).toBe(name);
+    for (const taken of [name, `${name} 2`, `${name} 4`, `${name}x`]) {
+      await store.createBind(room.database, { ...draft, name: taken });
+    }
+    expect(await store.freeBindName(room.database, name)).toBe(`${name} 3`);
+  });
+
+  async function locked({ id }: Bind): Promise<BindRecord> {
+    const record = await room.database.transaction((tx) => BINDS.lock(tx, id));
+    if (record === null) throw new Error('the bind is not there');
+    return record;
+  }
 });
 
 describe('inbound numbers', () => {

@@ -5,7 +5,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CompiledValidator, failsWith } from '../http/compiled-validator.js';
 import type { JsonValue } from '../http/json-body.js';
-import { ChangeOf, isCountryOrEvery, isLine, isListOf, Nullable, Optional, Satisfies } from './fields.js';
+import {
+  ChangeOf,
+  isCountryOrEvery,
+  isLine,
+  isListOf,
+  isWholeNumber,
+  Nullable,
+  Optional,
+  Satisfies,
+} from './fields.js';
 
 class Draft {
   @Satisfies((value) => typeof value === 'string', 'ownerId must be a string.')
@@ -101,6 +110,14 @@ describe('a line', () => {
       }),
     );
   });
+});
+
+describe('a whole number', () => {
+  it.each([1, 2, 10])('may be %j', (value) => expect(isWholeNumber(1, 10)(value)).toBe(true));
+
+  it.each([0, 11, 1.5, NaN, Infinity, '5', null, true, [5]])('may not be %j', (value) =>
+    expect(isWholeNumber(1, 10)(value)).toBe(false),
+  );
 });
 
 describe('a list', () => {

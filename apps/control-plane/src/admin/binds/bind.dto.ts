@@ -64,7 +64,7 @@ export class BindDraft {
   @Optional()
   carrier?: string;
 
-  @ApiPropertyOptional(BIND_FIELDS.hosts)
+  @ApiProperty(BIND_FIELDS.hosts)
   @Satisfies(
     (value) => hostsFault(value) === null,
     `hosts must be a list of 1 to ${MAX_HOSTS} objects of host (a name or an IP address) and port (1 to 65535).`,

@@ -80,7 +80,7 @@ export const BIND_FIELDS = {
     description: 'Tried in turn; each connection begins with another one.',
     example: [{ host: 'smsc.north.example', port: 2775 }],
   },
-  host: { ...HOST_FIELDS.host, description: 'With `port`, in place of `hosts` with one in it.' },
+  host: { ...HOST_FIELDS.host, description: 'With `port` it may stand in place of `hosts`, for one alone.' },
   port: HOST_FIELDS.port,
   tls: { type: BindTlsAnswer, default: { enabled: false }, example: { enabled: false } },
   systemType: { type: 'string', pattern: asciiPattern(0, 12), default: '', example: '' },

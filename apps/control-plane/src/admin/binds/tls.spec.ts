@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { rootCertificates } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { tlsFault, tlsOf } from './tls.js';
+
+const [ONE = '', TWO = ''] = rootCertificates;
+const of = (...pairs: [string, unknown][]) => new Map(pairs);
+
+describe('the TLS of a bind', () => {
+  it.each([
+    [of(['enabled', false])],
+    [of(['enabled', true], ['serverName', 'smpp.north.example'])],
+    [of(['caCertificate', ONE], ['enabled', true])],
+    [of(['enabled', true], ['caCertificate', `The first\n${ONE}\nthe second\n${TWO}\n`])],
+  ])('may be %#', (tls) => {
+    expect(tlsFault(tls)).toBeNull();
+    expect(tlsOf(tls)).toEqual(Object.fromEntries(tls));
+  });
+
+  it.each<[Map<string, unknown>, string]>([
+    [of(), 'enabled'],
+    [of(['enabled', null]), 'enabled'],
+    [of(['enabled', true], ['caCertificate', '']), 'caCertificate'],
+    [of(['enabled', true], ['caCertificate', ONE.slice(0, 200)]), 'caCertificate'],
+    [of(['enabled', true], ['caCertificate', ONE.replace(/[A-Za-z]{40}/, 'A'.repeat(40))]), 'caCertificate'],
+    [of(['enabled', true], ['caCertificate', ONE.replaceAll('CERTIFICATE', 'PRIVATE KEY')]), 'caCertificate'],
+    [of(['enabled', true], ['caCertificate', ONE.repeat(60)]), 'caCertificate'],
+    [of(['enabled', true], ['serverName', 'a b']), 'serverName'],
+    [of(['enabled', true], ['key', ONE]), 'key'],
+  ])('is at fault (%#) where it is named', (tls, member) => expect(tlsFault(tls)).toBe(member));
+
+  it.each([null, true, [], {}, 'on'])('is an object, not %j', (value) => expect(tlsFault(value)).toBeUndefined());
+
+  it('is read whatever a certificate looks like', () => {
+    const pem = fc.base64String().map((text) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`);
+    fc.assert(
+      fc.property(fc.oneof(pem, fc.string()), (caCertificate) => {
+        expect(tlsFault(of(['enabled', true], ['caCertificate', caCertificate]))).toBe('caCertificate');
+      }),
+    );
+  });
+});
