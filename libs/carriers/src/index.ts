@@ -31,6 +31,7 @@ export {
   type ConnectionState,
   type ConnectionStatus,
 } from './bind-status.js';
+export { bindsBoundElsewhere } from './bound-elsewhere.js';
 export {
   BINDS,
   GATEWAYS,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText, encodeGsm, fillBitsAfter, packSeptets, unpackSeptets } from './index.js';
+import { decodeText, encodeGsm, fillBitsAfter, packSeptets, paddedSeptets, unpackSeptets } from './index.js';
 
 const septets = fc.uint8Array({ max: 0x7f, maxLength: 200 });
 
@@ -25,12 +25,34 @@ describe('packed septets', () => {
     );
   });
 
-  it('come back when their number is not known, but for a last @ that looks like padding', () => {
+  it('come back when their number is not known, but for a last @ or CR that looks like padding', () => {
     fc.assert(
       fc.property(septets, (original) => {
         const unpacked = unpackSeptets(packSeptets(original));
-        const cut = original.length % 8 === 0 && original.at(-1) === 0;
+        const cut = original.length % 8 === 0 && [0, 0x0d].includes(original.at(-1) ?? -1);
         expect(unpacked).toEqual(Buffer.from(cut ? original.subarray(0, -1) : original));
+      }),
+    );
+  });
+
+  it.each([
+    ['1234567', '31d98c56b3dd1a'],
+    ['1234567\r', '31d98c56b3dd1a0d'],
+    ['12345678', '31d98c56b3dd70'],
+    ['', ''],
+  ])('"%s" is %s where the peer counts octets', (text, packed) => {
+    expect(packSeptets(paddedSeptets(Buffer.from(text, 'ascii'))).toString('hex')).toBe(packed);
+  });
+
+  it('that were padded come back as they were, a last carriage return at most doubled', () => {
+    fc.assert(
+      fc.property(septets, (original) => {
+        const text = Buffer.from(original);
+        const back = unpackSeptets(packSeptets(paddedSeptets(text)));
+        const doubled = text.length > 0 && text.length % 8 === 0 && text.at(-1) === 0x0d;
+        const cut = text.length > 0 && text.length % 8 === 0 && text.at(-1) === 0;
+        if (doubled) expect(back).toEqual(Buffer.concat([text, Buffer.of(0x0d)]));
+        else expect(back).toEqual(cut ? text.subarray(0, -1) : text);
       }),
     );
   });

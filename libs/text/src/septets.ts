@@ -1,6 +1,9 @@
 const SEPTET_BITS = 7;
 const OCTET_BITS = 8;
 const SEPTET_MASK = 0x7f;
+/** So many fill seven octets. */
+const SEPTETS_IN_BLOCK = 8;
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * Packs septets, given one an octet, eight into seven octets (3GPP TS 23.038, 6.1.2.1.1). The eighth bit of each is
@@ -19,8 +22,19 @@ export function packSeptets(septets: Uint8Array, fillBits = 0): Buffer {
 }
 
 /**
+ * Septets to be packed for a peer that counts octets: where seven bits would be left over, or a carriage return ends the
+ * last octet, a carriage return is added, so that zeros are not taken for an `@` (3GPP TS 23.038, 6.1.2.3.1).
+ */
+export function paddedSeptets(septets: Uint8Array): Uint8Array {
+  const over = septets.length % SEPTETS_IN_BLOCK;
+  const ends = over === SEPTETS_IN_BLOCK - 1 || (over === 0 && septets.at(-1) === CARRIAGE_RETURN);
+  return ends ? Uint8Array.of(...septets, CARRIAGE_RETURN) : septets;
+}
+
+/**
  * The septets in packed octets, one an octet. SMPP counts octets, so without `septets` their number is a guess in one
- * case: seven spare bits may be padding or a last `@`. They are taken as padding, since zero is what fills an octet.
+ * case: seven spare bits may be padding or a last `@`. They are taken as padding, since zero is what fills an octet, and
+ * so is a carriage return there.
  */
 export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0): Buffer {
   const room = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
@@ -41,5 +55,5 @@ export function fillBitsAfter(headerOctets: number): number {
 
 function endsInPadding(packed: Uint8Array, unpacked: Uint8Array, fillBits: number): boolean {
   const spareBits = packed.length * OCTET_BITS - fillBits - (unpacked.length - 1) * SEPTET_BITS;
-  return spareBits === SEPTET_BITS && unpacked.at(-1) === 0;
+  return spareBits === SEPTET_BITS && (unpacked.at(-1) === 0 || unpacked.at(-1) === CARRIAGE_RETURN);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bindPassword, type Bind, type ConnectionState, type ConnectionStatus } from '@countersign/carriers';
+import { bindPassword, type Bind, type BindLease, type ConnectionState, type ConnectionStatus } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
 import {
@@ -38,7 +38,7 @@ export interface BindNote {
 export interface BindSender {
   readonly bind: Bind;
   /** What is written for a message that goes this way names this. */
-  readonly guard: LeaseGuard;
+  readonly lease: BindLease;
   /** Our requests that are unanswered. */
   readonly windowUsed: number;
   /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, also for want of the lease; else its fate is unknown. */
@@ -97,7 +97,7 @@ export class BindSupervisor implements LeasedConnection {
     if (this.state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
     if (!this.holdsLease()) return null;
     const { windowUsed } = link;
-    return { bind: this.#bind, guard: this.guard, windowUsed, submit: (pdu) => this.submit(link, pdu) };
+    return { bind: this.#bind, lease: this.guard.lease, windowUsed, submit: (pdu) => this.submit(link, pdu) };
   }
 
   /** Takes the row on as it is now. The link is made anew only where it would be another connection. */

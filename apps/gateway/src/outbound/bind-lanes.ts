@@ -1,33 +1,78 @@
-import type { Uuid } from '@countersign/postgres';
+import { slotKey, type BindLease } from '@countersign/carriers';
+import type { ResponsePdu } from '@countersign/smpp';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import type { BindRoom } from './delivery-plan.js';
+import { SendLane, type LaneTerms } from './send-lane.js';
 
-/** Attempts on one bind at a time, in windows: what waits for a slot must not wait for long, nor leave the bind idle. */
-const WINDOWS_AHEAD = 4;
-/** On top of the two response times that an attempt may take: one for a slot of the window, one for its answer. */
+/** On top of the two response times that an attempt may take: one for its turn, one for its answer. */
 const LEASE_MARGIN_SECONDS = 10;
 
-/** How much every bind has in hand, so that one that answers nothing holds up no other. */
+/** The connections of binds that may send now. */
+export interface Senders {
+  sendersOf(bindId: string): readonly BindSender[];
+  senderBy(lease: BindLease): BindSender | null;
+}
+
+/** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
 export class BindLanes {
-  private readonly inFlight = new Map<Uuid, number>();
+  private readonly lanes = new Map<string, SendLane>();
 
-  constructor(private readonly senderOf: (bindId: Uuid) => BindSender | null) {}
+  constructor(private readonly senders: Senders) {}
 
-  /** Room for one more besides those `planned`; null when there is none, or the bind cannot send now. */
-  roomFor(bindId: Uuid, planned: number): BindRoom | null {
-    const bind = this.senderOf(bindId)?.bind;
-    if (bind === undefined) return null;
-    if ((this.inFlight.get(bindId) ?? 0) + planned >= bind.sendWindow * WINDOWS_AHEAD) return null;
-    return { carrier: bind.carrier, leaseSeconds: 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS };
+  /**
+   * Room for one more besides those `planned` by `slotKey`, on the connection that has most of it. When none has any, how
+   * long that is likely to last; null when the bind cannot send from here.
+   */
+  roomFor(bindId: string, planned: ReadonlyMap<string, number>): BindRoom | { readonly fullForMs: number } | null {
+    let most = 0;
+    let best: BindSender | null = null;
+    let fullForMs = Infinity;
+    for (const sender of this.senders.sendersOf(bindId)) {
+      const { lease } = sender;
+      const lane = this.laneOf(lease);
+      const room = lane.roomBeside(planned.get(slotKey(lease)) ?? 0);
+      if (room > most) [most, best] = [room, sender];
+      fullForMs = Math.min(fullForMs, lane.pauseMs);
+    }
+    if (best !== null) return roomOf(best);
+    return fullForMs === Infinity ? null : { fullForMs };
   }
 
-  take(bindId: Uuid): void {
-    this.inFlight.set(bindId, (this.inFlight.get(bindId) ?? 0) + 1);
+  take(lease: BindLease): void {
+    this.laneOf(lease).take();
   }
 
-  free(bindId: Uuid): void {
-    const left = (this.inFlight.get(bindId) ?? 0) - 1;
-    if (left > 0) this.inFlight.set(bindId, left);
-    else this.inFlight.delete(bindId);
+  free(lease: BindLease): void {
+    const lane = this.laneOf(lease);
+    lane.free();
+    // A connection that is gone leaves nothing behind, unless its carrier had asked for less.
+    if (lane.isIdle && this.senders.senderBy(lease) === null) this.lanes.delete(slotKey(lease));
   }
+
+  /** See `SendLane.submit`. */
+  submit(lease: BindLease, withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
+    return this.laneOf(lease).submit(withinMs, send);
+  }
+
+  private laneOf(lease: BindLease): SendLane {
+    const key = slotKey(lease);
+    const known = this.lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = new SendLane(() => this.termsOf(lease));
+    this.lanes.set(key, lane);
+    return lane;
+  }
+
+  /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
+  private termsOf({ bindId, slot }: BindLease): LaneTerms | null {
+    const sender = this.senders.sendersOf(bindId).find(({ lease }) => lease.slot === slot);
+    if (sender === undefined) return null;
+    const { sendWindow: window, submitPerSecond, connections } = sender.bind;
+    return { window, perSecond: submitPerSecond / connections };
+  }
+}
+
+function roomOf({ bind, lease }: BindSender): BindRoom {
+  const leaseSeconds = 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
+  return { carrier: bind.carrier, lease, leaseSeconds };
 }

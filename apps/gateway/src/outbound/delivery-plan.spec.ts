@@ -20,6 +20,7 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   destination: '+14155552671',
   sender: '60606',
   textSealed: Buffer.alloc(0),
+  createdAt: NOW,
   expiresAt: new Date(NOW.getTime() + 60_000),
   attempts: 0,
   unknownFates: 0,
@@ -30,10 +31,11 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
   sessionLive: true,
   ...changes,
 });
-const ROOM = { carrier: 'north', leaseSeconds: 30 };
+const ROOM = { carrier: 'north', leaseSeconds: 30, lease: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
 const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
   roomOf: () => ROOM,
+  boundElsewhere: () => false,
   chance: 0.5,
   ...changes,
 });
@@ -59,18 +61,40 @@ describe('what becomes of a due code', () => {
   });
 
   it('waits, and then asks all again, when those that are left asked for time', () => {
-    const waits = { kind: 'wait', ms: 1_000, afresh: true };
+    const waits = { kind: 'wait', ms: 1_000, afresh: true, elsewhere: false };
     expect(plan({ busyRoutes: ['a', 'b'], attempts: 2 })).toEqual(waits);
     expect(plan({ busyRoutes: ['a'], refusedRoutes: ['b'], attempts: 2 })).toEqual(waits);
     const roomOf = (bindId: string) => (bindId === 'bind-a' ? ROOM : null);
     expect(plan({ busyRoutes: ['a'], attempts: 2 }, { roomOf })).toEqual(waits);
   });
 
-  it('is left for other gateways when no bind has room here, and while there is no route', () => {
-    const waits = { kind: 'wait', ms: 500, afresh: false };
+  it('is left for other gateways when none of its binds is bound here, and while there is no route', () => {
+    const waits = { kind: 'wait', ms: 500, afresh: false, elsewhere: true };
     expect(plan({}, { roomOf: () => null })).toEqual(waits);
     expect(plan({}, { routes: [] })).toEqual(waits);
     expect(plan({ refusedRoutes: ['a'] }, { roomOf: () => null })).toEqual(waits);
+  });
+
+  it('is left to the gateway that is bound to the better bind, though not for long', () => {
+    const roomOf = (bindId: string) => (bindId === 'bind-b' ? ROOM : null);
+    const more = { roomOf, boundElsewhere: (bindId: string) => bindId === 'bind-a' };
+    expect(plan({}, more)).toEqual({ kind: 'wait', ms: 50, afresh: false, elsewhere: true });
+    expect(plan({ createdAt: new Date(NOW.getTime() - 3_000) }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
+    expect(plan({ busyRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
+    expect(plan({ refusedRoutes: ['a'] }, more)).toMatchObject({ kind: 'send', routeId: 'b' });
+  });
+
+  it('goes by the better bind from here, whoever else is bound to it', () => {
+    expect(plan({}, { boundElsewhere: () => true })).toMatchObject({ kind: 'send', routeId: 'a' });
+  });
+
+  it('goes the next way when a bind has its hands full, and waits for the first to be free when all have', () => {
+    const full = { fullForMs: 120 };
+    const roomOf = (bindId: string) => (bindId === 'bind-a' ? full : ROOM);
+    expect(plan({}, { roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+    const waits = { kind: 'wait', ms: 120, afresh: false, elsewhere: false };
+    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
+    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
   });
 
   it('never waits beyond the end of its session', () => {

@@ -1,11 +1,15 @@
-import type { DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
+import type { BindLease, DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
 const UNKNOWN_FATES_AT_MOST = 1;
 /** Below this the phone would ring too late. */
 const LEAST_VALIDITY_MS = 1_000;
-/** No bind has room here: another gateway may have, so the message is due again before this one looks again. */
+/** No bind of its routes is bound here: another gateway's may be, so it is due again before this one looks again. */
 const LOOK_AWAY_MS = 500;
+/** The better bind is bound to another gateway, which is told. */
+const HAND_OVER_MS = 50;
+/** For so long after it was asked for; who does not take it in that time is not what it seemed. */
+const LEFT_TO_OTHERS_MS = 3_000;
 const BACKOFF_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
 /** How far a wait may be from its step, so that what was refused together does not come back together. */
@@ -21,34 +25,48 @@ export interface BindRoom {
   readonly carrier: string;
   /** How long an attempt on it may take, at most. */
   readonly leaseSeconds: number;
+  /** The connection that has the room. */
+  readonly lease: BindLease;
 }
 
 export interface PlanFacts {
   /** The routes of the destination, best first. */
   readonly routes: readonly Route[];
-  /** Null for a bind that is not bound here, or has its hands full. */
-  readonly roomOf: (bindId: string) => BindRoom | null;
+  /** Null for a bind that cannot send from here; for how long, more or less, where it has its hands full. */
+  readonly roomOf: (bindId: string) => BindRoom | { readonly fullForMs: number } | null;
+  /** Whether another gateway can send by this bind. */
+  readonly boundElsewhere: (bindId: string) => boolean;
   /** From 0 up to 1. */
   readonly chance: number;
 }
 
 /**
  * What becomes of a due message: the next route that has neither refused nor asked for time, by a bind with room; when
- * all have asked for time, again with growing pauses until the session is over. Nothing is sent for a session that is.
+ * all have asked for time, again with growing pauses until the session is over. A bind that only another gateway is bound
+ * to is left to that one. Nothing is sent for a session that is over.
  */
-export function deliveryPlan(message: DueMessage, { routes, roomOf, chance }: PlanFacts): DeliveryPlan {
+export function deliveryPlan(message: DueMessage, { routes, roomOf, boundElsewhere, chance }: PlanFacts): DeliveryPlan {
   const leftMs = message.expiresAt.getTime() - message.now.getTime();
   const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
   const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
   if (verdict !== null) return { kind: 'fail', error: verdict };
+  const leaves = message.now.getTime() - message.createdAt.getTime() < LEFT_TO_OTHERS_MS;
+  let fullForMs = Infinity;
   for (const route of unrefused) {
     if (message.busyRoutes.includes(route.id)) continue;
     const room = roomOf(route.bindId);
-    if (room !== null) return attemptBy(route, room, message);
+    if (room === null && leaves && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
+    if (room === null) continue;
+    if ('lease' in room) return attemptBy(route, room, message);
+    fullForMs = Math.min(fullForMs, room.fullForMs);
   }
-  // Not beyond the end: who cannot be reached by then is told so.
-  const ms = message.busyRoutes.length === 0 ? LOOK_AWAY_MS : backoffMs(message.attempts, chance);
-  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: message.busyRoutes.length > 0 };
+  if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, chance), leftMs, 'afresh');
+  return fullForMs === Infinity ? waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere') : waitFor(fullForMs, leftMs);
+}
+
+/** Not beyond the end: who cannot be reached by then is told so. */
+function waitFor(ms: number, leftMs: number, how?: 'afresh' | 'elsewhere'): DeliveryPlan {
+  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: how === 'afresh', elsewhere: how === 'elsewhere' };
 }
 
 /** Why it is given up; null while it is not. */

@@ -24,6 +24,15 @@ export function judgeAnswer(answer: ResponsePdu, { temporaryStatuses, messageIdB
   return { kind: temporaryStatuses.includes(answer.status) ? 'busy' : 'refused', error: statusName(answer.status) };
 }
 
+/** From the worst for a message in parts: it is not whole without the one that was refused, or not sent. */
+const WORST_FIRST: readonly AttemptOutcome['kind'][] = ['refused', 'busy', 'unknown'];
+
+/** What the fates of its parts, at least one, mean for a message: the last stands for all when all arrived. */
+export function judgeParts(parts: readonly AttemptOutcome[]): AttemptOutcome {
+  const worst = WORST_FIRST.flatMap((kind) => parts.filter((part) => part.kind === kind))[0];
+  return worst ?? parts.at(-1) ?? { kind: 'busy', error: NOT_SENT };
+}
+
 /** Whether it asks to be sent to more slowly. */
 export const isThrottle = ({ status }: ResponsePdu): boolean => THROTTLES.has(status);
 

@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  leaseKey,
   routesInOrder,
+  slotKey,
   type AttemptOutcome,
   type AttemptRecord,
+  type BindLease,
   type ClaimedMessage,
   type DeliveryClaim,
   type DeliveryLedger,
@@ -25,6 +28,7 @@ import { Alarms } from './alarms.js';
 import type { AttemptMaker } from './attempt-maker.js';
 import type { BindLanes } from './bind-lanes.js';
 import { deliveryPlan } from './delivery-plan.js';
+import type { OtherGateways } from './other-gateways.js';
 
 /** How often everything is looked for that nobody rang for. */
 const RELAY_INTERVAL_MS = 2_000;
@@ -32,8 +36,10 @@ const RELAY_INTERVAL_MS = 2_000;
 const MAX_LOOK = 100;
 /** Looks in a row at most: what was put off by the first of them must not be due again before the last. */
 const LOOKS_IN_A_ROW = 20;
-/** Messages that no bind had room for here are left to other gateways for the rest of this time. */
+/** Messages that are left to other gateways are left to them for the rest of this time. */
 const LOOK_AGAIN_MS = 1_000;
+/** What another gateway leaves to this one is due by then. */
+const HANDED_OVER_MS = 60;
 /** Sessions last for minutes: what is older is left over from a long stop, and looked for now and then. */
 const HORIZON_MS = 24 * 60 * 60 * 1_000;
 const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1_000;
@@ -44,13 +50,22 @@ const MAX_QUEUED_RECORDS = 10_000;
 const RECORD_DEADLINE_MS = 10_000;
 const RECORD_AGAIN_MS = 500;
 
+/** Where messages may go. */
+interface Ways {
+  readonly routes: readonly Route[];
+  readonly boundElsewhere: ReadonlySet<Uuid>;
+}
+
 export interface PumpOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly clock: Pick<DatabaseClock, 'nowMs' | 'newId'>;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  /** This gateway. */
+  readonly self: Uuid;
   readonly ledger: Pick<DeliveryLedger, 'claim' | 'record'>;
   readonly routes: Pick<RouteDirectory, 'open'>;
   readonly lanes: Pick<BindLanes, 'roomFor' | 'take' | 'free'>;
   readonly attempts: Pick<AttemptMaker, 'make'>;
+  readonly others: Pick<OtherGateways, 'binds' | 'leave'>;
   readonly maxBatch: number;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -65,17 +80,15 @@ export interface PumpOptions {
  * attempt is claimed, and counted, before it is made; no transaction is open while a carrier is waited for.
  */
 export class OutboundPump {
-  private readonly claimedBy: Uuid;
   private readonly records: Batcher<AttemptRecord, null>;
-  /** Attempts, their records included. */
-  private readonly underWay = new Set<Promise<void>>();
+  /** Attempts, their records included, and the leases that they are made under. */
+  private readonly underWay = new Map<Promise<void>, string>();
   private readonly alarms = new Alarms(() => this.wake());
   private periodic: Periodic | undefined;
   private nextFullLookMs = -Infinity;
   private looksInARow = 0;
 
   constructor(private readonly o: PumpOptions) {
-    this.claimedBy = o.clock.newId();
     this.records = new Batcher({
       name: 'outbound.record',
       run: (records) => this.recordAll(records),
@@ -98,6 +111,11 @@ export class OutboundPump {
     this.periodic?.nudge();
   }
 
+  /** Another gateway left something for this one. */
+  wakeSoon(): void {
+    this.alarms.setIn(HANDED_OVER_MS);
+  }
+
   /** Claims no more. */
   async stopClaiming(): Promise<void> {
     await this.periodic?.stop();
@@ -107,15 +125,23 @@ export class OutboundPump {
 
   /** Resolves once every attempt is recorded; an unbinding link settles all of its own. */
   async drain(): Promise<void> {
-    await Promise.all(this.underWay);
+    await Promise.all(this.underWay.keys());
     await this.records.drain();
+  }
+
+  /** Resolves once every attempt under this lease is recorded; without the database, when their time is over. */
+  async settled(lease: BindLease): Promise<void> {
+    const key = leaseKey(lease);
+    await Promise.all([...this.underWay].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
   }
 
   /** True when more is waiting. */
   private async look(): Promise<boolean> {
     const routes = await this.o.routes.open();
+    const boundElsewhere = await this.o.others.binds();
     const ids = this.idsOfInterest();
-    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, routes, ids));
+    const ways = { routes, boundElsewhere };
+    const { claim, plans } = await this.o.database.transaction((tx) => this.claimDue(tx, ways, ids));
     if (claim.eventIds.length > 0) this.o.onEvents(claim.eventIds);
     for (const message of claim.claimed) this.begin(message);
     this.noteFailures(plans);
@@ -126,33 +152,34 @@ export class OutboundPump {
 
   private async claimDue(
     tx: Executor,
-    routes: readonly Route[],
+    ways: Ways,
     ids: Pick<DueLook, 'fromId' | 'beforeId'>,
   ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
     const plans: DeliveryPlan[] = [];
-    const planned = new Map<Uuid, number>();
-    const look = { limit: MAX_LOOK, claimedBy: this.claimedBy, ...ids };
+    const planned = new Map<string, number>();
+    const look = { limit: MAX_LOOK, claimedBy: this.o.self, ...ids };
     const claim = await this.o.ledger.claim(tx, look, (message) => {
-      const plan = this.planOf(message, routes, planned);
-      if (plan.kind === 'send') planned.set(plan.bindId, (planned.get(plan.bindId) ?? 0) + 1);
+      const plan = this.planOf(message, ways, planned);
+      if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
       plans.push(plan);
       return plan;
     });
     return { claim, plans };
   }
 
-  private planOf(message: DueMessage, routes: readonly Route[], planned: ReadonlyMap<Uuid, number>): DeliveryPlan {
+  private planOf(message: DueMessage, ways: Ways, planned: ReadonlyMap<string, number>): DeliveryPlan {
     return deliveryPlan(message, {
-      routes: routesInOrder(routes, message.destination, Math.random),
-      roomOf: (bindId) => this.o.lanes.roomFor(bindId, planned.get(bindId) ?? 0),
+      routes: routesInOrder(ways.routes, message.destination, Math.random),
+      roomOf: (bindId) => this.o.lanes.roomFor(bindId, planned),
+      boundElsewhere: (bindId) => ways.boundElsewhere.has(bindId),
       chance: Math.random(),
     });
   }
 
   private begin(claimed: ClaimedMessage): void {
-    this.o.lanes.take(claimed.plan.bindId);
+    this.o.lanes.take(claimed.plan.lease);
     const attempt = this.attempt(claimed).finally(() => this.underWay.delete(attempt));
-    this.underWay.add(attempt);
+    this.underWay.set(attempt, leaseKey(claimed.plan.lease));
   }
 
   /** One attempt with its record. Never rejects. */
@@ -160,8 +187,9 @@ export class OutboundPump {
     const { message, plan, attempt } = claimed;
     const endsMs = performance.now() + plan.leaseSeconds * 1_000;
     const outcome = await this.o.attempts.make(claimed);
-    this.o.lanes.free(plan.bindId);
-    await this.record({ id: message.id, attempt, carrier: plan.carrier, outcome }, endsMs);
+    this.o.lanes.free(plan.lease);
+    const { carrier, lease } = plan;
+    await this.record({ id: message.id, attempt, carrier, lease, outcome }, endsMs);
   }
 
   private async record(record: AttemptRecord, endsMs: number): Promise<void> {
@@ -192,9 +220,10 @@ export class OutboundPump {
     if (failed > 0) this.o.onOutcome('failed', failed);
   }
 
-  /** A message that waits is looked at in its time, not when the relay next looks. */
+  /** A message that waits is looked at in its time, not when the relay next looks; one that is left to others later. */
   private setAlarms(plans: readonly DeliveryPlan[]): void {
-    for (const plan of plans) if (plan.kind === 'wait') this.alarms.setIn(plan.afresh ? plan.ms : LOOK_AGAIN_MS);
+    for (const plan of plans) if (plan.kind === 'wait') this.alarms.setIn(plan.elsewhere ? LOOK_AGAIN_MS : plan.ms);
+    if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.leave();
   }
 
   /** Usually the partitions of the last day, now and then all of them. */

@@ -1,17 +1,19 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Bell } from '@countersign/bus';
+import { Bell, PubSub } from '@countersign/bus';
 import { DeliveryLedger, RouteDirectory } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock } from '@countersign/postgres';
+import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { BindsService } from '../binds/binds.service.js';
+import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { LOGGER } from '../logger.token.js';
 import { AttemptMaker } from './attempt-maker.js';
 import { BindLanes } from './bind-lanes.js';
 import { OutboundConsumer } from './outbound.consumer.js';
 import { OutboundPump } from './outbound-pump.js';
+import { OtherGateways } from './other-gateways.js';
 import { ReceiptsService } from './receipts.service.js';
 
 export const outboundProviders: FactoryProvider[] = [
@@ -31,11 +33,21 @@ export const outboundProviders: FactoryProvider[] = [
     },
   },
   {
+    provide: BindLanes,
+    inject: [BindsService],
+    useFactory: (binds: BindsService) => new BindLanes(binds),
+  },
+  {
+    provide: OtherGateways,
+    inject: [Database, PubSub, GATEWAY_ID],
+    useFactory: (database: Database, bus: PubSub, self: Uuid) => new OtherGateways({ database, bus, self }),
+  },
+  {
     provide: AttemptMaker,
-    inject: [ServerKeys, DatabaseClock, BindsService, LOGGER],
-    useFactory: (keys: ServerKeys, clock: DatabaseClock, binds: BindsService, logger: Logger) => {
+    inject: [ServerKeys, DatabaseClock, BindsService, BindLanes, LOGGER],
+    useFactory: (keys: ServerKeys, clock: DatabaseClock, senders: BindsService, lanes: BindLanes, logger: Logger) => {
       const onError = (err: unknown): void => logger.error({ err }, 'a code cannot be read, and is given up');
-      return new AttemptMaker({ keys, clock, senderOf: (bindId) => binds.sender(bindId), onError });
+      return new AttemptMaker({ keys, clock, senders, lanes, onError });
     },
   },
   {
@@ -43,9 +55,12 @@ export const outboundProviders: FactoryProvider[] = [
     inject: [
       Database,
       DatabaseClock,
+      GATEWAY_ID,
       DeliveryLedger,
       RouteDirectory,
       BindsService,
+      BindLanes,
+      OtherGateways,
       AttemptMaker,
       Bell,
       GatewayMetrics,
@@ -55,9 +70,12 @@ export const outboundProviders: FactoryProvider[] = [
     useFactory: (
       database: Database,
       clock: DatabaseClock,
+      self: Uuid,
       ledger: DeliveryLedger,
       routes: RouteDirectory,
       binds: BindsService,
+      lanes: BindLanes,
+      others: OtherGateways,
       attempts: AttemptMaker,
       bell: Bell,
       metrics: GatewayMetrics,
@@ -67,9 +85,11 @@ export const outboundProviders: FactoryProvider[] = [
       const pump = new OutboundPump({
         database,
         clock,
+        self,
         ledger,
         routes,
-        lanes: new BindLanes((bindId) => binds.sender(bindId)),
+        lanes,
+        others,
         attempts,
         maxBatch,
         onEvents: (ids) => bell.ring(ids),
@@ -77,6 +97,8 @@ export const outboundProviders: FactoryProvider[] = [
         onError: (err) => logger.warn({ err }, 'codes could not be moved, and are tried again'),
       });
       binds.onBound(() => pump.wake());
+      others.onLeft(() => pump.wakeSoon());
+      binds.beforeRelease((lease) => pump.settled(lease));
       return pump;
     },
   },

@@ -1,0 +1,83 @@
+/**
+ * How fast a connection may send: a bucket that is filled at the present rate, which is halved when the carrier asks for
+ * less and climbs back while it does not. A value: every function answers a new one. Times are monotonic milliseconds.
+ */
+export interface SendRate {
+  /** Messages a second that were agreed on. */
+  readonly limit: number;
+  /** Messages a second now. */
+  readonly perSecond: number;
+  readonly tokens: number;
+  readonly filledMs: number;
+  /** When it was last halved. */
+  readonly slowedMs: number;
+  /** When it climbs next. */
+  readonly climbMs: number;
+}
+
+/** The bucket holds no more than this time's worth: "fifty a second" is counted by carriers in any second. */
+const BURST_MS = 20;
+/** Halved no further than this, unless less was agreed on. */
+const FLOOR_PER_SECOND = 1;
+const CLIMB_EVERY_MS = 5_000;
+/** Of what was agreed on. */
+const CLIMB_SHARE = 0.1;
+const MS_PER_SECOND = 1_000;
+
+/** At the agreed rate, with one message to send at once. */
+export function freshRate(limit: number, nowMs: number): SendRate {
+  return { limit, perSecond: limit, tokens: 1, filledMs: nowMs, slowedMs: -Infinity, climbMs: Infinity };
+}
+
+/** Another rate was agreed on: a connection that was slowed down stays so, in proportion. */
+export function agreedOn(rate: SendRate, limit: number, nowMs: number): SendRate {
+  if (limit === rate.limit) return rate;
+  const current = at(rate, nowMs);
+  const perSecond = Math.max(floorOf(limit), (current.perSecond / current.limit) * limit);
+  return { ...current, limit, perSecond, tokens: Math.min(current.tokens, capacityOf(perSecond)) };
+}
+
+/** The rate at that moment: climbed, and the bucket filled. */
+export function at(rate: SendRate, nowMs: number): SendRate {
+  let current = rate;
+  // A tenth each time: ten steps at most.
+  while (current.climbMs <= nowMs) current = climbed(filled(current, current.climbMs));
+  return filled(current, nowMs);
+}
+
+/** With one message less to send; null while none may be sent. */
+export function spent(rate: SendRate, nowMs: number): SendRate | null {
+  const current = at(rate, nowMs);
+  return current.tokens < 1 ? null : { ...current, tokens: current.tokens - 1 };
+}
+
+/** How long until a message may be sent; 0 when one may be now. */
+export function waitMs(rate: SendRate, nowMs: number): number {
+  const { tokens, perSecond } = at(rate, nowMs);
+  return tokens >= 1 ? 0 : ((1 - tokens) / perSecond) * MS_PER_SECOND;
+}
+
+/**
+ * The carrier asked for less in its answer to a message sent at `sentMs`. What was sent before the last halving says
+ * nothing new, and only keeps the rate from climbing.
+ */
+export function slowed(rate: SendRate, sentMs: number, nowMs: number): SendRate {
+  const current = { ...at(rate, nowMs), climbMs: nowMs + CLIMB_EVERY_MS };
+  if (sentMs <= current.slowedMs) return current;
+  const perSecond = Math.max(floorOf(current.limit), current.perSecond / 2);
+  return { ...current, perSecond, tokens: 0, slowedMs: nowMs };
+}
+
+function filled(rate: SendRate, nowMs: number): SendRate {
+  if (nowMs <= rate.filledMs) return rate;
+  const gained = ((nowMs - rate.filledMs) / MS_PER_SECOND) * rate.perSecond;
+  return { ...rate, tokens: Math.min(capacityOf(rate.perSecond), rate.tokens + gained), filledMs: nowMs };
+}
+
+function climbed(rate: SendRate): SendRate {
+  const perSecond = Math.min(rate.limit, rate.perSecond + rate.limit * CLIMB_SHARE);
+  return { ...rate, perSecond, climbMs: perSecond < rate.limit ? rate.climbMs + CLIMB_EVERY_MS : Infinity };
+}
+
+const capacityOf = (perSecond: number): number => Math.max(1, (perSecond * BURST_MS) / MS_PER_SECOND);
+const floorOf = (limit: number): number => Math.min(FLOOR_PER_SECOND, limit);
