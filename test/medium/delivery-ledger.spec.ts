@@ -1,7 +1,10 @@
 import {
+  BindLeaseStore,
+  CarrierStore,
   DeliveryLedger,
   OutboundStore,
   receiptIdOf,
+  type BindLease,
   type ClaimedMessage,
   type DeliveryPlan,
   type DueLook,
@@ -19,6 +22,8 @@ const COUNT = 50;
 let room: SessionRoom;
 let ledger: DeliveryLedger;
 let session: Session;
+/** Of the connection that codes go by. */
+let lease: BindLease;
 
 beforeAll(async () => {
   room = await openSessionRoom();
@@ -28,11 +33,30 @@ beforeAll(async () => {
   );
   expect(account?.id).toBe(room.account.id);
   session = await room.sessions.create(room.draft({ ttlSeconds: 300 }));
+  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  await carriers.createBind(room.database, {
+    name: 'north',
+    carrier: 'north',
+    hosts: [{ host: '127.0.0.1', port: 2775 }],
+    systemId: 'us',
+    password: 'secret08',
+  });
+  lease = await claimLease();
 });
 afterAll(() => room.close());
 afterEach(async () => {
   for (const table of ['outbound_messages', 'submissions', 'events']) await room.database.query(`DELETE FROM ${table}`);
 });
+
+/** The one connection there is, claimed for a gateway; from whoever held it before. */
+async function claimLease(): Promise<BindLease> {
+  const store = new BindLeaseStore();
+  const { slots } = await store.survey(room.database);
+  await room.database.query('UPDATE bind_connections SET expires_at = clock_timestamp()');
+  const [claimed] = await store.claim(room.database, room.clock.newId(), slots);
+  if (claimed === undefined) throw new Error('nobody holds it, and it was not to be had');
+  return claimed;
+}
 
 async function queue(count: number, test = false): Promise<Uuid[]> {
   const store = new OutboundStore();
@@ -66,8 +90,8 @@ const look = (limit = 100): DueLook => ({
 const north = (): PlannedAttempt => ({
   kind: 'send',
   routeId: session.id,
-  bindId: session.id,
-  lease: { bindId: session.id, slot: 0, owner: session.id, epoch: '1' },
+  bindId: lease.bindId,
+  lease,
   carrier: 'north',
   source: '60606',
   leaseSeconds: 30,
@@ -240,5 +264,55 @@ describe('a message of a test key', () => {
     expect(await act('delivered')).toEqual([]);
     expect(await states()).toEqual({ undelivered: 1 });
     expect(await told()).toMatchObject([{ state: 'submitted' }, { state: 'undelivered' }]);
+  });
+});
+
+describe('a gateway that has lost the connection without knowing', () => {
+  /** Another gateway has it, or its time is over. */
+  const TAKEN = 'UPDATE bind_connections SET owner = bind_id, epoch = epoch + 1';
+  const RUN_OUT = `UPDATE bind_connections SET expires_at = clock_timestamp()`;
+  afterEach(async () => {
+    lease = await claimLease();
+  });
+
+  it.each([TAKEN, RUN_OUT])('claims nothing: %s', async (loss) => {
+    const [id] = await queue(1);
+    await room.database.query(loss);
+    expect((await claim()).claimed).toEqual([]);
+    expect(await states()).toEqual({ queued: 1 });
+    lease = await claimLease();
+    expect((await claim()).claimed).toMatchObject([{ message: { id }, attempt: 1 }]);
+  });
+
+  it('records nothing that it did once another has it: the fate is unknown, and the time of the attempt decides', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await room.database.query(TAKEN);
+    expect(await submitted(claimed)).toEqual([]);
+    expect(await states()).toEqual({ sending: 1 });
+    expect((await receipt('id-0')).fates).toEqual(['parked']);
+  });
+
+  it('still records what it did while nobody else has it', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await room.database.query(RUN_OUT);
+    expect(await submitted(claimed)).toHaveLength(1);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('may always say that it sent nothing', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await room.database.query(TAKEN);
+    await room.database.transaction((tx) =>
+      ledger.record(
+        tx,
+        claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
+          return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };
+        }),
+      ),
+    );
+    expect(await states()).toEqual({ queued: 1 });
   });
 });

@@ -1,0 +1,176 @@
+import { BindLeaseStore, CarrierStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+const store = new BindLeaseStore();
+const gateways = new GatewayStore();
+const STATUS: ConnectionStatus = {
+  host: '127.0.0.1:2775',
+  state: 'bound',
+  since: '2025-11-21T12:00:00.000Z',
+  windowUsed: 3,
+  submitPerSecond: 12.5,
+  deliverPerSecond: 0,
+  throttled: 1,
+  enquireLinkMs: 4,
+  reconnects: 2,
+  lastError: null,
+};
+
+let room: SessionRoom;
+let carriers: CarrierStore;
+let count = 0;
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+  carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+});
+afterAll(() => room.close());
+afterEach(async () => {
+  for (const table of ['binds', 'gateways']) await room.database.query(`DELETE FROM ${table}`);
+});
+
+async function bind(connections: number, enabled = true): Promise<Uuid> {
+  count += 1;
+  const { id } = await carriers.createBind(room.database, {
+    name: `bind ${count}`,
+    carrier: 'north',
+    hosts: [{ host: '127.0.0.1', port: 2775 }],
+    systemId: 'us',
+    password: 'secret08',
+    connections,
+    enabled,
+  });
+  return id;
+}
+const slots = async () => (await store.survey(room.database)).slots;
+const gateway = (): Uuid => room.clock.newId();
+const claimAll = async (owner: Uuid) => store.claim(room.database, owner, await slots());
+const runOut = (): Promise<unknown> =>
+  room.database.query(`UPDATE bind_connections SET expires_at = clock_timestamp() - interval '1 ms'`);
+const statusOf = async (bindId: Uuid): Promise<unknown> =>
+  (
+    await room.database.query<{ status: unknown }>('SELECT status FROM bind_connections WHERE bind_id = $1', [bindId])
+  )[0]?.status;
+
+describe('the connections that are wanted', () => {
+  it('are those of enabled binds, as many as each asks for', async () => {
+    const [one, two] = [await bind(1), await bind(2)];
+    await bind(3, false);
+    expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`, `${two}/1`]);
+    await room.database.query('UPDATE binds SET connections = 1');
+    expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`]);
+  });
+
+  it('may be asked for by many gateways at once', async () => {
+    await bind(32);
+    const surveys = await Promise.all(Array.from({ length: 8 }, () => slots()));
+    expect(surveys.map(({ length }) => length)).toEqual(surveys.map(() => 32));
+  });
+});
+
+describe('a lease', () => {
+  it('has one owner, however many gateways claim at once', async () => {
+    await bind(20);
+    const wanted = await slots();
+    const got = await Promise.all(Array.from({ length: 8 }, () => store.claim(room.database, gateway(), wanted)));
+    // Those that met another claim passed it over, and come back for what is left.
+    const rest = await store.claim(room.database, gateway(), wanted);
+    const keys = [...got.flat(), ...rest].map(slotKey);
+    expect(keys).toHaveLength(20);
+    expect(new Set(keys).size).toBe(20);
+  });
+
+  it('is not to be had by another until it has run out, and then under a higher epoch', async () => {
+    await bind(1);
+    const [one, other] = [gateway(), gateway()];
+    const [first] = await claimAll(one);
+    expect(first).toMatchObject({ owner: one, epoch: '1' });
+    expect(await claimAll(other)).toEqual([]);
+    const [slot] = await slots();
+    expect(slot?.owner).toBe(one);
+    expect(slot?.leftMs).toBeGreaterThan(10_000);
+    expect(slot?.leftMs).toBeLessThanOrEqual(15_000);
+    await runOut();
+    expect((await slots())[0]).toMatchObject({ owner: null, leftMs: null });
+    expect(await claimAll(other)).toMatchObject([{ owner: other, epoch: '2' }]);
+  });
+
+  it('may be claimed anew by its owner, who then has another one', async () => {
+    await bind(1);
+    const one = gateway();
+    const [first] = await claimAll(one);
+    const [second] = await claimAll(one);
+    if (first === undefined || second === undefined) throw new Error('not claimed');
+    expect([first.epoch, second.epoch]).toEqual(['1', '2']);
+    expect((await store.holding(room.database, [first, second])).size).toBe(1);
+  });
+
+  it('is renewed with what its owner sees, and only by its owner at its epoch', async () => {
+    const id = await bind(2);
+    const one = gateway();
+    const leases = await claimAll(one);
+    await room.database.query(`UPDATE bind_connections SET epoch = epoch + 1 WHERE slot = 1`);
+    const kept = await store.renew(
+      room.database,
+      one,
+      leases.map((lease) => ({ lease, status: STATUS })),
+    );
+    expect([...kept]).toEqual([`${id}/0`]);
+    expect(await statusOf(id)).toEqual(STATUS);
+    const held = leases.map((lease) => ({ lease, status: STATUS }));
+    expect(await store.renew(room.database, gateway(), held)).toEqual(new Set());
+  });
+
+  it('is given back by its owner alone, and to be had at once', async () => {
+    await bind(1);
+    const [one, other] = [gateway(), gateway()];
+    const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
+    await store.release(room.database, other, held);
+    expect((await slots())[0]?.owner).toBe(one);
+    await store.release(room.database, one, held);
+    expect((await slots())[0]?.owner).toBe(null);
+    expect(await claimAll(other)).toMatchObject([{ epoch: '2' }]);
+  });
+
+  it('holds in a statement while it is its owner’s; run out it holds only for what was done before', async () => {
+    await bind(1);
+    const leases = await claimAll(gateway());
+    expect((await store.holding(room.database, leases)).size).toBe(1);
+    await runOut();
+    expect((await store.holding(room.database, leases)).size).toBe(0);
+    expect((await store.holding(room.database, leases, true)).size).toBe(1);
+    await claimAll(gateway());
+    expect((await store.holding(room.database, leases, true)).size).toBe(0);
+  });
+});
+
+describe('a gateway', () => {
+  const identity = (id: Uuid) => ({ id, host: 'here', version: '0' });
+  const takers = async () => (await store.survey(room.database)).gateways;
+
+  it('counts while it is seen, and not once it says that it stops', async () => {
+    const [one, other] = [gateway(), gateway()].sort();
+    if (one === undefined || other === undefined) throw new Error('two were made');
+    for (const id of [one, other]) await gateways.beat(room.database, identity(id), false);
+    expect(await takers()).toEqual([one, other]);
+    await gateways.beat(room.database, identity(one), true);
+    // What it says later does not take it back.
+    await gateways.beat(room.database, identity(one), false);
+    expect(await takers()).toEqual([other]);
+    await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '15 seconds'`);
+    expect(await takers()).toEqual([]);
+  });
+
+  it('is forgotten an hour after it died, or when it leaves', async () => {
+    const [one, other] = [gateway(), gateway()];
+    await gateways.beat(room.database, identity(one), false);
+    await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '61 minutes'`);
+    await gateways.beat(room.database, identity(other), false);
+    expect(await takers()).toEqual([other]);
+    expect(await room.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
+    await gateways.leave(room.database, other);
+    expect(await room.database.query('SELECT id FROM gateways')).toEqual([]);
+  });
+});
