@@ -102,6 +102,55 @@ describe('a system with a rate', () => {
   });
 });
 
+describe('the connections of a system', () => {
+  interface Row {
+    readonly address: string;
+    readonly bindType: string;
+    readonly since: Date;
+    readonly gateways: number;
+    readonly status: Record<string, unknown>;
+  }
+  const rowsOf = (systemId: Uuid): Promise<Row[]> =>
+    gateway.room.database.query<Row>(
+      `SELECT c.address, c.bind_type AS "bindType", c.since, c.status,
+         (SELECT count(*)::int FROM gateways g WHERE g.id = c.gateway_id) AS gateways
+       FROM system_connections c WHERE system_id = $1 ORDER BY c.id`,
+      [systemId],
+    );
+
+  it('are rows while they last, with what was seen of them', async () => {
+    const { id } = await gateway.system({ systemId: 'seen', submitPerSecond: 1 });
+    const esme = await gateway.esme('seen', { bind: 'bind_transmitter' });
+    await until('there is a row', 2_000, async () => (await rowsOf(id)).length === 1);
+    await Promise.all([1, 2, 3].map(() => esme.send('submit_sm', sms('hello'))));
+    await until('it tells what came', 6_000, async () => (await rowsOf(id))[0]?.status['throttled'] === 2);
+    const [row] = await rowsOf(id);
+    expect(row).toMatchObject({ bindType: 'transmitter', gateways: 1 });
+    expect(row?.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(row?.since.getTime()).toBeLessThanOrEqual(gateway.room.clock.nowMs());
+    expect(row?.status).toEqual({
+      state: 'bound',
+      tls: false,
+      windowUsed: 0,
+      submitPerSecond: expect.any(Number),
+      throttled: 2,
+      enquireLinkMs: null,
+      lastError: null,
+    });
+    esme.destroy();
+    await until('there is none', 2_000, async () => (await rowsOf(id)).length === 0);
+  });
+
+  it('end with the system', async () => {
+    const { id } = await gateway.system({ systemId: 'deleted' });
+    const esme = await gateway.esme('deleted');
+    await until('there is a row', 2_000, async () => (await rowsOf(id)).length === 1);
+    await query('DELETE FROM smpp_systems WHERE id = $1', [id]);
+    await esme.closed;
+    expect(await rowsOf(id)).toEqual([]);
+  });
+});
+
 describe('a system that is connected to several gateways', () => {
   const elsewhere: Uuid = '018f0000-0000-7000-8000-000000000001';
   const connect = (systemId: Uuid, n: number): Promise<unknown> =>

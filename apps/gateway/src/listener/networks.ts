@@ -6,7 +6,10 @@ type Network = readonly [Address, number];
 /** A home or an office has 2^64 addresses of IPv6 and takes another as it likes: they count as one peer. */
 const IPV6_PEER_BITS = 64;
 
-/** Is the address in one of the networks? An empty list allows every address; a network that cannot be read allows none. */
+/**
+ * Is the address in one of the networks? An address alone is a network of one. An empty list allows every address; a
+ * network that cannot be read allows none.
+ */
 export function isAllowedAddress(address: string, cidrs: readonly string[]): boolean {
   return NetworkSet.of([cidrs]).includes(address);
 }
@@ -19,10 +22,10 @@ export class NetworkSet {
   ) {}
 
   static of(lists: readonly (readonly string[])[]): NetworkSet {
-    const cidrs = [...new Set(lists.flat())].filter((cidr) => ipaddr.isValidCIDR(cidr));
+    const networks = [...new Set(lists.flat())].map(readNetwork).filter((network) => network !== null);
     return new NetworkSet(
       lists.some((list) => list.length === 0),
-      cidrs.map((cidr) => ipaddr.parseCIDR(cidr)),
+      networks,
     );
   }
 
@@ -32,6 +35,13 @@ export class NetworkSet {
     const peer = ipaddr.process(address);
     return this.networks.some(([network, bits]) => network.kind() === peer.kind() && peer.match(network, bits));
   }
+}
+
+function readNetwork(text: string): Network | null {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  if (!ipaddr.isValid(text)) return null;
+  const address = ipaddr.parse(text);
+  return [address, address.toByteArray().length * 8];
 }
 
 /** What counts as one peer: an address of IPv4 however it is spelt, a network of 64 bits of IPv6. */
