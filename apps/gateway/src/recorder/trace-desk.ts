@@ -21,6 +21,11 @@ export class TraceDesk {
     this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answer(question));
   }
 
+  /** Settles when questions are heard, or the bus was found to be away. */
+  get ready(): Promise<void> {
+    return this.#subscription.ready;
+  }
+
   close(): void {
     this.#subscription.close();
   }

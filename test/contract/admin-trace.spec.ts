@@ -1,0 +1,302 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openPubSub, type PubSub } from '@countersign/bus';
+import { BindLeaseStore, CarrierDirectory, GatewayStore } from '@countersign/carriers';
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
+import { deliverSm, encodePdu, submitSm, type Pdu } from '@countersign/smpp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FlightRecorder } from '../../apps/gateway/src/recorder/flight-recorder.js';
+import { TraceDesk } from '../../apps/gateway/src/recorder/trace-desk.js';
+import { AdminCalls } from '../support/admin-desk.js';
+import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { until } from '../support/until.js';
+
+const PORT = 12_775;
+const TEXT = '123456 is your Acme code';
+const PASSWORD = 'hunter2';
+const gateways = new GatewayStore();
+const leases = new BindLeaseStore();
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let bus: PubSub;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  bus = openPubSub(loadSettings(ControlPlaneSettings, room.environment), () => undefined);
+  await until('the bus carries', 10_000, async () => {
+    const topic = `test:${room.clock.newId()}`;
+    await bus.answer(topic, () => 'yes').ready;
+    return (await bus.ask(topic, 'there?', 500)) !== null;
+  });
+});
+afterAll(async () => {
+  await bus.close();
+  await room.close();
+});
+
+let made = 0;
+async function newBind(): Promise<{ readonly id: string; readonly uuid: Uuid }> {
+  const body = {
+    name: `bind ${++made}`,
+    hosts: [{ host: '127.0.0.1', port: PORT }],
+    systemId: 'us',
+    password: PASSWORD,
+  };
+  const id = String((await admin.post('binds', { ...body, connections: 2 })).json['id']);
+  return { id, uuid: parseId('bind', id) ?? '' };
+}
+
+interface Gateway {
+  readonly id: Uuid;
+  readonly recorder: FlightRecorder;
+  /** Records a PDU of a connection. */
+  said(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  /** Dies: its rows stay for a while. */
+  stop(): Promise<void>;
+}
+
+/** A gateway that lives and holds these connections of the bind, if they are free; it may be deaf to questions. */
+async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
+  const id = room.clock.newId();
+  const recorder = new FlightRecorder(() => room.clock.nowMs());
+  await gateways.beat(room.database, { id, host: 'gateway-1', version: '1' }, false);
+  await leases.survey(room.database);
+  const claimed = slots.map((slot) => ({ bindId, slot }));
+  expect(await leases.claim(room.database, id, claimed)).toHaveLength(slots.length);
+  const desk = deaf ? null : new TraceDesk({ gatewayId: id, recorder, bus });
+  await desk?.ready;
+  const directory = new CarrierDirectory(room.database);
+  const bind = (await directory.listBinds()).find((each) => each.id === bindId);
+  const taps = new Map<number, ReturnType<FlightRecorder['tap']>>();
+  return {
+    id,
+    recorder,
+    said: (slot, direction, pdu) => {
+      const tap =
+        taps.get(slot) ??
+        recorder.tap({
+          bindId,
+          slot,
+          ends: { local: { address: '127.0.0.1', port: 40_000 + slot }, remote: { address: '127.0.0.1', port: PORT } },
+          fullUntil: () => bind?.fullTraceUntil ?? null,
+        });
+      taps.set(slot, tap);
+      tap(direction, encodePdu(pdu));
+    },
+    stop: async () => {
+      desk?.close();
+      await room.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [id]);
+      await gateways.leave(room.database, id);
+    },
+  };
+}
+
+const bindPdu = (sequence: number): Pdu => ({
+  command: 'bind_transceiver',
+  status: 0,
+  sequence,
+  fields: {
+    systemId: 'us',
+    password: PASSWORD,
+    systemType: '',
+    interfaceVersion: 0x34,
+    addressTon: 0,
+    addressNpi: 0,
+    addressRange: '',
+  },
+  tlvs: [],
+});
+const submit = (sequence: number): Pdu => ({ ...submitSm({ shortMessage: Buffer.from(TEXT) }), sequence });
+const deliver = (sequence: number): Pdu => ({ ...deliverSm({ shortMessage: Buffer.from(TEXT) }), sequence });
+
+const trace = (id: string, format?: string): Promise<Answer> =>
+  admin.get(`binds/${id}/trace${format === undefined ? '' : `?format=${format}`}`);
+
+describe('GET /v1/admin/binds/{id}/trace', () => {
+  it('shows what every connection of the bind has said last, whichever gateway holds it, and no other bind', async () => {
+    const [bind, other] = [await newBind(), await newBind()];
+    const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
+    one.said(0, 'out', bindPdu(1));
+    one.said(0, 'out', submit(2));
+    two.said(1, 'in', deliver(3));
+    const answer = await trace(bind.id);
+    expect(answer.status).toBe(200);
+    const connections = answer.json['connections'] as {
+      gateway: string;
+      slot: number;
+      pdus: Record<string, unknown>[];
+    }[];
+    const shown = connections.map(({ gateway, slot, pdus }) => [
+      gateway,
+      slot,
+      pdus.map(({ direction, command, sequence }) => [direction, command, sequence]),
+    ]);
+    expect(shown.sort()).toEqual(
+      [
+        [
+          renderId('gw', one.id),
+          0,
+          [
+            ['out', 'bind_transceiver', 1],
+            ['out', 'submit_sm', 2],
+          ],
+        ],
+        [renderId('gw', two.id), 1, [['in', 'deliver_sm', 3]]],
+      ].sort(),
+    );
+    expect(answer.json).toMatchObject({ bindId: bind.id, fullTraceUntil: null });
+    expect((await trace(other.id)).json).toEqual({ bindId: other.id, fullTraceUntil: null, connections: [] });
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
+  it('shows neither passwords nor texts', async () => {
+    const bind = await newBind();
+    const gateway = await newGateway(bind.uuid, [0]);
+    gateway.said(0, 'out', bindPdu(1));
+    gateway.said(0, 'out', submit(2));
+    for (const format of ['json', 'pcap']) {
+      const { octets, text } = await trace(bind.id, format);
+      for (const secret of [PASSWORD, TEXT]) {
+        expect(octets.includes(secret)).toBe(false);
+        expect(text).not.toContain(Buffer.from(secret).toString('hex'));
+      }
+    }
+    await gateway.stop();
+  });
+
+  it('is a capture file when asked for one, in which tshark finds every PDU and nothing malformed', async ({
+    skip,
+  }) => {
+    const bind = await newBind();
+    const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
+    one.said(0, 'out', bindPdu(1));
+    for (let n = 2; n < 40; n++) (n % 3 === 0 ? one : two).said(n % 3 === 0 ? 0 : 1, 'out', submit(n));
+    const answer = await trace(bind.id, 'pcap');
+    expect([answer.status, answer.headers['content-type'], answer.headers['content-disposition']]).toEqual([
+      200,
+      'application/vnd.tcpdump.pcap',
+      `attachment; filename="${bind.id}.pcap"`,
+    ]);
+    await Promise.all([one.stop(), two.stop()]);
+    if (spawnSync('tshark', ['--version']).status !== 0) skip('there is no tshark');
+    expect(dissected(answer.octets, 'smpp')).toHaveLength(39);
+    expect(dissected(answer.octets, '_ws.malformed || tcp.analysis.flags')).toEqual([]);
+  });
+
+  it('is also told by a gateway that held a connection before, and one that does not answer is not waited for', async () => {
+    const bind = await newBind();
+    const [before, deaf] = [await newGateway(bind.uuid, []), await newGateway(bind.uuid, [], true)];
+    before.said(0, 'in', deliver(1));
+    expect((await trace(bind.id)).json['connections']).toMatchObject([{ gateway: renderId('gw', before.id), slot: 0 }]);
+    await Promise.all([before.stop(), deaf.stop()]);
+  });
+
+  it('is 503 within 5 s when a gateway that holds a connection does not answer', async () => {
+    const bind = await newBind();
+    const [well, deaf] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1], true)];
+    for (const answer of await Promise.all(['json', 'pcap'].map((format) => trace(bind.id, format)))) {
+      expect([answer.status, answer.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    }
+    await Promise.all([well.stop(), deaf.stop()]);
+  });
+
+  it('is 503 when no gateway is there', async () => {
+    const bind = await newBind();
+    expect((await trace(bind.id)).code).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  it.each(['bind_00000000000000000000000000', 'nonsense', 'sess_00000000000000000000000000'])(
+    'is not found for %s',
+    async (id) => {
+      for (const answer of [await trace(id), await admin.post(`binds/${id}/trace`, { seconds: 1 })]) {
+        expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
+      }
+    },
+  );
+
+  it('has these formats and no other words', async () => {
+    const bind = await newBind();
+    expect(await trace(bind.id, 'pdf')).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'format' });
+    expect(await admin.get(`binds/${bind.id}/trace?seconds=1`)).toMatchObject({ status: 422, field: 'seconds' });
+  });
+
+  it('is for the admin key alone', async () => {
+    const bind = await newBind();
+    expect((await room.call(`/v1/admin/binds/${bind.id}/trace`)).code).toBe('FORBIDDEN');
+  });
+});
+
+describe('POST /v1/admin/binds/{id}/trace', () => {
+  it('has texts recorded from then on, is written down, and gateways are told', async () => {
+    const bind = await newBind();
+    let told = 0;
+    const subscription = bus.subscribe('binds', () => told++);
+    await subscription.ready;
+    const startMs = room.clock.nowMs();
+    const answer = await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
+    expect(answer.status).toBe(202);
+    const until60 = Date.parse(String(answer.json['fullTraceUntil']));
+    expect(until60 - startMs).toBeGreaterThan(55_000);
+    expect(until60 - startMs).toBeLessThan(75_000);
+    await expect.poll(() => told).toBeGreaterThan(0);
+    subscription.close();
+
+    const gateway = await newGateway(bind.uuid, [0]);
+    gateway.said(0, 'out', bindPdu(1));
+    gateway.said(0, 'out', submit(2));
+    const shown = await trace(bind.id, 'pcap');
+    expect([shown.octets.includes(TEXT), shown.octets.includes(PASSWORD)]).toEqual([true, false]);
+    expect((await trace(bind.id)).json['fullTraceUntil']).toBe(answer.json['fullTraceUntil']);
+    await gateway.stop();
+
+    const { fullTraceUntil } = answer.json;
+    expect((await admin.notes(bind.id)).filter(({ action }) => action === 'trace')).toMatchObject([
+      {
+        actor: 'admin',
+        resource: 'binds',
+        before: { fullTraceUntil: null },
+        after: { bindId: bind.id, fullTraceUntil },
+        requestId: answer.headers['x-request-id'],
+      },
+    ]);
+  });
+
+  it.each([[0], [3_601], [1.5], ['60'], [null], [undefined]])('refuses %s seconds', async (seconds) => {
+    const bind = await newBind();
+    const answer = await admin.post(`binds/${bind.id}/trace`, { seconds });
+    expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'seconds']);
+    expect(await admin.notes(bind.id)).toHaveLength(1);
+  });
+});
+
+/** The numbers of the packets that the filter lets through. */
+function dissected(file: Buffer, filter: string): string[] {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trace-'));
+  try {
+    const name = path.join(folder, 'trace.pcap');
+    writeFileSync(name, file);
+    const asked = [
+      '-r',
+      name,
+      '-n',
+      '-d',
+      `tcp.port==${PORT},smpp`,
+      '-Y',
+      filter,
+      '-T',
+      'fields',
+      '-e',
+      'frame.number',
+    ];
+    const { stdout, stderr, status } = spawnSync('tshark', asked, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    return stdout.split('\n').filter((line) => line !== '');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
