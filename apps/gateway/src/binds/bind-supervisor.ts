@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bindPassword, type Bind, type BindLease, type ConnectionState, type ConnectionStatus } from '@countersign/carriers';
+import {
+  bindPassword,
+  type Bind,
+  type BindLease,
+  type ConnectionState,
+  type ConnectionStatus,
+} from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
 import {

@@ -36,6 +36,7 @@ const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
   roomOf: () => ROOM,
   boundElsewhere: () => false,
+  turnedAway: 0,
   chance: 0.5,
   ...changes,
 });
@@ -95,6 +96,11 @@ describe('what becomes of a due code', () => {
     const waits = { kind: 'wait', ms: 120, afresh: false, elsewhere: false };
     expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
     expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
+  });
+
+  it('waits longer the more were turned away before it, but never for long', () => {
+    const waits = [0, 20, 60, 2_000].map((turnedAway) => plan({}, { roomOf: () => ({ fullForMs: 500 }), turnedAway }));
+    expect(waits).toMatchObject([{ ms: 500 }, { ms: 1_000 }, { ms: 2_000 }, { ms: 2_000 }]);
   });
 
   it('never waits beyond the end of its session', () => {

@@ -10,6 +10,9 @@ const LOOK_AWAY_MS = 500;
 const HAND_OVER_MS = 50;
 /** For so long after it was asked for; who does not take it in that time is not what it seemed. */
 const LEFT_TO_OTHERS_MS = 3_000;
+/** Messages turned away, after which the next waits twice as long for a bind that has its hands full. */
+const PAUSES_DOUBLE_EVERY = 20;
+const LONGEST_PAUSE_MS = 2_000;
 const BACKOFF_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
 /** How far a wait may be from its step, so that what was refused together does not come back together. */
@@ -34,6 +37,8 @@ export interface PlanFacts {
   readonly routes: readonly Route[];
   /** Null for a bind that cannot send from here; for how long, more or less, where it has its hands full. */
   readonly roomOf: (bindId: string) => BindRoom | { readonly fullForMs: number } | null;
+  /** How many were turned away by full binds before it: it waits for longer. */
+  readonly turnedAway: number;
   /** Whether another gateway can send by this bind. */
   readonly boundElsewhere: (bindId: string) => boolean;
   /** From 0 up to 1. */
@@ -45,7 +50,8 @@ export interface PlanFacts {
  * all have asked for time, again with growing pauses until the session is over. A bind that only another gateway is bound
  * to is left to that one. Nothing is sent for a session that is over.
  */
-export function deliveryPlan(message: DueMessage, { routes, roomOf, boundElsewhere, chance }: PlanFacts): DeliveryPlan {
+export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPlan {
+  const { routes, roomOf, boundElsewhere, chance } = facts;
   const leftMs = message.expiresAt.getTime() - message.now.getTime();
   const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
   const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
@@ -61,8 +67,13 @@ export function deliveryPlan(message: DueMessage, { routes, roomOf, boundElsewhe
     fullForMs = Math.min(fullForMs, room.fullForMs);
   }
   if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, chance), leftMs, 'afresh');
-  return fullForMs === Infinity ? waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere') : waitFor(fullForMs, leftMs);
+  if (fullForMs === Infinity) return waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere');
+  return waitFor(pauseMs(fullForMs, facts.turnedAway), leftMs);
 }
+
+/** Many that wait for one slow carrier are not looked at over and over: those behind wait longer, up to two seconds. */
+const pauseMs = (fullForMs: number, turnedAway: number): number =>
+  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + turnedAway / PAUSES_DOUBLE_EVERY));
 
 /** Not beyond the end: who cannot be reached by then is told so. */
 function waitFor(ms: number, leftMs: number, how?: 'afresh' | 'elsewhere'): DeliveryPlan {

@@ -87,6 +87,8 @@ export class OutboundPump {
   private periodic: Periodic | undefined;
   private nextFullLookMs = -Infinity;
   private looksInARow = 0;
+  /** Messages that found every bind full since the looks in a row began. */
+  private turnedAway = 0;
 
   constructor(private readonly o: PumpOptions) {
     this.records = new Batcher({
@@ -147,6 +149,7 @@ export class OutboundPump {
     this.noteFailures(plans);
     this.setAlarms(plans);
     this.looksInARow = claim.due === MAX_LOOK ? this.looksInARow + 1 : 0;
+    if (this.looksInARow === 0) this.turnedAway = 0;
     return this.looksInARow > 0 && this.looksInARow % LOOKS_IN_A_ROW !== 0;
   }
 
@@ -161,6 +164,7 @@ export class OutboundPump {
     const claim = await this.o.ledger.claim(tx, look, (message) => {
       const plan = this.planOf(message, ways, planned);
       if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
+      if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.turnedAway++;
       plans.push(plan);
       return plan;
     });
@@ -172,6 +176,7 @@ export class OutboundPump {
       routes: routesInOrder(ways.routes, message.destination, Math.random),
       roomOf: (bindId) => this.o.lanes.roomFor(bindId, planned),
       boundElsewhere: (bindId) => ways.boundElsewhere.has(bindId),
+      turnedAway: this.turnedAway,
       chance: Math.random(),
     });
   }
