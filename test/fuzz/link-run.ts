@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import {
+  SmppLink,
+  concatenationOf,
+  deliverSm,
+  parseReceipt,
+  redactPdu,
+  submitSm,
+  type LinkOptions,
+  type LinkRole,
+} from '@countersign/smpp';
+import { Chance, framedMutant, mutant } from './mutator.js';
+
+/** What one connection is sent before it is asked whether it still lives. */
+const MUTANTS_PER_CONNECTION = 100;
+/** One connection in so many ends with PDUs whose length is not what they say; the probe may then be part of one. */
+const UNFRAMED_ONE_IN = 4;
+const UNFRAMED_PDUS = 5;
+const PROBE = 0x7070_7070;
+/** A connection that neither answers nor closes for so long is deaf. */
+const DEAF_MS = 20_000;
+const PDU_READ_MS = 100;
+const RESPONSE_MS = 30_000;
+const OUR_REQUESTS = 3;
+
+const BIND = Buffer.from('0000002400000009000000000000000165736d6500736563726574004f54500034000000', 'hex');
+const BIND_RESP = Buffer.from('00000015800000090000000000000001736d736300', 'hex');
+
+export interface ConnectionOutcome {
+  /** PDUs that the link read, malformed ones included. */
+  readonly read: number;
+  readonly end: 'answered' | 'closed';
+}
+
+function enquireLink(): Buffer {
+  const octets = Buffer.alloc(16);
+  octets.writeUInt32BE(16, 0);
+  octets.writeUInt32BE(0x15, 4);
+  octets.writeUInt32BE(PROBE, 12);
+  return octets;
+}
+
+/** Settles when the link answered the probe, or when the connection is over. */
+function answered(socket: Socket): Promise<ConnectionOutcome['end']> {
+  return new Promise((resolve) => {
+    let unread = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      unread = Buffer.concat([unread, chunk]);
+      while (unread.length >= 16 && unread.length >= unread.readUInt32BE(0)) {
+        if (unread.readUInt32BE(4) === 0x8000_0015 && unread.readUInt32BE(12) === PROBE) resolve('answered');
+        unread = unread.subarray(unread.readUInt32BE(0));
+      }
+    });
+    for (const event of ['end', 'close', 'error']) socket.on(event, () => resolve('closed'));
+  });
+}
+
+/** Real connections over loopback, each with a link at one end and mutants at the other. */
+export class LinkRun {
+  readonly #errors: unknown[] = [];
+
+  private constructor(
+    private readonly server: Server,
+    private readonly pdus: readonly Buffer[],
+    private readonly chance: Chance,
+  ) {}
+
+  static async open(pdus: readonly Buffer[], seed: number): Promise<LinkRun> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new LinkRun(server, pdus, new Chance(seed));
+  }
+
+  /** What handlers and listeners threw: nothing, if all that was handed to them could be used. */
+  get errors(): readonly unknown[] {
+    return this.#errors;
+  }
+
+  /** Throws when the link is deaf, or when it did not settle what it was asked to send. */
+  async connection(role: LinkRole): Promise<ConnectionOutcome> {
+    const { near, far } = await this.#sockets();
+    let read = 0;
+    const link = new SmppLink(
+      near,
+      this.#options(role, () => read++),
+    );
+    const end = answered(far);
+    const requests = await this.#bind(role, link, far);
+    const unframed = this.chance.below(UNFRAMED_ONE_IN) === 0 ? UNFRAMED_PDUS : 0;
+    const wild = Array.from({ length: unframed }, () => mutant(this.pdus, this.chance));
+    this.#write(far, Buffer.concat([...this.#mutants(), ...wild, enquireLink()]));
+    const outcome = await Promise.race([end, this.#deaf(end)]);
+    far.destroy();
+    await link.closed;
+    await Promise.all(requests);
+    return { read, end: outcome };
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  async #deaf(end: Promise<unknown>): Promise<never> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('a link that is open and deaf')), DEAF_MS);
+    });
+    void end.finally(() => clearTimeout(timer));
+    return late;
+  }
+
+  async #sockets(): Promise<{ near: Socket; far: Socket }> {
+    const address = this.server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    const accepted = once(this.server, 'connection') as Promise<[Socket]>;
+    const far = connect(address.port, '127.0.0.1');
+    const [near] = await accepted;
+    return { near, far };
+  }
+
+  #options(role: LinkRole, onRead: () => void): LinkOptions {
+    const use = (work: () => unknown): void => {
+      try {
+        work();
+      } catch (error) {
+        this.#errors.push(error);
+      }
+    };
+    return {
+      role,
+      timers: { sessionInitMs: 0, pduReadMs: PDU_READ_MS, enquireLinkMs: 0, responseMs: RESPONSE_MS, inactivityMs: 0 },
+      window: OUR_REQUESTS,
+      maxInbound: 50,
+      interfaceVersion: 0x34,
+      authenticate: () => Promise.resolve({ status: 0 }),
+      onMessage: (pdu) => {
+        use(() => [concatenationOf(pdu), parseReceipt(pdu)]);
+        return this.chance.below(2) === 0 ? { status: 0, messageId: '1' } : Promise.resolve({ status: 0x58 });
+      },
+      onPdu: (direction, pdu) => {
+        if (direction === 'in') onRead();
+        use(() => redactPdu(pdu));
+      },
+      onMalformed: onRead,
+    };
+  }
+
+  /** Binds, and leaves requests of ours open for mutated answers to hit; they settle one way or another. */
+  async #bind(role: LinkRole, link: SmppLink, far: Socket): Promise<readonly Promise<unknown>[]> {
+    if (role === 'smsc') {
+      far.write(BIND);
+    } else {
+      const bound = link.bind({ bindType: 'transceiver', systemId: 'esme', password: 'secret' });
+      far.write(BIND_RESP);
+      await bound;
+    }
+    while (link.state !== 'bound_trx') await new Promise(setImmediate);
+    const pdu = role === 'smsc' ? deliverSm({}) : submitSm({});
+    return Array.from({ length: OUR_REQUESTS }, () => link.request(pdu).catch(() => undefined));
+  }
+
+  #mutants(): Buffer[] {
+    return Array.from({ length: MUTANTS_PER_CONNECTION }, () => {
+      const octets = framedMutant(this.pdus, this.chance);
+      // Small numbers are those of requests that wait.
+      if (this.chance.below(2) === 0) octets.writeUInt32BE(1 + this.chance.below(2 * OUR_REQUESTS), 12);
+      return octets;
+    });
+  }
+
+  /** In pieces of any length, so that PDUs are cut by reads. */
+  #write(socket: Socket, octets: Buffer): void {
+    for (let at = 0; at < octets.length;) {
+      const end = at + 1 + this.chance.below(4_000);
+      if (socket.writable) socket.write(octets.subarray(at, end));
+      at = end;
+    }
+  }
+}

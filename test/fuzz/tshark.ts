@@ -1,0 +1,54 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { pcapOf, type Conversation } from '@countersign/smpp';
+
+const run = promisify(execFile);
+const SMPP_PORT = 2775;
+const MAX_OUTPUT_OCTETS = 256 * 1024 * 1024;
+
+/** What Wireshark's dissector says of one PDU: the values of each field asked for, in the order of the PDU. */
+export type Dissection = ReadonlyMap<string, readonly string[]>;
+
+export const hasTshark = spawnSync('tshark', ['--version']).status === 0;
+
+/** Every PDU in a connection of its own: one that is broken says nothing about the next. */
+function conversationOf(octets: Buffer, at: number): Conversation {
+  const remote = { address: `10.${(at >> 16) & 0xff}.${(at >> 8) & 0xff}.${at & 0xff}`, port: 40_000 };
+  return {
+    local: { address: '10.255.0.1', port: SMPP_PORT },
+    remote,
+    pdus: [{ atMs: 1_000_000 + at, direction: 'out', octets }],
+  };
+}
+
+const SEPARATOR = '\t';
+const AGGREGATOR = '\u001f';
+
+/** Dissects them all in one go. A PDU of more than 32 KiB would be several frames, so none may be. */
+export async function dissect(pdus: readonly Buffer[], fields: readonly string[]): Promise<readonly Dissection[]> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-fuzz-'));
+  try {
+    const file = path.join(folder, 'mutants.pcap');
+    writeFileSync(file, pcapOf(pdus.map(conversationOf)));
+    const asked = fields.flatMap((field) => ['-e', field]);
+    const form = ['-E', `separator=${SEPARATOR}`, '-E', `aggregator=${AGGREGATOR}`, '-E', 'occurrence=a'];
+    // The text is the business of other dissectors, who find fault with a user data header that is no more than octets here.
+    const only = ['-d', `tcp.port==${SMPP_PORT},smpp`, '--disable-protocol', 'gsm_sms_ud'];
+    const options = ['-n', '-r', file, ...only, '-T', 'fields', ...form, ...asked];
+    const { stdout } = await run('tshark', options, { maxBuffer: MAX_OUTPUT_OCTETS });
+    return stdout
+      .split('\n')
+      .slice(0, pdus.length)
+      .map((line) => {
+        const values = line.split(SEPARATOR);
+        return new Map(
+          fields.map((field, at) => [field, (values[at] ?? '').split(AGGREGATOR).filter((value) => value !== '')]),
+        );
+      });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

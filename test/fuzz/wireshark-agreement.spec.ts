@@ -1,0 +1,144 @@
+import { LIMITS_OF_50, decodePdu, messageOctets, type Pdu } from '@countersign/smpp';
+import smpp from 'smpp';
+import { describe, expect, it } from 'vitest';
+import { CORPUS } from './corpus.js';
+import { FUZZ_CASES, FUZZ_SEED, tellSeed } from './fuzz-run.js';
+import { Chance, framedMutant } from './mutator.js';
+import { dissect, hasTshark, type Dissection } from './tshark.js';
+
+const PDUS = CORPUS.map(({ octets }) => octets);
+/** Dissected in one go. */
+const BATCH = 5_000;
+/** In one TCP segment of a capture. */
+const SEGMENT_OCTETS = 32_000;
+const HEADER_OCTETS = 16;
+const NOTE = 'tshark is not on this machine';
+
+const FIELDS = [
+  'smpp.command_id',
+  'smpp.command_status',
+  'smpp.sequence_number',
+  'smpp.system_id',
+  'smpp.source_addr',
+  'smpp.destination_addr',
+  'smpp.data_coding',
+  'smpp.sm_length',
+  'smpp.message',
+  'smpp.message_id',
+  'smpp.opt_param_tag',
+  'smpp.opt_param_len',
+  '_ws.malformed',
+] as const;
+
+/** The dissector knows no TLV in these. */
+const NO_TLVS_THERE: ReadonlySet<string> = new Set([
+  'bind_receiver',
+  'bind_transmitter',
+  'bind_transceiver',
+  'outbind',
+  'unbind',
+  'unbind_resp',
+  'enquire_link',
+  'enquire_link_resp',
+  'generic_nack',
+]);
+const PRINTABLE = /^[\x21-\x7e]+$/;
+const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
+
+/** What we read, as tshark says it. Strings only where they are printable: it shows other octets in its own ways. */
+function expected(pdu: Pdu): Map<string, readonly string[]> {
+  const said = new Map<string, readonly string[]>([['smpp.sequence_number', [String(pdu.sequence)]]]);
+  const text = (field: string, value: string): void => {
+    if (PRINTABLE.test(value)) said.set(field, [value]);
+  };
+  const { fields } = pdu;
+  if ('systemId' in fields) text('smpp.system_id', fields.systemId);
+  if ('messageId' in fields) text('smpp.message_id', fields.messageId);
+  if ('sourceAddress' in fields) {
+    text('smpp.source_addr', fields.sourceAddress.value);
+    text('smpp.destination_addr', fields.destinationAddress.value);
+    said.set('smpp.data_coding', [hex(fields.dataCoding, 2)]);
+  }
+  if ('shortMessage' in fields) {
+    said.set('smpp.sm_length', [String(fields.shortMessage.length)]);
+    if (fields.shortMessage.length > 0) said.set('smpp.message', [fields.shortMessage.toString('hex')]);
+  }
+  if (pdu.tlvs.length > 0 && !NO_TLVS_THERE.has(pdu.command)) {
+    said.set(
+      'smpp.opt_param_tag',
+      pdu.tlvs.map(({ tag }) => hex(tag, 4)),
+    );
+    said.set(
+      'smpp.opt_param_len',
+      pdu.tlvs.map(({ value }) => String(value.length)),
+    );
+  }
+  return said;
+}
+
+function differences(pdu: Pdu, dissection: Dissection): string[] {
+  return [...expected(pdu)].flatMap(([field, ours]) => {
+    const theirs = dissection.get(field) ?? [];
+    return ours.join() === theirs.join() ? [] : [`${field}: ${ours.join()} and ${theirs.join()}`];
+  });
+}
+
+/** All that a response without a body, or a refusal with one that cannot be read, says is in its header. */
+const saysNothing = (pdu: Pdu, octets: Buffer): boolean =>
+  octets.length === HEADER_OCTETS || (pdu.command.endsWith('_resp') && pdu.status !== 0);
+
+/** What begins with a status that the dissector does not know is no SMPP to it. */
+const isForeign = (pdu: Pdu, dissection: Dissection): boolean =>
+  pdu.status !== 0 && dissection.get('smpp.command_id')?.length === 0;
+
+const UDH_INDICATOR = 0x40;
+/** A user data header that cannot be one: the dissector gives the PDU up, we hand on its octets as they came. */
+function hasBrokenHeader(pdu: Pdu): boolean {
+  const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm';
+  return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;
+}
+
+/** A TLV with a form of its own, as ms_validity: the dissector gives up where it is broken, we hand on its octets. */
+const hasInnerForm = (pdu: Pdu): boolean =>
+  pdu.tlvs.some(({ tag }) => smpp.tlvsById[tag]?.type === smpp.types.tlv.buffer);
+
+async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wrong: string[] }> {
+  const dissections = await dissect(pdus, FIELDS);
+  expect(dissections).toHaveLength(pdus.length);
+  const wrong: string[] = [];
+  let compared = 0;
+  for (const [at, octets] of pdus.entries()) {
+    const pdu = decodePdu(octets, 0, octets.length, LIMITS_OF_50);
+    const dissection = dissections[at] ?? new Map<string, readonly string[]>();
+    if (pdu.command === 'malformed' || saysNothing(pdu, octets) || hasBrokenHeader(pdu)) continue;
+    if (isForeign(pdu, dissection)) continue;
+    compared++;
+    const isMalformed = (dissection.get('_ws.malformed') ?? []).length > 0;
+    if (isMalformed && hasInnerForm(pdu)) continue;
+    const found = isMalformed ? ['malformed there'] : differences(pdu, dissection);
+    if (found.length > 0) wrong.push(`${octets.toString('hex')}: ${found.join('; ')}`);
+  }
+  return { compared, wrong };
+}
+
+describe('Wireshark', () => {
+  it('dissects every PDU of the corpus as we do', async (context) => {
+    context.skip(!hasTshark, NOTE);
+    expect((await compare(PDUS)).wrong).toEqual([]);
+  });
+
+  it('dissects every mutant that we read as we do, and finds none of them malformed', async (context) => {
+    context.skip(!hasTshark, NOTE);
+    tellSeed('Wireshark');
+    const chance = new Chance(FUZZ_SEED);
+    let compared = 0;
+    for (let done = 0; done < FUZZ_CASES; done += BATCH) {
+      const count = Math.min(BATCH, FUZZ_CASES - done);
+      const mutants = Array.from({ length: count }, () => framedMutant(PDUS, chance));
+      const batch = await compare(mutants.filter(({ length }) => length < SEGMENT_OCTETS));
+      expect(batch.wrong).toEqual([]);
+      compared += batch.compared;
+    }
+    expect(compared).toBeGreaterThan(FUZZ_CASES / 10);
+  });
+});
