@@ -1,0 +1,84 @@
+import { openPubSub, type PubSub } from '@countersign/bus';
+import { recordFully, traceTopic, type Bind, type TraceAnswer, type TracedPdu } from '@countersign/carriers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Carrier } from '../support/carrier.js';
+import { GatewayRoom, PASSWORD, sms } from '../support/gateway-room.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+/** Rows are looked at every 2 s, and backoff begins with half a second. */
+const SOON_MS = 10_000;
+const TEXT = 'a text that nobody else reads';
+const IN_HEX = Buffer.from(TEXT).toString('hex');
+
+let gateway: GatewayRoom;
+let carrier: Carrier;
+let bus: PubSub;
+let bind: Bind;
+
+beforeAll(async () => {
+  gateway = await GatewayRoom.open();
+  bus = openPubSub({ redisUrl: null, databaseUrl: gateway.room.url }, () => undefined);
+  carrier = new Carrier('north');
+  const port = await carrier.listen();
+  bind = await gateway.bind({ name: 'north', hosts: [{ host: '127.0.0.1', port }] });
+  await until('the bind is bound', SOON_MS, () => carrier.isBound);
+});
+afterAll(async () => {
+  await gateway.close();
+  await Promise.all([carrier.close(), bus.close()]);
+});
+
+async function recorded(): Promise<readonly TracedPdu[]> {
+  const [row] = await gateway.room.database.query<{ id: string }>('SELECT id FROM gateways');
+  const answer = await bus.ask(traceTopic(row?.id ?? ''), { bindId: bind.id, format: 'json' }, 5_000);
+  const { connections } = answer?.json() as TraceAnswer;
+  return connections.flatMap(({ pdus }) => pdus);
+}
+
+const send = async (): Promise<void> => {
+  expect(await carrier.deliver(sms(TEXT))).toBe(OK);
+};
+
+describe('the flight recorder of a gateway', () => {
+  it('has what the bind and its carrier said, in its order, without password and text', async () => {
+    await send();
+    const pdus = await recorded();
+    expect(pdus.map(({ direction, command, status }) => `${direction} ${command ?? ''} ${status}`)).toEqual([
+      'out bind_transceiver ESME_ROK',
+      'in bind_transceiver_resp ESME_ROK',
+      'in deliver_sm ESME_ROK',
+      'out deliver_sm_resp ESME_ROK',
+    ]);
+    expect(pdus[0]?.fields).toMatchObject({ systemId: 'us', password: '[redacted]' });
+    expect(pdus[2]?.fields).toMatchObject({ shortMessage: `[${TEXT.length} octets]` });
+    const octets = pdus.map((pdu) => pdu.octets).join('');
+    expect(octets).not.toContain(Buffer.from(PASSWORD).toString('hex'));
+    expect(octets).not.toContain(IN_HEX);
+  });
+
+  it('has texts while an engineer wants them, and none once the time is over', async () => {
+    const holdsText = async (): Promise<boolean> => (await recorded()).some(({ octets }) => octets.includes(IN_HEX));
+    await recordFully(gateway.room.database, bind.id, 60);
+    bus.publish('binds');
+    await until('a text is recorded', SOON_MS, async () => {
+      await send();
+      return holdsText();
+    });
+    expect(carrier.links).toBe(1);
+    await gateway.room.database.query('UPDATE binds SET full_trace_until = clock_timestamp()');
+    await until('the texts are gone', SOON_MS, async () => !(await holdsText()));
+  });
+
+  it('has the end of a link, and goes on with the next', async () => {
+    const before = (await recorded()).length;
+    carrier.drop();
+    await until('the link is gone', SOON_MS, () => !carrier.isBound);
+    await until('the bind is bound again', SOON_MS, () => carrier.isBound);
+    await send();
+    const pdus = await recorded();
+    expect(pdus.length).toBeGreaterThan(before);
+    expect(pdus.filter(({ command }) => command === 'bind_transceiver')).toHaveLength(2);
+    expect(new Set(pdus.map(({ local }) => local)).size).toBe(2);
+  });
+});
