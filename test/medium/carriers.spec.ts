@@ -1,5 +1,6 @@
 import {
   type Bind,
+  BindLeaseStore,
   bindPassword,
   type BindRecord,
   BINDS,
@@ -18,6 +19,18 @@ import { DataError } from '@countersign/postgres';
 import type { Fate } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+const NO_STATUS = {
+  host: null,
+  since: null,
+  windowUsed: 0,
+  submitPerSecond: 0,
+  deliverPerSecond: 0,
+  throttled: 0,
+  enquireLinkMs: null,
+  reconnects: 0,
+  lastError: null,
+};
 
 let room: SessionRoom;
 let store: CarrierStore;
@@ -111,14 +124,30 @@ describe('what engineers look after', () => {
     expect((await store.updateBind(room.database, { ...bind, sendWindow: 3 })).fullTraceUntil).toEqual(until);
   });
 
-  it('is deleted, a bind with the rows of its connections, but not under a route', async () => {
+  it('is deleted, but a bind not under a route', async () => {
     const bind = await store.createBind(room.database, { ...draft, name: 'deleted' });
-    await room.database.query('INSERT INTO bind_connections (bind_id, slot) VALUES ($1, 0)', [bind.id]);
     const route = await store.createRoute(room.database, { prefix: '+1', bindId: bind.id });
     await expect(store.deleteBind(room.database, bind.id)).rejects.toMatchObject({ constraint: 'routes_bind_id_fkey' });
     await store.deleteRoute(room.database, route.id);
     await store.deleteBind(room.database, bind.id);
     expect(await BINDS.find(room.database, bind.id)).toBeNull();
+  });
+
+  it('leaves the connections of a deleted bind to who holds them, until they are drained', async () => {
+    const leases = new BindLeaseStore();
+    const gateway = room.clock.newId();
+    const bind = await store.createBind(room.database, { ...draft, name: 'drained', connections: 2 });
+    await leases.survey(room.database);
+    const claimed = await leases.claim(room.database, gateway, [{ bindId: bind.id, slot: 0 }]);
+    await store.deleteBind(room.database, bind.id);
+    expect(await slotsOf(bind)).toEqual([0]);
+    expect((await leases.holding(room.database, claimed)).size).toBe(1);
+    const held = claimed.map((lease) => ({ lease, status: { ...NO_STATUS, state: 'draining' as const } }));
+    expect((await leases.renew(room.database, gateway, held)).size).toBe(1);
+    await leases.release(room.database, gateway, held);
+    expect((await leases.survey(room.database)).slots.some(({ bindId }) => bindId === bind.id)).toBe(false);
+    await store.deleteBind(room.database, (await store.createBind(room.database, { ...draft, name: 'next' })).id);
+    expect(await slotsOf(bind)).toEqual([]);
   });
 
   it('finds a name for a bind that has none, whatever others are called', async () => {
@@ -129,6 +158,13 @@ describe('what engineers look after', () => {
     }
     expect(await store.freeBindName(room.database, name)).toBe(`${name} 3`);
   });
+
+  async function slotsOf({ id }: Bind): Promise<number[]> {
+    const rows = await room.database.query<{ slot: number }>('SELECT slot FROM bind_connections WHERE bind_id = $1', [
+      id,
+    ]);
+    return rows.map(({ slot }) => slot);
+  }
 
   async function locked({ id }: Bind): Promise<BindRecord> {
     const record = await room.database.transaction((tx) => BINDS.lock(tx, id));

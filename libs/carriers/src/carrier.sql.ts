@@ -77,8 +77,16 @@ export const UPDATE_BIND = `
     enabled = $22, generation = $23
   WHERE id = $1 RETURNING ${BIND}`;
 
-/** $1 id. */
-export const DELETE_BIND = `DELETE FROM binds WHERE id = $1`;
+/**
+ * Deletes a bind, and the rows of connections that nobody holds, those of binds that were deleted before among them: one
+ * that is held is drained first. $1 id.
+ */
+export const DELETE_BIND = `
+  WITH forgotten AS (
+    DELETE FROM bind_connections AS c
+    WHERE (c.owner IS NULL OR c.expires_at <= clock_timestamp())
+      AND (c.bind_id = $1 OR NOT EXISTS (SELECT FROM binds WHERE id = c.bind_id)))
+  DELETE FROM binds WHERE id = $1`;
 
 /** $1 the name itself; answers it and those made from it that are taken. */
 export const LIST_NAMES_LIKE = `SELECT name FROM binds WHERE name = $1 OR starts_with(name, $1 || ' ')`;

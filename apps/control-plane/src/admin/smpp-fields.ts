@@ -51,14 +51,17 @@ export const SMPP_FIELDS = {
   status: { type: 'integer', minimum: 1, maximum: MAX_STATUS } satisfies ApiPropertyOptions,
 } as const;
 
-const RATE = { type: 'number', minimum: 0 } as const;
+export const RATE_FIELD = { type: 'number', minimum: 0 } as const satisfies ApiPropertyOptions;
 
 /** What a gateway last saw of a connection, in words that both roles have. */
 export class ConnectionNumbers {
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Requests of ours that are unanswered.', example: 2 })
   readonly windowUsed!: number;
 
-  @ApiProperty({ ...RATE, description: 'Messages a second towards the carrier, or from the system: seen in 10 s.' })
+  @ApiProperty({
+    ...RATE_FIELD,
+    description: 'Messages a second towards the carrier, or from the system: seen in 10 s.',
+  })
   readonly submitPerSecond!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0, description: 'Answers "throttled" or "queue full" since it was bound.' })
@@ -78,5 +81,3 @@ export class ConnectionNumbers {
   })
   readonly lastError!: string | null;
 }
-
-export const RATE_FIELD = RATE;

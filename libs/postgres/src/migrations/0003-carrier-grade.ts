@@ -22,9 +22,10 @@ const BINDS = [
     stopping boolean NOT NULL DEFAULT false
   )`,
   // One row per wanted connection of a bind: who may act on it. The epoch rises with every new owner; whoever writes for
-  // the connection names the epoch it holds. Status is what the owner last saw.
+  // the connection names the epoch it holds. Status is what the owner last saw. No reference to binds: the connection of a
+  // bind that was deleted is held until it is drained, and what is written for it meanwhile names the lease.
   `CREATE TABLE bind_connections (
-    bind_id uuid NOT NULL REFERENCES binds (id) ON DELETE CASCADE,
+    bind_id uuid NOT NULL,
     slot smallint NOT NULL,
     owner uuid,
     epoch bigint NOT NULL DEFAULT 0,

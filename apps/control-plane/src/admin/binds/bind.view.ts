@@ -13,7 +13,7 @@ import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
-import { asciiPattern, ConnectionNumbers, SMPP_FIELDS } from '../smpp-fields.js';
+import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../smpp-fields.js';
 import { idField, nullable, nullableId } from '../view-fields.js';
 import { MAX_HOSTS } from './hosts.js';
 import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
@@ -141,7 +141,7 @@ export class BindConnectionAnswer extends ConnectionNumbers {
   )
   readonly since!: string | null;
 
-  @ApiProperty({ type: 'number', minimum: 0, description: 'MO and receipts a second: seen in 10 s.' })
+  @ApiProperty({ ...RATE_FIELD, description: 'MO and receipts a second: seen in 10 s.' })
   readonly deliverPerSecond!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0 })
