@@ -43,6 +43,11 @@ export class Carrier {
     await closed;
   }
 
+  /** Connections that are bound now. */
+  get links(): number {
+    return [...this.#links].filter(({ bindType }) => bindType !== null).length;
+  }
+
   get isBound(): boolean {
     return [...this.#links].some(({ bindType }) => bindType !== null);
   }

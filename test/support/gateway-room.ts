@@ -152,7 +152,8 @@ export class GatewayRoom {
     return { status: response.status, checks };
   }
 
-  private environment(): Record<string, string> {
+  /** What a gateway of this room starts with. */
+  environment(): Record<string, string> {
     return {
       DATABASE_URL: this.line.url,
       COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),

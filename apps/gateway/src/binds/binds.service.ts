@@ -128,7 +128,9 @@ export class BindsService {
   }
 
   private async reconcile(): Promise<boolean> {
-    const [binds, survey] = await Promise.all([this.o.carriers.listBinds(), this.o.leases.survey()]);
+    // In this order: a bind that was made meanwhile has its row when its connections are claimed.
+    const survey = await this.o.leases.survey();
+    const binds = await this.o.carriers.listBinds();
     const wanted = new Map(binds.filter(({ enabled }) => enabled).map((bind) => [bind.id, bind]));
     for (const [key, supervisor] of this.#supervisors) {
       const { bindId, slot } = supervisor.guard.lease;
@@ -153,9 +155,8 @@ export class BindsService {
     if (claims.length === 0) return;
     await this.o.leases.claim(claims, (guard) => {
       const bind = wanted.get(guard.lease.bindId);
-      // Made between the two looks at the rows: the next round has it.
-      if (bind === undefined) return null;
-      return this.supervise(guard, bind);
+      // Disabled or deleted since the first look: it is left to run out.
+      return bind === undefined ? null : this.supervise(guard, bind);
     });
   }
 

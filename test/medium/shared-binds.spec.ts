@@ -1,0 +1,163 @@
+import type { ConnectionStatus } from '@countersign/carriers';
+import type { Uuid } from '@countersign/postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Carrier } from '../support/carrier.js';
+import { GatewayRoom, sms } from '../support/gateway-room.js';
+import { SiblingGateway } from '../support/sibling-gateway.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const QUEUE_FULL = 0x14;
+/** Rows are looked at every 2 s, then a link is made. */
+const CONVERGED_WITHIN_MS = 5_000;
+/** Contract, Admin: after its owner dies. */
+const TAKEN_OVER_WITHIN_MS = 20_000;
+
+let gateway: GatewayRoom;
+let siblings: SiblingGateway[] = [];
+let carrier: Carrier;
+let hosts: { host: string; port: number }[];
+
+beforeEach(async () => {
+  gateway = await GatewayRoom.open();
+  carrier = new Carrier('north');
+  hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];
+});
+afterEach(async () => {
+  await Promise.all([gateway.stop(), ...siblings.map((sibling) => sibling.close())]);
+  siblings = [];
+  await gateway.close();
+  await carrier.close();
+});
+
+async function sibling(): Promise<SiblingGateway> {
+  const started = await SiblingGateway.start(gateway);
+  siblings.push(started);
+  return started;
+}
+
+interface Connection {
+  readonly slot: number;
+  readonly owner: Uuid | null;
+  readonly epoch: string;
+  readonly state: string | null;
+}
+const sql = <Row extends object>(statement: string): Promise<Row[]> => gateway.room.database.query<Row>(statement);
+const connections = (): Promise<Connection[]> =>
+  sql(`SELECT slot, owner, epoch::text, status->>'state' AS state FROM bind_connections ORDER BY bind_id, slot`);
+const bound = async (count: number): Promise<boolean> => {
+  const rows = await connections();
+  return (
+    rows.length >= count && rows.filter(({ state, owner }) => state === 'bound' && owner !== null).length === count
+  );
+};
+const owners = async (): Promise<number[]> => {
+  const rows = await sql<{ count: number }>(
+    'SELECT count(*)::int AS count FROM bind_connections WHERE owner IS NOT NULL GROUP BY owner ORDER BY 1',
+  );
+  return rows.map(({ count }) => count);
+};
+const statusOf = async (): Promise<Partial<ConnectionStatus>> =>
+  (await sql<{ status: Partial<ConnectionStatus> }>('SELECT status FROM bind_connections'))[0]?.status ?? {};
+
+describe('two gateways', () => {
+  it('share the connections that are wanted, each held by one of them', async () => {
+    await sibling();
+    await gateway.bind({ name: 'shared', hosts, connections: 4 });
+    await until('all are bound', CONVERGED_WITHIN_MS, () => bound(4));
+    expect(await owners()).toEqual([2, 2]);
+    expect(carrier.links).toBe(4);
+  });
+
+  it('come to equal shares when one joins the other', async () => {
+    await gateway.bind({ name: 'shared', hosts, connections: 2 });
+    await until('both are bound', CONVERGED_WITHIN_MS, () => bound(2));
+    expect(await owners()).toEqual([2]);
+    await sibling();
+    await until('each has one', 15_000, async () => (await owners()).length === 2 && (await bound(2)));
+  });
+
+  it('take over within 3 s from one that stops, under a higher epoch', async () => {
+    await gateway.bind({ name: 'shared', hosts });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    const [before] = await connections();
+    await sibling();
+    const stopped = gateway.stop();
+    await until('the old link is gone', 5_000, () => carrier.links === 0);
+    await until('it is bound again', 3_000, () => carrier.links === 1 && carrier.isBound);
+    await stopped;
+    await until('its row says so', 1_000, () => bound(1));
+    const [after] = await connections();
+    expect(after?.owner).not.toBe(before?.owner);
+    expect(after?.epoch).toBe('2');
+    expect(await sql('SELECT id FROM gateways')).toEqual([{ id: after?.owner }]);
+  });
+
+  it('fence one that lost the database: its link ends before the other one binds, its listener asks again', async () => {
+    await gateway.system({ systemId: 'in' });
+    await gateway.bind({ name: 'shared', hosts });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    const [before] = await connections();
+    await sibling();
+    const esme = await gateway.esme('in');
+    let most = 0;
+    await gateway.line.cut();
+    await until('it fenced itself', 12_000, () => {
+      most = Math.max(most, carrier.links);
+      return carrier.links === 0;
+    });
+    expect(await esme.send('submit_sm', sms('hello'))).toMatchObject({ command_status: QUEUE_FULL });
+    await until('the other one is bound', TAKEN_OVER_WITHIN_MS, () => {
+      most = Math.max(most, carrier.links);
+      return carrier.isBound;
+    });
+    expect(most).toBe(1);
+    await until('its row says so', 1_000, () => bound(1));
+    expect((await connections())[0]?.owner).not.toBe(before?.owner);
+    await gateway.line.mend();
+  }, 60_000);
+
+  it('store no MO for a connection that is the other’s by now, and the one that lost it leaves', async () => {
+    await gateway.bind({ name: 'shared', hosts });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    expect(await carrier.deliver(sms('before'))).toBe(OK);
+    await sql(`UPDATE bind_connections SET owner = bind_id, epoch = epoch + 1,
+      expires_at = clock_timestamp() + interval '15 seconds'`);
+    expect(await carrier.deliver(sms('after'))).toBe(QUEUE_FULL);
+    await until('it was cut', 6_000, () => carrier.links === 0);
+    expect((await gateway.messages()).map(({ text }) => text)).toEqual(['before']);
+    expect(await gateway.metric('countersign_leases_lost_total{reason="taken"')).toBe(1);
+  });
+});
+
+describe('a connection under way', () => {
+  it('is made anew when its row asks for it, under the same lease', async () => {
+    await gateway.bind({ name: 'steered', hosts });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    const { since } = await statusOf();
+    await sql('UPDATE binds SET generation = 1');
+    const isAnew = async (): Promise<boolean> => (await bound(1)) && (await statusOf()).since !== since;
+    await until('it was made anew', CONVERGED_WITHIN_MS, isAnew);
+    expect(await statusOf()).toMatchObject({ host: `127.0.0.1:${hosts[0]?.port}`, state: 'bound', lastError: null });
+    expect((await connections())[0]?.epoch).toBe('1');
+  });
+
+  it('that is not wanted any more is unbound and given back, with the last that was seen of it', async () => {
+    await gateway.bind({ name: 'drained', hosts });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await sql('UPDATE binds SET enabled = false');
+    await until('it is unbound', CONVERGED_WITHIN_MS, async () => (await owners()).length === 0);
+    expect(carrier.links).toBe(0);
+    expect((await connections())[0]).toMatchObject({ owner: null, state: 'unbound', epoch: '1' });
+  });
+
+  it('begins at a host of its own, and takes the next one when that fails', async () => {
+    const second = new Carrier('south');
+    const all = [...hosts, { host: '127.0.0.1', port: await second.listen() }];
+    await gateway.bind({ name: 'spread', hosts: all, connections: 2 });
+    await until('both are bound', CONVERGED_WITHIN_MS, () => bound(2));
+    expect([carrier.links, second.links]).toEqual([1, 1]);
+    await second.close();
+    await until('both are at the first', 10_000, () => carrier.links === 2);
+  });
+});

@@ -1,0 +1,40 @@
+import { GatewaySettings, loadSettings } from '@countersign/settings';
+import { createLogger } from '@countersign/telemetry';
+import { startGateway } from '../../apps/gateway/src/gateway.js';
+import { freePort } from '../../config/stack/postgres.mjs';
+import type { GatewayRoom } from './gateway-room.js';
+import { lineTo, type Line } from './line.js';
+
+/** A further gateway in this process, on the database of a room, with ports and a line of its own. */
+export class SiblingGateway {
+  private constructor(
+    readonly line: Line,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  static async start(room: GatewayRoom, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
+    const line = await lineTo(room.room.url);
+    const ports = { smpp: await freePort(), smppTls: await freePort(), ops: await freePort() };
+    const settings = loadSettings(GatewaySettings, {
+      ...room.environment(),
+      DATABASE_URL: line.url,
+      GATEWAY_SMPP_PORT: String(ports.smpp),
+      GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),
+      GATEWAY_OPS_PORT: String(ports.ops),
+      ...changes,
+    });
+    const logger = createLogger({ app: 'gateway', level: 'silent' });
+    const shutdown = await startGateway(settings, logger, () => undefined);
+    return new SiblingGateway(line, () => shutdown.run('the test is over'));
+  }
+
+  /** As after a SIGTERM. */
+  stop(): Promise<void> {
+    return this.end();
+  }
+
+  async close(): Promise<void> {
+    await this.end();
+    await this.line.close();
+  }
+}
