@@ -127,7 +127,9 @@ export const BIND_FIELDS = {
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 export class BindConnectionAnswer extends ConnectionNumbers {
-  @ApiProperty(nullable({}, { description: 'Where it is, or was last.', example: 'smsc.north.example' }))
+  @ApiProperty(
+    nullable({}, { description: 'Host and port where it is, or was last.', example: 'smsc.north.example:2775' }),
+  )
   readonly host!: string | null;
 
   @ApiProperty(nullableId('gw', 'The gateway that holds it; null for none.'))
