@@ -9,6 +9,7 @@ beforeAll(takeFiltersOff);
 
 const PDUS = CORPUS.map(({ octets }) => octets);
 const HEADER_OCTETS = 16;
+const RESPONSE_BIT = 0x8000_0000;
 /** npm smpp reads no longer PDU. */
 const THEIR_LIMIT_OCTETS = 16_384;
 
@@ -17,7 +18,7 @@ const sameHeader = (ours: Pdu, theirs: NonNullable<ReturnType<typeof readByNpm>>
 
 /** A response without a body, or a refusal whose body cannot be read: all that it says is in its header. */
 const saysNothing = (ours: Pdu, octets: Buffer): boolean =>
-  octets.length === HEADER_OCTETS || (ours.command.endsWith('_resp') && ours.status !== 0);
+  octets.length === HEADER_OCTETS || (octets.readUInt32BE(4) >= RESPONSE_BIT && ours.status !== 0);
 
 /**
  * Where npm smpp is not right, and so is not asked:
