@@ -2,9 +2,16 @@ import { HEADER_OCTETS } from './decode.js';
 import { tlvDefinition, tlvTag } from './dictionary.js';
 import { layoutOfId } from './layout.js';
 import type { FieldSpec } from './layout.js';
+import type { CommandName } from './pdu.js';
 
 const MASK = 0x2a;
 const PASSWORD = 'password';
+const WITH_PASSWORD: ReadonlySet<CommandName> = new Set<CommandName>([
+  'bind_receiver',
+  'bind_transmitter',
+  'bind_transceiver',
+  'outbind',
+]);
 const MESSAGE_PAYLOAD = tlvTag('message_payload');
 const TLV_HEAD_OCTETS = 4;
 
@@ -34,7 +41,7 @@ interface Walk {
 export function redactOctets(octets: Buffer, keepText: boolean): void {
   if (octets.length <= HEADER_OCTETS) return;
   const layout = layoutOfId(octets.readInt32BE(4));
-  const hasPassword = layout?.fields.some(({ name }) => name === PASSWORD) === true;
+  const hasPassword = layout !== undefined && WITH_PASSWORD.has(layout.command);
   const walk: Walk = { octets, keepText, hasPassword, at: HEADER_OCTETS, esmClass: 0 };
   const readable = layout?.fields.every((spec) => passField(walk, spec)) === true && passTlvs(walk);
   if (!readable && (hasPassword || !keepText)) octets.fill(MASK, Math.min(walk.at, octets.length));
@@ -57,8 +64,10 @@ function passField(walk: Walk, spec: FieldSpec): boolean {
     }
     default: {
       const start = spec.kind === 'address' ? at + 2 : at;
-      const end = octets.indexOf(0, start);
-      if (end < 0 || (walk.hasPassword && spec.kind === 'cstring' && end - start > spec.limit)) return false;
+      let end = start;
+      while (end < octets.length && octets[end] !== 0) end++;
+      if (end >= octets.length || (walk.hasPassword && spec.kind === 'cstring' && end - start > spec.limit))
+        return false;
       if (spec.name === PASSWORD) octets.fill(MASK, start, end);
       walk.at = end + 1;
       return true;

@@ -49,7 +49,7 @@ export function traceAnswer(connections: readonly RecordedConnection[], maxOctet
   return {
     connections: connections.map(({ slot, pdus }) => ({
       slot,
-      pdus: newest(pdus.map(tracedPdu), share, (pdu) => JSON.stringify(pdu).length + 1),
+      pdus: newest(pdus, share, tracedPdu, (pdu) => JSON.stringify(pdu).length + 1),
     })),
   };
 }
@@ -59,7 +59,7 @@ export function traceCapture(connections: readonly RecordedConnection[], maxOcte
   const share = Math.floor(maxOctets / Math.max(1, connections.length));
   return pcapOf(
     connections.flatMap(({ pdus }) =>
-      conversations(newest(pdus, share, ({ octets }) => octets.length + PACKET_OCTETS)),
+      conversations(newest(pdus, share, asIs, ({ octets }) => octets.length + PACKET_OCTETS)),
     ),
   );
 }
@@ -75,13 +75,22 @@ function conversations(pdus: readonly RecordedPdu[]): Conversation[] {
   return [...byLink].map(([ends, said]) => ({ ...ends, pdus: said }));
 }
 
-function newest<T>(items: readonly T[], maxOctets: number, octetsOf: (item: T) => number): readonly T[] {
+const asIs = (pdu: RecordedPdu): RecordedPdu => pdu;
+
+/** The last ones that fit, in their order; nothing is made of those that do not. */
+function newest<T>(
+  pdus: readonly RecordedPdu[],
+  maxOctets: number,
+  made: (pdu: RecordedPdu) => T,
+  octetsOf: (made: T) => number,
+): readonly T[] {
+  const kept: T[] = [];
   let left = maxOctets;
-  let from = items.length;
-  for (const item of items.toReversed()) {
-    left -= octetsOf(item);
+  for (const pdu of pdus.toReversed()) {
+    const next = made(pdu);
+    left -= octetsOf(next);
     if (left < 0) break;
-    from--;
+    kept.push(next);
   }
-  return items.slice(from);
+  return kept.reverse();
 }
