@@ -85,4 +85,12 @@ describe('the way out for webhooks', () => {
   it('fails, without being refused, when a name has no address', async () => {
     expect(await call('nowhere.test', allowed)).toContain('has no address');
   });
+
+  it('fails, without being refused, when the real resolver does not know a name', async () => {
+    const dispatcher = guardedAgent(allowed, null);
+    // RFC 6761, 6.4: no resolver knows a name below `invalid`.
+    const failed: unknown = await request('http://hooks.invalid/', { dispatcher }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ syscall: 'getaddrinfo', hostname: 'hooks.invalid' });
+    await dispatcher.destroy();
+  });
 });

@@ -19,9 +19,10 @@ export type LookupAll = (
   done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
+/** With an error Node gives no addresses at all, whatever its types say. */
 const lookupAll: LookupAll = (hostname, done) => {
   lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
-    done(error, addresses);
+    done(error, error === null ? addresses : []);
   });
 };
 
