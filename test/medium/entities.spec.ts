@@ -42,6 +42,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   otp_spend: 'summed in guarded upserts',
   outbound_messages: 'claimed and recorded in sets, each state with columns of its own',
   prices: 'looked up by the moment at which they hold',
+  queue_switches: 'one switch a queue',
   rate_limits: "the limiter's library owns its columns",
   row_leases: 'taken by one guarded upsert',
   submissions: 'where responses and receipts meet, in sets',

@@ -1,3 +1,5 @@
+import { isRunning } from '@countersign/events';
+
 /** Database time without the microseconds that a JS date would lose. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
@@ -27,7 +29,8 @@ export const TAKE_BACK = `
 
 /**
  * Messages whose time has come, longest due first, locked; those that another gateway is claiming are passed over, and
- * those of test keys always. $1 how many at most, $2 lowest id looked at, $3 first id that cannot exist yet.
+ * those of test keys always. While the queue is paused, those whose time is over, to be given up.
+ * $1 how many at most, $2 lowest id looked at, $3 first id that cannot exist yet.
  */
 export const LOCK_DUE = `
   SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
@@ -35,6 +38,7 @@ export const LOCK_DUE = `
     busy_routes AS "busyRoutes", network_error AS "networkError", ${NOW} AS now
   FROM outbound_messages
   WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2 AND id < $3
+    AND (${isRunning('outbound')} OR expires_at <= statement_timestamp())
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Which of these sessions can still use a code, and where each is told of. $1 ids, $2 and $3 their bounds. */

@@ -2,4 +2,6 @@ export { AUDIT_ENTRIES, AuditStore, type AuditEntry, type NewAuditEntry } from '
 export { type DueEvent, EVENT_TYPES, type EventType, type NewEvent } from './event.js';
 export { EventStore } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
-export { QUEUE_PREFIX, QUEUES, type WakeUp } from './queues.js';
+export { isRunning } from './queue-switch.sql.js';
+export { MOST_COUNTED, QueueSwitchStore, type QueueDepth, type QueueSwitch } from './queue-switch.store.js';
+export { QUEUE_PREFIX, QUEUES, type QueueName, type WakeUp } from './queues.js';

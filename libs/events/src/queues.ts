@@ -3,6 +3,8 @@ import type { Ring } from '@countersign/bus';
 /** The queues of the product. On Redis they live under QUEUE_PREFIX. */
 export const QUEUES = { webhooks: 'countersign-webhooks', outbound: 'countersign-outbound' } as const;
 
+export type QueueName = keyof typeof QUEUES;
+
 /** BullMQ's `prefix` on Redis: the braces keep all keys of a queue in one slot of a cluster. PostgreSQL ignores it. */
 export const QUEUE_PREFIX = '{countersign}';
 

@@ -34,26 +34,54 @@ export interface Records<Row> {
  * such table has a uuid `id` that sorts by time. Writing is its store's business.
  */
 export class RecordTable<Row extends { readonly id: Uuid }> implements Records<Row> {
-  /** $1 id to start behind or null, $2 rows at most, $3 owner or null. */
-  readonly #list: string;
+  readonly #columns: string;
+  readonly #table: string;
+  readonly #owner: string | undefined;
   /** $1 id. */
   readonly #find: string;
 
   constructor({ table, columns, owner }: RecordTableOptions) {
-    const narrowed = owner === undefined ? '$3::uuid IS NULL' : `($3::uuid IS NULL OR ${owner} = $3)`;
-    this.#list = `SELECT ${columns} FROM ${table} WHERE ($1::uuid IS NULL OR id < $1) AND ${narrowed}
-      ORDER BY id DESC LIMIT $2`;
+    this.#columns = columns;
+    this.#table = table;
+    this.#owner = owner;
     this.#find = `SELECT ${columns} FROM ${table} WHERE id = $1`;
   }
 
-  async list(db: Executor, { limit, startingAfter, ownerId }: PageRequest): Promise<Page<Row>> {
-    const rows = await db.query<Row>(this.#list, [startingAfter, limit + 1, ownerId]);
-    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  list(db: Executor, request: PageRequest): Promise<Page<Row>> {
+    return this.#listOf(db, request, {});
+  }
+
+  /** Only the rows whose columns hold these values; undefined for any. The names are ours, never a caller's. */
+  where(values: Readonly<Record<string, string | undefined>>): Pick<Records<Row>, 'list'> {
+    return { list: (db, request) => this.#listOf(db, request, values) };
   }
 
   async find(db: Executor, id: Uuid): Promise<Row | null> {
     const [row] = await db.query<Row>(this.#find, [id]);
     return row ?? null;
+  }
+
+  async #listOf(
+    db: Executor,
+    { limit, startingAfter, ownerId }: PageRequest,
+    values: Readonly<Record<string, string | undefined>>,
+  ): Promise<Page<Row>> {
+    const wanted = Object.entries(values).filter(([, value]) => value !== undefined);
+    const rows = await db.query<Row>(this.#listStatement(wanted.map(([column]) => column)), [
+      startingAfter,
+      limit + 1,
+      ownerId,
+      ...wanted.map(([, value]) => value),
+    ]);
+    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  /** $1 id to start behind or null, $2 rows at most, $3 owner or null, $4 and on the values of the columns. */
+  #listStatement(columns: readonly string[]): string {
+    const owned = this.#owner === undefined ? '$3::uuid IS NULL' : `($3::uuid IS NULL OR ${this.#owner} = $3)`;
+    const matched = columns.map((column, at) => ` AND ${column} = $${at + 4}`).join('');
+    return `SELECT ${this.#columns} FROM ${this.#table} WHERE ($1::uuid IS NULL OR id < $1) AND ${owned}${matched}
+      ORDER BY id DESC LIMIT $2`;
   }
 
   /** What refers to the row may still be written. */

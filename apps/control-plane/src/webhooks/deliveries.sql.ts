@@ -1,3 +1,5 @@
+import { isRunning } from '@countersign/events';
+
 /** Database time without the microseconds that a JS date would lose: a lease is compared with what was read of it. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
@@ -17,13 +19,14 @@ export const INSERT_DELIVERIES = `
 
 /**
  * Deliveries whose time has come, longest due first, locked; those that another process is claiming are passed over,
- * and those of hosts that can take no more now. $1 how many, $2 lowest id looked at, $3 hosts that are full.
+ * and those of hosts that can take no more now; none while the queue is paused. $1 how many, $2 lowest id looked at, $3 hosts that are full.
  */
 export const LOCK_DUE_DELIVERIES = `
   SELECT id, account_id AS "accountId", session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
-    body_sealed AS "bodySealed", jsonb_array_length(attempts) AS "attemptsMade"
+    body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade"
   FROM deliveries
   WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND (${HOST} = ANY ($3::text[])) IS NOT TRUE
+    AND ${isRunning('webhooks')}
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** What events say beside the session. $1 ids, $2 and $3 their bounds. */

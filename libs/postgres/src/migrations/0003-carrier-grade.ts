@@ -51,9 +51,36 @@ const BINDS = [
   )`,
 ];
 
+/** What engineers may hold back: nothing of a queue is begun anywhere while it is paused. */
+const QUEUES = [
+  `CREATE TABLE queue_switches (
+    name text PRIMARY KEY,
+    paused_at timestamptz(3)
+  )`,
+  `INSERT INTO queue_switches (name) VALUES ('webhooks'), ('outbound')`,
+  // Attempts before engineers began the schedule of a delivery anew.
+  `ALTER TABLE deliveries ADD COLUMN attempts_before smallint NOT NULL DEFAULT 0`,
+  `CREATE INDEX deliveries_failed ON deliveries (id) WHERE status = 'failed'`,
+  `CREATE INDEX outbound_messages_failed ON outbound_messages (id) WHERE state = 'failed' AND NOT test`,
+  `CREATE INDEX audit_entries_thing ON audit_entries (resource_id, id)`,
+];
+
 const MESSAGES = [
   `CREATE INDEX messages_session ON messages (session_id) WHERE session_id IS NOT NULL`,
   `CREATE INDEX messages_fate ON messages (fate, id) WHERE fate <> 'matched'`,
+  // Those that matched are found by the sessions of the phone: the many cost nothing more.
+  `CREATE INDEX messages_unmatched_source ON messages (source, id) WHERE fate <> 'matched'`,
+];
+
+const TABLES = ['queue_switches', 'bus_payloads', 'system_connections', 'bind_connections', 'gateways'];
+
+const INDEXES = [
+  'messages_session',
+  'messages_fate',
+  'messages_unmatched_source',
+  'deliveries_failed',
+  'outbound_messages_failed',
+  'audit_entries_thing',
 ];
 
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -66,6 +93,7 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
     'full_trace_until',
   ],
   smpp_systems: ['submit_per_second'],
+  deliveries: ['attempts_before'],
 };
 
 /** What lets several gateways share the binds, and engineers watch and steer them. */
@@ -73,14 +101,12 @@ export class CarrierGrade1700000000003 implements MigrationInterface {
   readonly name = 'CarrierGrade1700000000003';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [...BINDS, ...MESSAGES]) await runner.query(statement);
+    for (const statement of [...BINDS, ...QUEUES, ...MESSAGES]) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const index of ['messages_session', 'messages_fate']) await runner.query(`DROP INDEX ${index}`);
-    for (const table of ['bus_payloads', 'system_connections', 'bind_connections', 'gateways']) {
-      await runner.query(`DROP TABLE ${table}`);
-    }
+    for (const index of INDEXES) await runner.query(`DROP INDEX ${index}`);
+    for (const table of TABLES) await runner.query(`DROP TABLE ${table}`);
     for (const [table, columns] of Object.entries(COLUMNS)) {
       await runner.query(`ALTER TABLE ${table} ${columns.map((column) => `DROP COLUMN ${column}`).join(', ')}`);
     }
