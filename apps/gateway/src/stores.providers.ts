@@ -77,7 +77,7 @@ export const storeProviders: FactoryProvider[] = [
     provide: PubSub,
     inject: [GatewaySettings, LOGGER],
     useFactory: (settings: GatewaySettings, logger: Logger) =>
-      openPubSub(settings, (error) => logger.warn({ err: error }, 'a message to other processes was lost')),
+      openPubSub(settings, (error) => logger.warn({ err: error }, 'the bus is away, or a message on it was lost')),
   },
   {
     provide: SessionStore,

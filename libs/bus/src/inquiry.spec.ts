@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openLetter, sealLetter } from './inquiry.js';
+
+const octets = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
+
+describe('a letter', () => {
+  it('is opened to what was sealed', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), octets, (id, replyTo, payload) => {
+        expect(openLetter(sealLetter({ id, replyTo, payload }))).toEqual({ id, replyTo, payload });
+      }),
+    );
+  });
+
+  it.each(['', '\n', 'null\n', '7\n', '{}\n', '{"id":"1"}\n', '{"id":1,"replyTo":"x"}\n', '{"id":"1","replyTo":"x"}'])(
+    'is none: %j',
+    (text) => {
+      expect(openLetter(Buffer.from(text))).toBeNull();
+    },
+  );
+
+  it('is none, or one, whatever the octets, and never an error', () => {
+    fc.assert(
+      fc.property(octets, (given) => {
+        openLetter(given);
+        openLetter(Buffer.concat([given, Buffer.from('\n'), given]));
+      }),
+    );
+  });
+});
