@@ -63,6 +63,15 @@ describe('a lane', () => {
     expect(carrier.sentMs.length).toBeLessThanOrEqual(14);
   });
 
+  it('takes a wider window on while nobody answers', async () => {
+    for (let count = 0; count < 10; count++) void submit(60_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(carrier.sentMs).toHaveLength(2);
+    terms = { window: 6, perSecond: 1_000 };
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(carrier.sentMs).toHaveLength(6);
+  });
+
   it('sends at its rate', async () => {
     terms = { window: 1_000, perSecond: 20 };
     for (let count = 0; count < 40; count++) void submit();

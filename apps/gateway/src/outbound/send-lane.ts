@@ -7,6 +7,8 @@ const WINDOWS_AHEAD = 4;
 /** What waits for its turn is sent within about this time, however slow the carrier wants it. */
 const SECONDS_AHEAD = 1;
 const MS_PER_SECOND = 1_000;
+/** While something waits, the terms are looked at this often: a wider window, another rate, a connection that is gone. */
+const TERMS_EVERY_MS = 250;
 /** A full lane is asked again no sooner and no later than this. */
 const LEAST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
@@ -118,12 +120,12 @@ export class SendLane {
     for (const { take } of late) take(false);
   }
 
-  /** A slot that comes free serves at once; this is for the next token, and for those whose time is over before. */
+  /** A slot that comes free serves at once; this is for the next token, other terms, and those whose time is over before. */
   private arm(rate: SendRate, terms: LaneTerms, nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
     const tokenMs = this.#inFlight < terms.window ? nowMs + waitMs(rate, nowMs) : Infinity;
-    const nextMs = Math.min(tokenMs, ...this.#waiting.map(({ dueMs }) => dueMs));
+    const nextMs = Math.min(tokenMs, nowMs + TERMS_EVERY_MS, ...this.#waiting.map(({ dueMs }) => dueMs));
     this.#timer = setTimeout(() => this.serve(), Math.max(1, Math.ceil(nextMs - nowMs)));
   }
 

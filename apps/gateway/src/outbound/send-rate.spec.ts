@@ -45,18 +45,19 @@ describe('a carrier that asks for less', () => {
   it('gets half, and half of that again', () => {
     const once = slowed(freshRate(40, 0), 0, 10);
     expect(once.perSecond).toBe(20);
-    expect(slowed(once, 20, 30).perSecond).toBe(10);
+    expect(slowed(once, 1_010, 1_030).perSecond).toBe(10);
   });
 
-  it('in all answers of one window is heard once', () => {
+  it('in all answers of one window, or of one second, is heard once', () => {
     let rate = freshRate(40, 0);
     for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 5, 10 + answer);
+    for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 100 * answer, 100 * answer + 10);
     expect(rate.perSecond).toBe(20);
   });
 
   it('gets one a second at least, or what was agreed on where that is less', () => {
     let rate = freshRate(50, 0);
-    for (let time = 1; time < 20; time++) rate = slowed(rate, time * 10, time * 10 + 1);
+    for (let time = 1; time < 20; time++) rate = slowed(rate, time * 1_001, time * 1_001 + 1);
     expect(rate.perSecond).toBe(1);
     expect(slowed(freshRate(0.25, 0), 1, 2).perSecond).toBe(0.25);
   });

@@ -17,6 +17,8 @@ export interface SendRate {
 
 /** The bucket holds no more than this time's worth: "fifty a second" is counted by carriers in any second. */
 const BURST_MS = 20;
+/** Carriers count by the second: no more than one halving in this time, or one burst would stop everything. */
+const HALVE_EVERY_MS = 1_000;
 /** Halved no further than this, unless less was agreed on. */
 const FLOOR_PER_SECOND = 1;
 const CLIMB_EVERY_MS = 5_000;
@@ -58,12 +60,12 @@ export function waitMs(rate: SendRate, nowMs: number): number {
 }
 
 /**
- * The carrier asked for less in its answer to a message sent at `sentMs`. What was sent before the last halving says
- * nothing new, and only keeps the rate from climbing.
+ * The carrier asked for less in its answer to a message sent at `sentMs`. What was sent before the last halving, or just
+ * after it, says nothing new, and only keeps the rate from climbing.
  */
 export function slowed(rate: SendRate, sentMs: number, nowMs: number): SendRate {
   const current = { ...at(rate, nowMs), climbMs: nowMs + CLIMB_EVERY_MS };
-  if (sentMs <= current.slowedMs) return current;
+  if (sentMs < current.slowedMs + HALVE_EVERY_MS) return current;
   const perSecond = Math.max(floorOf(current.limit), current.perSecond / 2);
   return { ...current, perSecond, tokens: 0, slowedMs: nowMs };
 }

@@ -1,0 +1,225 @@
+import type { Uuid } from '@countersign/postgres';
+import type { PduValues } from 'smpp';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Carrier, receiptOf } from '../support/carrier.js';
+import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const THROTTLED = { command_status: 0x58 };
+const SUBMIT_FAILED = { command_status: 0x45 };
+/** A number of each carrier; what `swift` does not take may go by `spare`. */
+const PHONES = { swift: '+447400123456', slow: '+33612345678', odd: '+4915112345678', wide: '+48512345678' } as const;
+
+const swift = new Carrier('swift');
+const slow = new Carrier('slow');
+const odd = new Carrier('odd');
+const wide = new Carrier('wide');
+const spare = new Carrier('spare');
+const all = [swift, slow, odd, wide, spare];
+let room: OutboundRoom;
+
+beforeAll(async () => {
+  room = await OutboundRoom.open([
+    { carrier: swift, bind: { sendWindow: 5, submitPerSecond: 1_000 }, route: { prefix: '+44' } },
+    { carrier: spare, bind: { sendWindow: 50, submitPerSecond: 1_000 }, route: { prefix: '+44', priority: 1 } },
+    { carrier: wide, bind: { sendWindow: 3, responseTimeoutSeconds: 60 }, route: { prefix: '+48' } },
+    { carrier: slow, bind: { submitPerSecond: 20, responseTimeoutSeconds: 5 }, route: { prefix: '+33' } },
+    {
+      carrier: odd,
+      route: { prefix: '+49' },
+      bind: { temporaryStatuses: [0x45], messageIdBase: 'hex-to-dec', defaultAlphabet: 'ascii' },
+    },
+  ]);
+}, 40_000);
+afterAll(async () => {
+  await room.close();
+  await Promise.all(all.map((carrier) => carrier.close()));
+});
+afterEach(() => {
+  for (const carrier of all) {
+    carrier.script.length = 0;
+    carrier.submits.length = 0;
+  }
+});
+
+async function queue(way: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
+  const session = await room.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
+  return Promise.all(Array.from({ length: count }, () => room.queue(session, text === undefined ? {} : { text })));
+}
+const queueOne = async (way: keyof typeof PHONES, text?: string): Promise<Uuid> => (await queue(way, 1, text))[0] ?? '';
+const stateOf = async (id: Uuid): Promise<string> => (await room.code(id)).state;
+const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
+  until(`all are ${state}`, 20_000, async () => (await Promise.all(ids.map(stateOf))).every((is) => is === state));
+const scripted = (carrier: Carrier, count: number, taken: PduValues | 'mute'): void => {
+  for (let time = 0; time < count; time++) carrier.script.push(() => taken);
+};
+
+describe('the rate of a bind', () => {
+  it('is what its row says: never faster, and enough for all', async () => {
+    const startedMs = performance.now();
+    await allReach(await queue('slow', 40), 'submitted');
+    // Forty at twenty a second, the first of them at once.
+    expect(performance.now() - startedMs).toBeGreaterThan(1_800);
+    expect(slow.submits).toHaveLength(40);
+  }, 30_000);
+
+  it('is halved for a carrier that throttles, who is not asked over and over', async () => {
+    scripted(slow, 5, THROTTLED);
+    const startedMs = performance.now();
+    await allReach(await queue('slow', 30), 'submitted');
+    // At half the rate from the first answer on.
+    expect(performance.now() - startedMs).toBeGreaterThan(2_000);
+    expect(slow.submits).toHaveLength(35);
+  }, 30_000);
+});
+
+describe('the window of a bind', () => {
+  const timesBound = (bind: string): number =>
+    room.gateway.log.filter((line) => line.includes(`"bind":"${bind}"`) && line.includes('"state":"bound"')).length;
+
+  it('is never exceeded, and is widened under a link that stays', async () => {
+    const before = timesBound('wide');
+    scripted(wide, 12, 'mute');
+    const ids = await queue('wide', 12);
+    await until('the window is full', 5_000, () => wide.submits.length === 3);
+    await allReach(await queue('slow', 5), 'submitted');
+    expect(wide.submits).toHaveLength(3);
+    await room.sql(`UPDATE binds SET send_window = 12 WHERE name = 'wide'`);
+    await until('all are open', 5_000, () => wide.submits.length === 12);
+    expect(timesBound('wide')).toBe(before);
+    // The link is lost, and their fate unknown: each is sent once more.
+    wide.drop();
+    await allReach(ids, 'submitted');
+    expect(wide.submits).toHaveLength(24);
+  }, 30_000);
+});
+
+describe('a carrier that answers nothing', () => {
+  it('gets no more than its window, and holds up nobody else', async () => {
+    scripted(swift, 1_000, 'mute');
+    const muted = await queue('swift', 60);
+    await allReach(await queue('slow', 5), 'submitted');
+    await allReach(muted, 'submitted');
+    // Those that it had are sent once more, by the other way.
+    expect(swift.submits.length).toBeGreaterThan(0);
+    expect(spare.submits).toHaveLength(60);
+    const copies = await Promise.all(muted.map(async (id) => (await room.code(id)).attempts));
+    expect(Math.max(...copies)).toBeLessThanOrEqual(3);
+  }, 40_000);
+});
+
+describe('the manners of a carrier', () => {
+  it('say which answers ask for time', async () => {
+    scripted(odd, 1, SUBMIT_FAILED);
+    const id = await queueOne('odd');
+    expect(await room.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
+    expect(odd.submits).toHaveLength(2);
+  });
+
+  it('say which are its last word, even where others mean something else by it', async () => {
+    scripted(odd, 1, THROTTLED);
+    const id = await queueOne('odd');
+    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
+  });
+
+  it('say that a receipt spells in decimal what its response spelt in hexadecimal', async () => {
+    odd.script.push(() => ({ message_id: '00000A7F' }));
+    const id = await queueOne('odd');
+    expect(await room.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
+    expect(await odd.receipt(String(0xa7f), 'DELIVRD')).toBe(OK);
+    expect(await room.code(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  it('say so of a receipt that comes before its response, too', async () => {
+    const early: Promise<number>[] = [];
+    odd.script.push(() => {
+      early.push(odd.receipt(String(0xb00), 'DELIVRD'));
+      return { message_id: 'B00' };
+    });
+    await room.reaches(await queueOne('odd'), 'delivered');
+    expect(await Promise.all(early)).toEqual([OK]);
+  });
+});
+
+describe('a text that its carrier has no alphabet for', () => {
+  it('goes in parts, which are one message with one receipt', async () => {
+    const text = `${CODE_TEXT} ${'€'.repeat(100)}`;
+    const id = await queueOne('odd', text);
+    await room.reaches(id, 'submitted');
+    const parts = odd.submits.map(({ short_message: message }) => message as { udh: Buffer[]; message: string });
+    expect(parts.map(({ message }) => message).join('')).toBe(text);
+    expect(parts.map(({ udh }) => [...(udh[0] ?? [])].slice(3))).toEqual([1, 2, 3].map((part) => [3, part]));
+    expect(odd.submits.map(({ registered_delivery: wanted }) => wanted)).toEqual([0, 0, 1]);
+    const { smscMessageId } = await room.code(id);
+    await odd.receipt(smscMessageId ?? '', 'DELIVRD');
+    expect(await stateOf(id)).toBe('delivered');
+  });
+
+  it('of which a part is refused is refused as a whole', async () => {
+    odd.script.push(
+      () => ({}),
+      () => ({ command_status: 0x0b }),
+    );
+    const id = await queueOne('odd', '€'.repeat(100));
+    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
+  });
+});
+
+describe('a receipt', () => {
+  const fate = (name: string): Promise<number> => room.gateway.metric(`countersign_receipts_total{fate="${name}"`);
+
+  it('that is nobody’s is taken, parked and counted', async () => {
+    const before = await fate('parked');
+    expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
+    expect(await fate('parked')).toBe(before + 1);
+  });
+
+  it('that names no message is taken, and counted as an orphan', async () => {
+    const before = await room.gateway.metric('countersign_receipts_orphaned_total');
+    expect(await swift.deliver({ esm_class: 0x04, short_message: Buffer.from('stat:DELIVRD') })).toBe(OK);
+    expect(await room.gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
+  });
+
+  it('that comes twice settles once', async () => {
+    const before = await fate('late');
+    const id = await queueOne('swift');
+    await room.reaches(id, 'submitted');
+    const { smscMessageId } = await room.code(id);
+    const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
+    expect(await Promise.all(twice)).toEqual([OK, OK]);
+    expect(await room.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await fate('late')).toBe(before + 1);
+  });
+
+  it('that comes twice before the response settles once', async () => {
+    const early: Promise<number>[] = [];
+    swift.script.push(() => {
+      early.push(swift.receipt('twice-1', 'UNDELIV', '027'), swift.receipt('twice-1', 'UNDELIV', '027'));
+      return { message_id: 'twice-1' };
+    });
+    const id = await queueOne('swift');
+    expect(await room.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
+    expect(await Promise.all(early)).toEqual([OK, OK]);
+    expect(await room.statesTold(id)).toEqual(['submitted', 'undelivered']);
+  });
+
+  it('that is a notification on the way is not the last word', async () => {
+    const id = await queueOne('swift');
+    await room.reaches(id, 'submitted');
+    const { smscMessageId } = await room.code(id);
+    await swift.deliver({ ...receiptOf(smscMessageId ?? '', 'DELIVRD'), esm_class: 0x20 });
+    expect(await stateOf(id)).toBe('submitted');
+    await swift.receipt(smscMessageId ?? '', 'UNDELIV', '001');
+    expect(await room.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
+  });
+
+  it('that comes after days still counts', async () => {
+    const id = await queueOne('swift');
+    await room.reaches(id, 'submitted');
+    await room.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);
+    const { smscMessageId } = await room.code(id);
+    await swift.receipt(smscMessageId ?? '', 'DELIVRD');
+    expect(await stateOf(id)).toBe('delivered');
+  });
+});
