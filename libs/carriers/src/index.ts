@@ -102,20 +102,25 @@ export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
 export { InboundNumberEntity } from './inbound-number.entity.js';
 export { canonicalId, receiptIdOf } from './message-id.js';
 export { MessageEntity } from './message.entity.js';
+export { MessageLog, type MessageRecord } from './message-log.js';
+export type { MessageFilter } from './message-log.sql.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
 export {
   destinationPrefix,
+  OUTBOUND_STATES,
   type AttemptOutcome,
   type ClaimedMessage,
   type DeliveryPlan,
   type DueMessage,
   type NewOutboundMessage,
+  type OutboundState,
   type PlannedAttempt,
   type ReceiptFate,
   type ReceiptNote,
 } from './outbound.js';
 export { OutboundLookup } from './outbound.lookup.js';
+export { OutboundQueue } from './outbound-queue.js';
 export { OutboundStore } from './outbound.store.js';
 export { receivingCountry, servingNumber } from './number-plan.js';
 export { RouteDirectory } from './route.directory.js';

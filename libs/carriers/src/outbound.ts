@@ -1,6 +1,10 @@
 import type { Uuid } from '@countersign/postgres';
 import type { BindLease } from './bind-lease.js';
 
+/** How far a code has come. */
+export const OUTBOUND_STATES = ['queued', 'sending', 'submitted', 'delivered', 'undelivered', 'failed'] as const;
+export type OutboundState = (typeof OUTBOUND_STATES)[number];
+
 /** A code about to be queued, in the transaction that makes it valid. */
 export interface NewOutboundMessage {
   readonly id: Uuid;

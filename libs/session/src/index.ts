@@ -45,4 +45,5 @@ export {
   type SessionBatch,
   type SessionStoreOptions,
 } from './session.store.js';
+export { SESSION_RECORDS, sessionOfRecord, type SessionRecord } from './session-records.js';
 export { SessionRenderer } from './session.view.js';
