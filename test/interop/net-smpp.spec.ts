@@ -131,10 +131,18 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
     await out.reaches(id, 'submitted');
   });
 
-  it('is told to part when the gateway stops', async () => {
-    const parted = smsc.lines.filter((line) => line === 'unbound').length;
+  it('is told to part when the gateway stops under load, and has every code once when it is back', async () => {
+    const parted = (): number => smsc.lines.filter((line) => line === 'unbound').length;
+    const before = parted();
+    const texts = Array.from({ length: 40 }, (_, n) => `${100_000 + n} is your code.`);
+    const ids = await Promise.all(texts.map(async (text) => out.queue(await out.gateway.create(), { text })));
+    const taken = (): string[] => smsc.submits.map(({ text }) => text).filter((text) => texts.includes(text));
+    await until('some were taken', 10_000, () => taken().length > 0);
     await out.gateway.stop();
-    await until('it was told', 5_000, () => smsc.lines.filter((line) => line === 'unbound').length > parted);
+    await until('it was told to part', 5_000, () => parted() > before);
+    await out.gateway.start();
+    for (const id of ids) await out.reaches(id, 'submitted');
+    expect(taken().toSorted()).toEqual(texts);
   });
 
   it.skipIf(tsharkIsMissing)('is sent nothing that tshark calls malformed', () => {

@@ -89,6 +89,7 @@ smsbox-port = ${smsbox}
 smsbox-interface = 127.0.0.1
 box-allow-ip = 127.0.0.1
 dlr-storage = internal
+sms-resend-freq = 1
 
 group = smsc
 smsc = smpp
