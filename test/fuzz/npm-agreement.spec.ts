@@ -25,6 +25,7 @@ const saysNothing = (ours: Pdu, octets: Buffer): boolean =>
  * - a PDU that we refuse: it takes cut fields (as undefined), strings beyond their limit, integer TLVs of any length,
  *   TLVs past the end of the PDU and octets behind them, reserved types and values;
  * - a C-octet TLV without its NUL: it reads on into the next TLV;
+ * - an integer TLV of a length that it has wrong (an alert without a value, a telematics id of one octet, a country);
  * - an eighth bit of a string: it drops it;
  * - several TLVs of one tag: it keeps the last;
  * - texts, times, and lists: its filters, which are taken off here;

@@ -85,7 +85,7 @@ function expectedTlv({ tag, value }: Tlv): { readonly name: string; readonly val
     case types.tlv.int8:
     case types.tlv.int16:
     case types.tlv.int32:
-      return { name, value: value.readUIntBE(0, value.length) };
+      return value.length === definition.type.size(0) ? { name, value: value.readUIntBE(0, value.length) } : null;
     case types.tlv.cstring: {
       const end = value.indexOf(0);
       return end === -1 ? null : { name, value: sevenBits(value.toString('latin1', 0, end)) };

@@ -98,9 +98,13 @@ function hasBrokenHeader(pdu: Pdu): boolean {
   return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;
 }
 
-/** A TLV with a form of its own, as ms_validity: the dissector gives up where it is broken, we hand on its octets. */
+const SOURCE_TELEMATICS_ID = smpp.tlvs.source_telematics_id.id;
+/**
+ * A TLV with a form of its own, as ms_validity: the dissector gives up where it is broken, we hand on its octets. And a
+ * source_telematics_id of two octets, which npm smpp writes.
+ */
 const hasInnerForm = (pdu: Pdu): boolean =>
-  pdu.tlvs.some(({ tag }) => smpp.tlvsById[tag]?.type === smpp.types.tlv.buffer);
+  pdu.tlvs.some(({ tag }) => tag === SOURCE_TELEMATICS_ID || smpp.tlvsById[tag]?.type === smpp.types.tlv.buffer);
 
 async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wrong: string[] }> {
   const dissections = await dissect(pdus, FIELDS);

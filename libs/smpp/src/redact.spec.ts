@@ -25,6 +25,12 @@ describe('a PDU for the log', () => {
     expect(JSON.stringify(shown)).not.toContain('123456');
   });
 
+  it('shows an alert without a value', () => {
+    const alert = octetsTlv('alert_on_message_delivery', Buffer.alloc(0));
+    const shown = redactPdu({ ...submitSm({}, [alert]), sequence: 7 });
+    expect(shown).toMatchObject({ tlvs: { alert_on_message_delivery: '[0 octets]' } });
+  });
+
   it('hides the password of a bind', () => {
     const fields = {
       systemId: 'carrier',

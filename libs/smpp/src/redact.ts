@@ -28,7 +28,8 @@ export function redactPdu(pdu: Pdu, mask: MaskAddress = hideMiddle): Record<stri
   const shown = Object.entries(fields).map(([name, value]) => [name, fieldForLog(name, value, mask)] as const);
   const tlvs = pdu.tlvs.map(({ tag, value }) => {
     const definition = tlvDefinition(tag);
-    const isInteger = definition?.kind.startsWith('int') === true && value.length <= INTEGER_TLV_OCTETS;
+    const isShort = value.length > 0 && value.length <= INTEGER_TLV_OCTETS;
+    const isInteger = isShort && definition?.kind.startsWith('int') === true;
     const name = definition?.name ?? `0x${tag.toString(16).padStart(4, '0')}`;
     return [name, isInteger ? value.readUIntBE(0, value.length) : `[${value.length} octets]`] as const;
   });

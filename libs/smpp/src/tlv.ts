@@ -15,6 +15,16 @@ export const NO_TLVS: readonly Tlv[] = Object.freeze([]);
 
 /** Integer TLVs have one length each; another one is ESME_RINVTLVLEN. */
 const INTEGER_OCTETS: Readonly<Partial<Record<TlvKind, number>>> = { int8: 1, int16: 2, int32: 4 };
+/**
+ * Lengths that the dictionary has wrong, or that differ between the versions; the first is what we write. The telematics
+ * id of a source has one octet (3.4 section 5.3.2.8), two as npm smpp writes it; an alert has no value in 3.4 and may
+ * have one in 5.0; a country is a string of up to five octets.
+ */
+const OCTETS_OF_TAG: ReadonlyMap<number, readonly number[]> = new Map([
+  [tlvTag('source_telematics_id'), [1, 2]],
+  [tlvTag('alert_on_message_delivery'), [1, 0]],
+  [tlvTag('dest_addr_np_country'), [4, 1, 2, 3, 5]],
+]);
 /** SMPP 3.4 section 5.3.2.12: receipted_message_id is the longest C-octet TLV but additional_status_info_text (256). */
 const LONGEST_CSTRING_OCTETS = 256;
 /** More TLVs than this in one PDU are refused: no PDU of either version defines as many. */
@@ -41,7 +51,7 @@ export function octetsTlv(name: TlvName, value: Uint8Array): Tlv {
 /** Throws RangeError when the TLV is not an integer or the value does not fit it. */
 export function integerTlv(name: TlvName, value: number): Tlv {
   const tag = tlvTag(name);
-  const octets = INTEGER_OCTETS[tlvDefinition(tag)?.kind ?? 'buffer'];
+  const octets = OCTETS_OF_TAG.get(tag)?.[0] ?? INTEGER_OCTETS[tlvDefinition(tag)?.kind ?? 'buffer'];
   if (octets === undefined) throw new RangeError(`${name} is not an integer TLV`);
   const buffer = Buffer.alloc(octets);
   buffer.writeUIntBE(value, 0, octets);
@@ -58,6 +68,7 @@ export function tlvFault(tag: number, octets: number): number {
   const kind = tlvDefinition(tag)?.kind;
   if (kind === undefined || kind === 'buffer' || kind === 'string') return STATUS.ESME_ROK;
   const expected = INTEGER_OCTETS[kind];
+  if (expected !== octets && OCTETS_OF_TAG.get(tag)?.includes(octets) === true) return STATUS.ESME_ROK;
   const right = expected === undefined ? octets <= LONGEST_CSTRING_OCTETS : octets === expected;
   return right ? STATUS.ESME_ROK : STATUS.ESME_RINVTLVLEN;
 }
