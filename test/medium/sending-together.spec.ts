@@ -1,0 +1,85 @@
+import type { Uuid } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Carrier } from '../support/carrier.js';
+import { OutboundRoom } from '../support/outbound-room.js';
+import { SiblingGateway } from '../support/sibling-gateway.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const ABROAD = '+447400123456';
+/** A connection is handed over at the next look, and bound a moment later. */
+const SHARED_WITHIN_MS = 25_000;
+
+/** North has a connection for each gateway; south, the better way abroad, has one. */
+const north = new Carrier('north');
+const south = new Carrier('south');
+let room: OutboundRoom;
+let sibling: SiblingGateway;
+
+beforeAll(async () => {
+  room = await OutboundRoom.open([
+    { carrier: north, bind: { connections: 2 } },
+    { carrier: south, route: { prefix: '+44' } },
+  ]);
+  sibling = await SiblingGateway.start(room.gateway);
+  await until('each gateway has its share', SHARED_WITHIN_MS, async () => (await ownersOf('north')) === 2);
+  await until('south is bound', SHARED_WITHIN_MS, async () => (await ownersOf('south')) === 1);
+}, 70_000);
+afterAll(async () => {
+  await sibling.close();
+  await room.close();
+  await Promise.all([north, south].map((carrier) => carrier.close()));
+});
+afterEach(() => {
+  for (const carrier of [north, south]) {
+    carrier.script.length = 0;
+    carrier.submits.length = 0;
+  }
+});
+
+async function ownersOf(bind: string): Promise<number> {
+  const [row] = await room.gateway.room.database.query<{ owners: number }>(
+    `SELECT count(DISTINCT c.owner)::int AS owners FROM bind_connections c JOIN binds b ON b.id = c.bind_id
+     WHERE b.name = $1 AND c.status->>'state' = 'bound'`,
+    [bind],
+  );
+  return row?.owners ?? 0;
+}
+
+async function queue(count: number, changes = {}): Promise<Uuid[]> {
+  const session = await room.gateway.create({ ttlSeconds: 300, ...changes });
+  return Promise.all(Array.from({ length: count }, () => room.queue(session)));
+}
+const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
+  until(`all are ${state}`, 20_000, async () => {
+    return (await Promise.all(ids.map((id) => room.code(id)))).every((code) => code.state === state);
+  });
+
+describe('two gateways', () => {
+  it('send every code once, by the connections of both', async () => {
+    const ids = await queue(60);
+    await allReach(ids, 'submitted');
+    expect(north.submits).toHaveLength(60);
+  }, 30_000);
+
+  it('leave a code to the one that is bound to the better way, whichever hears of it', async () => {
+    // One at a time: each ring is heard by one of them, in turn.
+    for (let count = 0; count < 10; count++) await allReach(await queue(1, { phone: ABROAD }), 'submitted');
+    expect([south.submits.length, north.submits.length]).toEqual([10, 0]);
+  }, 60_000);
+
+  it('send it the next way when the better one is bound nowhere', async () => {
+    await room.sql(`UPDATE binds SET enabled = false WHERE name = 'south'`);
+    await until('south is unbound', 10_000, () => !south.isBound);
+    await allReach(await queue(4, { phone: ABROAD }), 'submitted');
+    expect([south.submits.length, north.submits.length]).toEqual([0, 4]);
+  }, 30_000);
+
+  it('take the receipt of a code wherever it comes', async () => {
+    const ids = await queue(20);
+    await allReach(ids, 'submitted');
+    // All of them over one connection, whoever sent the code.
+    for (const id of ids) expect(await north.receipt((await room.code(id)).smscMessageId ?? '', 'DELIVRD')).toBe(OK);
+    await allReach(ids, 'delivered');
+  }, 30_000);
+});
