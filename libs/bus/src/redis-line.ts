@@ -6,6 +6,8 @@ import type { BusLine, LineEvents } from './bus-line.js';
 
 /** A frozen Redis answers nothing and closes nothing: the connection is then made anew. */
 const COMMAND_TIMEOUT_MS = 2_000;
+/** It does not answer a farewell either. */
+const DISCONNECT_TIMEOUT_MS = 500;
 const KEEP_ALIVE_MS = 10_000;
 /** A connection that only listens would never notice that nobody is there any more. */
 const PING_EVERY_MS = 5_000;
@@ -20,6 +22,8 @@ const PREFIX = 'countersign:bus:';
 export class RedisLine implements BusLine {
   readonly #speaker: Redis;
   readonly #listener: Redis;
+  /** Connections that were given up and are not closed yet. */
+  readonly #ending = new Set<Redis>();
   readonly #topics = new Set<string>();
   readonly #ping: Periodic;
   readonly #unsettled = new Set<Promise<void>>();
@@ -31,7 +35,9 @@ export class RedisLine implements BusLine {
   ) {
     this.#speaker = connectionTo(redisUrl);
     this.#listener = connectionTo(redisUrl);
-    for (const redis of [this.#speaker, this.#listener]) redis.on('error', (error) => events.onError(error));
+    for (const redis of [this.#speaker, this.#listener]) {
+      redis.on('error', (error) => events.onError(error)).on('close', () => this.#ending.delete(redis));
+    }
     this.#listener.on('ready', () => void this.subscribe([...this.#topics]));
     this.#listener.on('messageBuffer', (channel: Buffer, octets: Buffer) => {
       events.onMessage(channel.toString('utf8').slice(PREFIX.length), octets);
@@ -75,7 +81,7 @@ export class RedisLine implements BusLine {
     } catch (error) {
       this.events.onError(error);
       // What a silent connection was given waits in its buffers: they go with it.
-      if (this.#speaker.status === 'ready') this.#speaker.disconnect(true);
+      this.renew(this.#speaker);
     } finally {
       this.#unsettledOctets -= octets.length;
     }
@@ -87,7 +93,7 @@ export class RedisLine implements BusLine {
       await this.#listener.subscribe(...topics.map((topic) => PREFIX + topic));
     } catch (error) {
       this.events.onError(error);
-      if (this.#listener.status === 'ready') this.#listener.disconnect(true);
+      this.renew(this.#listener);
     }
   }
 
@@ -105,11 +111,17 @@ export class RedisLine implements BusLine {
     });
   }
 
+  private renew(redis: Redis): void {
+    if (redis.status !== 'ready' || this.#ending.has(redis)) return;
+    this.#ending.add(redis);
+    redis.disconnect(true);
+  }
+
   private async ping(): Promise<boolean> {
     if (this.#listener.status !== 'ready') return false;
     await this.#listener.ping().catch((error: unknown) => {
       this.events.onError(error);
-      this.#listener.disconnect(true);
+      this.renew(this.#listener);
     });
     return false;
   }
@@ -121,6 +133,7 @@ function connectionTo(redisUrl: string): Redis {
     ...redisAddress(redisUrl),
     connectTimeout: CONNECT_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
