@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { MAX_MESSAGE_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
+import { migrate } from '@countersign/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
 import { until } from '../support/until.js';
@@ -184,6 +190,33 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
       await lonely.close();
       await line.mend();
     });
+  });
+});
+
+describe.each(stores)('messages over $store', ({ store, skipped }) => {
+  const noServer = skipped || (store === 'Redis' && findRedis() === undefined);
+  it.skipIf(noServer)('are heard again when the server itself was started anew', async () => {
+    const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-bus-'));
+    const port = await freePort();
+    const start = () => (store === 'Redis' ? startRedis : startPostgres)({ dataDir, log: () => undefined, port });
+    let server = await start();
+    if (store === 'PostgreSQL') await migrate(server.url);
+    const address = { redisUrl: store === 'Redis' ? server.url : null, databaseUrl: server.url };
+    const buses = [openPubSub(address, () => undefined), openPubSub(address, () => undefined)] as const;
+    const heard: unknown[] = [];
+    await buses[1].subscribe('topic', (message) => heard.push(message.json())).ready;
+    const hears = (word: string): Promise<void> =>
+      until(`${word} is heard`, HEAL_MS, () => {
+        if (!heard.includes(word)) buses[0].publish('topic', word);
+        return heard.includes(word);
+      });
+    await hears('before');
+    await server.stop();
+    server = await start();
+    await hears('after');
+    await Promise.all(buses.map((bus) => bus.close()));
+    await server.stop();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 });
 
