@@ -243,6 +243,7 @@ describe('a response and its receipt', () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await receipt('nobody');
+    expect(await ledger.parked(room.database)).toBe(1);
     const age = (by: string): Promise<unknown> =>
       room.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
     await age('11 minutes');

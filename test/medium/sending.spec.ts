@@ -173,6 +173,7 @@ describe('a receipt', () => {
     const before = await fate('parked');
     expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
     expect(await fate('parked')).toBe(before + 1);
+    expect(await room.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
   });
 
   it('that names no message is taken, and counted as an orphan', async () => {

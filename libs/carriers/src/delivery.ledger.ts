@@ -5,6 +5,7 @@ import { BindLeaseStore } from './bind-lease.store.js';
 import { canonicalId } from './message-id.js';
 import {
   CLAIM_MESSAGES,
+  COUNT_PARKED,
   END_MESSAGES,
   LOCK_DUE,
   LOCK_LAPSED,
@@ -33,6 +34,8 @@ const ORPHAN_SECONDS = 600;
 /** Codes live for minutes, but the receipts of the slowest carriers take days. */
 const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
 const PURGE_BATCH = 500;
+/** More parked receipts than this are not counted: something is badly wrong by then. */
+const MAX_COUNTED = 100_000;
 
 export interface DeliveryLedgerOptions {
   readonly events: EventStore;
@@ -177,6 +180,11 @@ export class DeliveryLedger {
       to === 'submitted' ? [] : [{ id, state: to, networkError }],
     );
     return this.tell(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
+  }
+
+  /** How many receipts wait for their message now, 100,000 at most. */
+  async parked(db: Executor): Promise<number> {
+    return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
   }
 
   /** Forgets receipts that turned out to be nobody's, 500 at a time; answers how many. */

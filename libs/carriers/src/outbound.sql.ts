@@ -154,6 +154,10 @@ export const NOTE_RECEIPTS = `
   RETURNING carrier, smsc_message_id AS "smscMessageId", message_id AS "messageId", receipt_state AS "receiptState",
     network_error AS "networkError"`;
 
+/** How many receipts wait for their message, counted up to a number. $1 the number. */
+export const COUNT_PARKED = `
+  SELECT count(*)::int AS parked FROM (SELECT FROM submissions WHERE message_id IS NULL LIMIT $1) AS parked`;
+
 /** Forgets receipts that were nobody's. $1 seconds that one may wait for its message, $2 how many at most. */
 export const PURGE_ORPHANS = `
   DELETE FROM submissions WHERE message_id IS NULL AND (carrier, smsc_message_id) IN (

@@ -4,7 +4,7 @@ import { DeliveryLedger, RouteDirectory } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
-import type { Logger } from '@countersign/telemetry';
+import { Metrics, type Logger } from '@countersign/telemetry';
 import { BindsService } from '../binds/binds.service.js';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
@@ -19,15 +19,21 @@ import { ReceiptsService } from './receipts.service.js';
 export const outboundProviders: FactoryProvider[] = [
   {
     provide: ReceiptsService,
-    inject: [Database, DeliveryLedger, Bell, GatewayMetrics, GatewaySettings, LOGGER],
+    inject: [Database, DeliveryLedger, Bell, Metrics, GatewayMetrics, GatewaySettings, LOGGER],
     useFactory: (
       database: Database,
       ledger: DeliveryLedger,
       bell: Bell,
+      registry: Metrics,
       metrics: GatewayMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) => {
+      registry.gauge({
+        name: 'receipts_parked',
+        help: 'Delivery receipts that wait for their response, or are nobody’s, over all gateways.',
+        read: () => ledger.parked(database),
+      });
       const onEvents = (ids: readonly string[]): void => bell.ring(ids);
       return new ReceiptsService({ database, ledger, maxBatch, onEvents, metrics, logger });
     },
