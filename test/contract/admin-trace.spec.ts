@@ -5,12 +5,16 @@ import path from 'node:path';
 import { openPubSub, type PubSub } from '@countersign/bus';
 import { BindLeaseStore, CarrierDirectory, GatewayStore } from '@countersign/carriers';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
-import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
+import { ControlPlaneSettings, GatewaySettings, loadSettings } from '@countersign/settings';
 import { deliverSm, encodePdu, submitSm, type Pdu } from '@countersign/smpp';
+import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { FlightRecorder } from '../../apps/gateway/src/recorder/flight-recorder.js';
 import { TraceDesk } from '../../apps/gateway/src/recorder/trace-desk.js';
+import { freePort } from '../../config/stack/postgres.mjs';
 import { AdminCalls } from '../support/admin-desk.js';
+import { Carrier } from '../support/carrier.js';
 import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';
 
@@ -271,6 +275,38 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     const answer = await admin.post(`binds/${bind.id}/trace`, { seconds });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'seconds']);
     expect(await admin.notes(bind.id)).toHaveLength(1);
+  });
+});
+
+describe('a bind that engineers made', () => {
+  it('is traced through the gateway that holds it: made, bound, traced in full, and without texts before', async () => {
+    const carrier = new Carrier('north');
+    const port = await carrier.listen();
+    const ports = { GATEWAY_SMPP_PORT: String(await freePort()), GATEWAY_OPS_PORT: String(await freePort()) };
+    const settings = loadSettings(GatewaySettings, { ...room.environment, ...ports });
+    const logger = createLogger({ app: 'gateway', level: 'silent' });
+    const gateway = await startGateway(settings, logger, () => undefined);
+    const made = await admin.post('binds', { host: '127.0.0.1', port, systemId: 'us', password: PASSWORD });
+    const id = String(made.json['id']);
+    await until('the bind is bound', 10_000, () => carrier.isBound);
+    const mo = { source_addr: '14155552671', destination_addr: '14155550100', short_message: Buffer.from(TEXT) };
+    await carrier.deliver(mo);
+    const redacted = await trace(id, 'pcap');
+    expect([redacted.status, redacted.octets.includes(TEXT), redacted.octets.includes(PASSWORD)]).toEqual([
+      200,
+      false,
+      false,
+    ]);
+    await admin.post(`binds/${id}/trace`, { seconds: 60 });
+    await until('a text is recorded', 10_000, async () => {
+      await carrier.deliver(mo);
+      return (await trace(id, 'pcap')).octets.includes(TEXT);
+    });
+    const [connection] = (await trace(id)).json['connections'] as { gateway: string; slot: number }[];
+    const gateways = (await admin.get('gateways')).json['data'] as { id: string }[];
+    expect(gateways.map((each) => each.id)).toContain(connection?.gateway);
+    await gateway.run('the test is over');
+    await carrier.close();
   });
 });
 
