@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
 import { FUZZ_CASES, FUZZ_SEED, tellSeed } from './fuzz-run.js';
 import { Chance, framedMutant } from './mutator.js';
-import { fieldDifferences, readByNpm, takeFiltersOff, tlvDifferences } from './npm-decoder.js';
+import { fieldDifferences, hasMisreadTlv, readByNpm, takeFiltersOff, tlvDifferences } from './npm-decoder.js';
 
 beforeAll(takeFiltersOff);
 
@@ -65,6 +65,7 @@ describe('npm smpp', () => {
         continue;
       }
       if (octets.length > THEIR_LIMIT_OCTETS || saysNothing(ours, octets)) continue;
+      if (theirs === null && hasMisreadTlv(ours)) continue;
       if (theirs === null) throw new Error(`npm smpp throws on ${octets.toString('hex')}`);
       const differences = [...fieldDifferences(ours, { ...theirs }), ...tlvDifferences(ours, { ...theirs })];
       if (differences.length > 0) throw new Error(`${octets.toString('hex')}: ${differences.join('; ')}`);

@@ -97,6 +97,9 @@ function expectedTlv({ tag, value }: Tlv): { readonly name: string; readonly val
   }
 }
 
+/** Whether there is a TLV that npm smpp gets wrong; it may read past the end of the PDU then, and throw. */
+export const hasMisreadTlv = (ours: Pdu): boolean => ours.tlvs.some((tlv) => expectedTlv(tlv) === null);
+
 /** As `fieldDifferences`, of TLVs: npm smpp keeps the last of those with one tag, or a list of them. */
 export function tlvDifferences(ours: Pdu, theirs: TheirFields): string[] {
   const last = new Map(ours.tlvs.map((tlv) => [tlv.tag, tlv]));
