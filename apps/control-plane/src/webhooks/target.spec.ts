@@ -14,6 +14,8 @@ describe('a webhook URL', () => {
     'https://[2606:4700::1111]/hook',
     'https://localhost/hook',
     `https://example.com/${'a'.repeat(2048 - 20)}`,
+    `https://${'a.'.repeat(126)}b/`,
+    `https://${'a.'.repeat(126)}b./`,
   ])('may be %s', (url) => {
     expect(strict.check(url).ok).toBe(true);
   });
@@ -45,6 +47,8 @@ describe('a webhook URL', () => {
     'https://example.com:99999/',
     `https://example.com/${'a'.repeat(2048)}`,
     `https://example.com/${'ä'.repeat(500)}`,
+    `https://${'a.'.repeat(126)}bc/`,
+    `https://${'ä.'.repeat(100)}example/`,
   ])('may not be %j', (url) => {
     expect(strict.check(url).ok).toBe(false);
   });

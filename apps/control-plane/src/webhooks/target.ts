@@ -2,6 +2,11 @@ import ipaddr from 'ipaddr.js';
 import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
 
 export const MAX_TARGET_LENGTH = 2048;
+/**
+ * Of a host name, without the dot at its end (RFC 1035, 2.3.4). No longer one has an address, and OpenSSL refuses one of
+ * more than 255 octets in a way that Node mistakes for a fault of another connection, of a caller of ours for instance.
+ */
+const MAX_HOST_NAME_LENGTH = 253;
 
 /** What an operator allows besides public https (contract, `WEBHOOK_ALLOWED_CIDRS` and `WEBHOOK_ALLOW_HTTP`). */
 export interface TargetPolicy {
@@ -46,6 +51,9 @@ export class TargetRules {
     if (url === null || url.hostname === '') return no('is not an absolute URL');
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.policy.allowHttp)) return no('is not https');
     if (url.href.length > MAX_TARGET_LENGTH) return no(`is longer than ${MAX_TARGET_LENGTH} characters`);
+    if (url.hostname.replace(/\.$/, '').length > MAX_HOST_NAME_LENGTH) {
+      return no(`has a host name longer than ${MAX_HOST_NAME_LENGTH} characters`);
+    }
     const literal = literalAddress(url.hostname);
     if (literal !== null && !this.admits(literal, url.protocol)) return no('points to an address that is not public');
     return { ok: true, url };
