@@ -34,7 +34,7 @@ export const TAKE_BACK = `
  */
 export const LOCK_DUE = `
   SELECT id, session_id AS "sessionId", account_id AS "accountId", destination, sender, text_sealed AS "textSealed",
-    created_at AS "createdAt", expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
+    expires_at AS "expiresAt", attempts, unknown_fates AS "unknownFates", refused_routes AS "refusedRoutes",
     busy_routes AS "busyRoutes", network_error AS "networkError", ${NOW} AS now
   FROM outbound_messages
   WHERE state = 'queued' AND NOT test AND next_attempt_at <= statement_timestamp() AND id >= $2 AND id < $3

@@ -32,7 +32,6 @@ export interface DueMessage {
   readonly destination: string;
   readonly sender: string;
   readonly textSealed: Buffer;
-  readonly createdAt: Date;
   readonly expiresAt: Date;
   /** Attempts made. */
   readonly attempts: number;

@@ -8,8 +8,6 @@ const LEAST_VALIDITY_MS = 1_000;
 const LOOK_AWAY_MS = 500;
 /** The better bind is bound to another gateway, which is told. */
 const HAND_OVER_MS = 50;
-/** For so long after it was asked for; who does not take it in that time is not what it seemed. */
-const LEFT_TO_OTHERS_MS = 3_000;
 /** Messages turned away, after which the next waits twice as long for a bind that has its hands full. */
 const PAUSES_DOUBLE_EVERY = 20;
 const LONGEST_PAUSE_MS = 2_000;
@@ -39,7 +37,7 @@ export interface PlanFacts {
   readonly roomOf: (bindId: string) => BindRoom | { readonly fullForMs: number } | null;
   /** How many were turned away by full binds before it: it waits for longer. */
   readonly turnedAway: number;
-  /** Whether another gateway can send by this bind. */
+  /** Whether the message may be left to another gateway that can send by this bind. */
   readonly boundElsewhere: (bindId: string) => boolean;
   /** From 0 up to 1. */
   readonly chance: number;
@@ -56,12 +54,11 @@ export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPla
   const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
   const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
   if (verdict !== null) return { kind: 'fail', error: verdict };
-  const leaves = message.now.getTime() - message.createdAt.getTime() < LEFT_TO_OTHERS_MS;
   let fullForMs = Infinity;
   for (const route of unrefused) {
     if (message.busyRoutes.includes(route.id)) continue;
     const room = roomOf(route.bindId);
-    if (room === null && leaves && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
+    if (room === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
     if (room === null) continue;
     if ('lease' in room) return attemptBy(route, room, message);
     fullForMs = Math.min(fullForMs, room.fullForMs);

@@ -9,6 +9,12 @@ const READ_EVERY_MS = 500;
 /** One word in this time is enough: whoever hears it looks at everything that is due. */
 const SAY_EVERY_MS = 50;
 
+/** A code is left to others for so long; whoever does not take it in that time is not what it seemed. */
+const LEFT_FOR_MS = 3_000;
+/** After this it is forgotten, and may be left again: it went another way meanwhile, or came back. */
+const FORGOTTEN_AFTER_MS = 15_000;
+const MAX_REMEMBERED = 10_000;
+
 export interface OtherGatewaysOptions {
   readonly database: Executor;
   readonly bus: Pick<PubSub, 'publish' | 'subscribe'>;
@@ -21,6 +27,8 @@ export class OtherGateways {
   #binds: ReadonlySet<Uuid> = new Set();
   #readMs = -Infinity;
   #saidMs = -Infinity;
+  /** When each was first left to others, oldest first. */
+  readonly #left = new Map<Uuid, number>();
 
   constructor(private readonly o: OtherGatewaysOptions) {}
 
@@ -32,6 +40,16 @@ export class OtherGateways {
       this.#readMs = nowMs;
     }
     return this.#binds;
+  }
+
+  /** Whether this code may be left to others, now. Counts from when it is first asked. */
+  mayHave(id: Uuid, nowMs: number): boolean {
+    this.forget(nowMs);
+    const sinceMs = this.#left.get(id);
+    if (sinceMs !== undefined) return nowMs - sinceMs < LEFT_FOR_MS;
+    if (this.#left.size >= MAX_REMEMBERED) return false;
+    this.#left.set(id, nowMs);
+    return true;
   }
 
   /** Tells the others that something is left to them. Where none hears it, it is found when they next look. */
@@ -47,5 +65,12 @@ export class OtherGateways {
     this.o.bus.subscribe(LEFT_TOPIC, (message) => {
       if (message.json() !== this.o.self) heard();
     });
+  }
+
+  private forget(nowMs: number): void {
+    for (const [id, sinceMs] of this.#left) {
+      if (nowMs - sinceMs < FORGOTTEN_AFTER_MS) return;
+      this.#left.delete(id);
+    }
   }
 }

@@ -65,7 +65,7 @@ export interface PumpOptions {
   readonly routes: Pick<RouteDirectory, 'open'>;
   readonly lanes: Pick<BindLanes, 'roomFor' | 'take' | 'free'>;
   readonly attempts: Pick<AttemptMaker, 'make'>;
-  readonly others: Pick<OtherGateways, 'binds' | 'leave'>;
+  readonly others: Pick<OtherGateways, 'binds' | 'mayHave' | 'leave'>;
   readonly maxBatch: number;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -175,7 +175,8 @@ export class OutboundPump {
     return deliveryPlan(message, {
       routes: routesInOrder(ways.routes, message.destination, Math.random),
       roomOf: (bindId) => this.o.lanes.roomFor(bindId, planned),
-      boundElsewhere: (bindId) => ways.boundElsewhere.has(bindId),
+      boundElsewhere: (bindId) =>
+        ways.boundElsewhere.has(bindId) && this.o.others.mayHave(message.id, performance.now()),
       turnedAway: this.turnedAway,
       chance: Math.random(),
     });
