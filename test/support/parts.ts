@@ -38,7 +38,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /** An app from dist, ready when its `/readyz` says so. */
-class AppPart implements Part {
+export class AppPart implements Part {
   #child: ChildProcess | undefined;
 
   constructor(
@@ -71,6 +71,11 @@ class AppPart implements Part {
 
   async stop(): Promise<void> {
     if (this.#child !== undefined) await end(this.#child, 'SIGTERM');
+  }
+
+  /** Holds the process as it is, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal);
   }
 }
 

@@ -1,9 +1,9 @@
 import { AccountStore, type Account, type Brand } from '@countersign/accounts';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions, type EntityClass, type Uuid } from '@countersign/postgres';
+import { Database, DatabaseClock, ensurePartitions, migrate, type EntityClass, type Uuid } from '@countersign/postgres';
 import { deriveToken, SessionRenderer, SessionStore, type CreateSession, type FoundToken } from '@countersign/session';
-import { freshDatabase } from './database.js';
+import { freshDatabase, type TestDatabase } from './database.js';
 
 export const PHONE = '+14155552671';
 export const STRANGER = '+442071838750';
@@ -37,10 +37,12 @@ export interface SessionRoomOptions {
   readonly entities?: readonly EntityClass[];
   /** Days of partitions before yesterday. */
   readonly pastDays?: number;
+  /** A database of the test's own, empty; it stays when the room is closed. */
+  readonly url?: string;
 }
 
 export async function openSessionRoom(options: SessionRoomOptions = {}): Promise<SessionRoom> {
-  const home = await freshDatabase();
+  const home = await databaseOf(options);
   const errors: unknown[] = [];
   const database = await Database.open({
     url: home.url,
@@ -93,6 +95,12 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
       if (heard.length > 0) throw new AggregateError(heard, 'the database was heard to fail');
     },
   };
+}
+
+async function databaseOf({ url }: SessionRoomOptions): Promise<TestDatabase> {
+  if (url === undefined) return freshDatabase();
+  await migrate(url);
+  return { url, drop: () => Promise.resolve() };
 }
 
 function draftOf(account: Account, brand: Brand): CreateSession {

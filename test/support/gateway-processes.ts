@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createApiKey } from '@countersign/keys';
+import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { AppPart } from './parts.js';
+import { ENTROPY_KEYS, openSessionRoom, type SessionRoom } from './session-room.js';
+
+const MASTER_KEY = Buffer.alloc(32, 1);
+
+/** Gateways as processes of their own over one PostgreSQL, which is the bus as well. */
+export interface GatewayProcesses {
+  readonly room: SessionRoom;
+  readonly gateways: readonly AppPart[];
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL; the gateways are the test's to start. */
+export async function gatewayProcesses(count: number): Promise<GatewayProcesses> {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
+  const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
+  const room = await openSessionRoom({ url: postgres.url });
+  const gateways: AppPart[] = [];
+  for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url));
+  return {
+    room,
+    gateways,
+    stop: async () => {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await room.close();
+      await postgres.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function gatewayPart(databaseUrl: string): Promise<AppPart> {
+  const opsPort = await freePort();
+  const environment = {
+    NODE_ENV: 'development',
+    LOG_LEVEL: 'error',
+    DATABASE_URL: databaseUrl,
+    COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
+    COUNTERSIGN_ENTROPY_KEYS: [...ENTROPY_KEYS].map(([version, key]) => `${version}:${key.toString('base64')}`).join(),
+    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    GATEWAY_SMPP_PORT: String(await freePort()),
+    GATEWAY_SMPP_TLS_PORT: String(await freePort()),
+    GATEWAY_HTTP_PORT: String(await freePort()),
+    GATEWAY_OPS_PORT: String(opsPort),
+  };
+  return new AppPart('gateway', environment, opsPort);
+}

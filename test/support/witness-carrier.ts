@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import smpp, { type PDU, type PduValues, type Session } from 'smpp';
+
+const OK = 0;
+/** A carrier that has no answer by then sends the message again. */
+const ANSWER_MS = 2_000;
+
+/** One connection that a gateway made, and what was done over it, by the time of this process. */
+export interface WitnessedLink {
+  readonly session: Session;
+  readonly closed: Promise<void>;
+  boundMs: number | null;
+  unboundMs: number | null;
+  closedMs: number | null;
+  /** When it last acted: sent a code, or said that it has stored a message. */
+  lastActMs: number | null;
+}
+
+/** A carrier on npm `smpp` that takes every code and remembers which connection did what. */
+export class WitnessCarrier {
+  /** In the order in which they were made. */
+  readonly links: WitnessedLink[] = [];
+  /** Texts of the codes that came, in order. */
+  readonly codes: string[] = [];
+  readonly #server = smpp.createServer((session) => this.#accept(session));
+  #count = 0;
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return this.#server.address().port;
+  }
+
+  async close(): Promise<void> {
+    for (const { session } of this.links) session.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** Those that are bound and open now. */
+  get bound(): WitnessedLink[] {
+    return this.links.filter(({ boundMs, closedMs }) => boundMs !== null && closedMs === null);
+  }
+
+  /** Sends a message over the connection that was bound last; true when it was answered OK in time. */
+  async deliver(values: PduValues): Promise<boolean> {
+    const link = this.bound.at(-1);
+    if (link === undefined) return false;
+    return new Promise((resolve) => {
+      const giveUp = (): void => resolve(false);
+      const timer = setTimeout(giveUp, ANSWER_MS);
+      void link.closed.then(giveUp);
+      link.session.deliver_sm(values, ({ command_status: status }) => {
+        clearTimeout(timer);
+        // One that comes too late counts as well: it says that somebody has acted.
+        if (status === OK) link.lastActMs = performance.now();
+        resolve(status === OK);
+      });
+    });
+  }
+
+  #accept(session: Session): void {
+    const closed = new Promise<void>((resolve) => session.once('close', resolve));
+    const link: WitnessedLink = { session, closed, boundMs: null, unboundMs: null, closedMs: null, lastActMs: null };
+    this.links.push(link);
+    void closed.then(() => (link.closedMs = performance.now()));
+    session.on('error', () => undefined);
+    session.on('enquire_link', (pdu) => session.send(pdu.response()));
+    session.on('bind_transceiver', (pdu) => {
+      link.boundMs = performance.now();
+      session.send(pdu.response());
+    });
+    session.on('unbind', (pdu) => {
+      link.unboundMs = performance.now();
+      session.send(pdu.response());
+      session.close();
+    });
+    session.on('submit_sm', (pdu) => {
+      link.lastActMs = performance.now();
+      this.codes.push(textOf(pdu));
+      this.#count += 1;
+      session.send(pdu.response({ message_id: `w${this.#count}` }));
+    });
+  }
+}
+
+function textOf({ short_message: text }: PDU): string {
+  if (text === undefined) return '';
+  if (typeof text === 'string' || Buffer.isBuffer(text)) return text.toString();
+  return text.message.toString();
+}
