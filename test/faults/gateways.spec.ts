@@ -31,6 +31,7 @@ let second: AppPart;
 const stored: string[] = [];
 const queued = new Map<Uuid, string>();
 const test = { isOver: false };
+const isOver = (): boolean => test.isOver;
 
 beforeAll(async () => {
   processes = await gatewayProcesses(2);
@@ -81,10 +82,10 @@ async function queueCode(number: number): Promise<void> {
 
 /** A phone that sends until it is told that it was heard, and an application that asks for a code each time. */
 async function load(name: string): Promise<void> {
-  for (let number = 0; !test.isOver; number++) {
+  for (let number = 0; !isOver(); number++) {
     const text = `message ${number} of ${name}`;
     let isStored = false;
-    while (!isStored && !test.isOver) {
+    while (!isStored && !isOver()) {
       isStored = await carrier.deliver(sms(text));
       if (!isStored) await delay(PACE_MS);
     }
@@ -182,8 +183,8 @@ async function expectCodesSentOnce(): Promise<void> {
   const { database } = processes.room;
   const codes = (): Promise<CodeRow[]> =>
     database.query('SELECT id, state, unknown_fates AS "unknownFates" FROM outbound_messages');
-  const isOver = ({ state }: CodeRow): boolean => state === 'submitted' || state === 'failed';
-  await until('every code is decided', SETTLED_WITHIN_MS, async () => (await codes()).every(isOver));
+  const isDecided = ({ state }: CodeRow): boolean => state === 'submitted' || state === 'failed';
+  await until('every code is decided', SETTLED_WITHIN_MS, async () => (await codes()).every(isDecided));
   const times = new Map<string, number>();
   for (const text of carrier.codes) times.set(text, (times.get(text) ?? 0) + 1);
   const rows = await codes();
