@@ -8,6 +8,8 @@ import { until } from './until.js';
 
 const READY_WITHIN_MS = 15_000;
 const SECRET = 'kannel';
+/** Its smsbox lets no more than eleven connections wait to be accepted; TCP tries the others again after seconds. */
+const SENDS_AT_A_TIME = 8;
 
 export interface KannelOptions {
   /** Of the SMSC on this machine that it binds to. */
@@ -51,6 +53,19 @@ export class Kannel {
     const query = new URLSearchParams({ username: SECRET, password: SECRET, from, to, text, ...changes });
     const response = await fetch(`http://127.0.0.1:${this.#ports.sendsms}/cgi-bin/sendsms?${query.toString()}`);
     return response.text();
+  }
+
+  /** Sends all these texts, a few at a time; the answers in no order. */
+  async sendAll(from: string, to: string, texts: readonly string[]): Promise<string[]> {
+    const waiting = [...texts];
+    const answers: string[] = [];
+    const sendInTurn = async (): Promise<void> => {
+      for (let text = waiting.shift(); text !== undefined; text = waiting.shift()) {
+        answers.push(await this.send(from, to, text));
+      }
+    };
+    await Promise.all(Array.from({ length: SENDS_AT_A_TIME }, sendInTurn));
+    return answers;
   }
 
   /** What the bearerbox wrote down. */
