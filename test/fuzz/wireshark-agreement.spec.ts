@@ -98,13 +98,26 @@ function hasBrokenHeader(pdu: Pdu): boolean {
   return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;
 }
 
-const SOURCE_TELEMATICS_ID = smpp.tlvs.source_telematics_id.id;
-/**
- * A TLV with a form of its own, as ms_validity: the dissector gives up where it is broken, we hand on its octets. And a
- * source_telematics_id of two octets, which npm smpp writes.
- */
+const { tlvs: TLVS } = smpp;
+/** The TLVs of messages, receipts and binds whose value is a number or octets; of a vendor's the dissector knows nothing. */
+const PLAIN_TLVS: ReadonlySet<number> = new Set(
+  [
+    TLVS.message_payload,
+    TLVS.receipted_message_id,
+    TLVS.message_state,
+    TLVS.sar_msg_ref_num,
+    TLVS.sar_total_segments,
+    TLVS.sar_segment_seqnum,
+    TLVS.user_message_reference,
+    TLVS.more_messages_to_send,
+    TLVS.sc_interface_version,
+  ].map(({ id }) => id),
+);
+const FIRST_VENDOR_TAG = 0x1400;
+const LAST_VENDOR_TAG = 0x3fff;
+/** The dissector gives up where a TLV with a form of its own is broken, or where it has the form wrong; we hand on octets. */
 const hasInnerForm = (pdu: Pdu): boolean =>
-  pdu.tlvs.some(({ tag }) => tag === SOURCE_TELEMATICS_ID || smpp.tlvsById[tag]?.type === smpp.types.tlv.buffer);
+  pdu.tlvs.some(({ tag }) => !PLAIN_TLVS.has(tag) && (tag < FIRST_VENDOR_TAG || tag > LAST_VENDOR_TAG));
 
 async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wrong: string[] }> {
   const dissections = await dissect(pdus, FIELDS);
