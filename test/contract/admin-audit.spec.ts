@@ -43,6 +43,24 @@ describe('the audit log', () => {
     expect((await admin.get('audit?limit=0')).field).toBe('limit');
   });
 
+  it('is narrowed to a kind of thing, and to one of them', async () => {
+    const { id } = (await admin.post('accounts', { name: 'Told of' })).json;
+    await admin.patch(`accounts/${String(id)}`, { name: 'Told of again' });
+    await admin.post('keys', { accountId: id, name: 'another' });
+    const actions = async (query: string): Promise<unknown[]> =>
+      dataOf(await admin.get(`audit?${query}`)).map(({ resource, action }) => `${String(resource)} ${String(action)}`);
+    const own = `resourceId=${String(id)}`;
+    expect(await actions(own)).toEqual(['accounts update', 'accounts create']);
+    expect(await actions(`resource=accounts&${own}&limit=1`)).toEqual(['accounts update']);
+    expect(await actions(`resource=keys&${own}`)).toEqual([]);
+    expect(new Set(await actions('resource=keys'))).toEqual(new Set(['keys create', 'keys rotate']));
+    const [latest] = dataOf(await admin.get(`audit?${own}&limit=1`));
+    expect(await actions(`${own}&startingAfter=${String(latest?.['id'])}`)).toEqual(['accounts create']);
+    expect((await admin.get('audit?resource=A%00')).field).toBe('resource');
+    expect((await admin.get('audit?resourceId=')).field).toBe('resourceId');
+    expect((await admin.get('audit?actor=admin')).field).toBe('actor');
+  });
+
   it('is for the admin key alone, and is never written by hand', async () => {
     expect((await room.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
     expect((await admin.post('audit', {})).status).toBe(405);

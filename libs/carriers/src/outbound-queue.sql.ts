@@ -4,7 +4,7 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 const counted = (state: string): string =>
   `(SELECT count(*)::int FROM (SELECT 1 FROM outbound_messages WHERE state = '${state}' AND NOT test
-    LIMIT ${MOST_COUNTED}) AS some)`;
+    LIMIT ${MOST_COUNTED}) AS found)`;
 
 /**
  * What waits, but for codes of test keys, which no gateway sends. The age is since the code was asked for: one that no
@@ -12,8 +12,8 @@ const counted = (state: string): string =>
  */
 export const OUTBOUND_DEPTH = `
   SELECT ${counted('queued')} AS waiting, ${counted('sending')} AS "inFlight", ${counted('failed')} AS failed,
-    (SELECT round(greatest(extract(epoch FROM clock_timestamp() - min(created_at)), 0), 3)::float8
-      FROM (SELECT created_at FROM outbound_messages WHERE state = 'queued' AND NOT test LIMIT ${MOST_COUNTED}) AS some)
+    (SELECT round(extract(epoch FROM clock_timestamp() - min(created_at)), 3)::float8
+      FROM (SELECT created_at FROM outbound_messages WHERE state = 'queued' AND NOT test LIMIT ${MOST_COUNTED}) AS found)
       AS "oldestAgeSeconds"`;
 
 /** Codes that have been tried and can still be used, locked. $1 how many at most. */

@@ -25,10 +25,10 @@ export class AdminDesk {
     resource: Listed<Row, View>,
     { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
   ): Promise<Outcome<PageAnswer<View>>> {
-    const after = startingAfter === undefined ? null : parseId(resource.idPrefix, startingAfter);
-    if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource.idPrefix);
+    const after = startingAfter === undefined ? null : idOf(resource, startingAfter);
+    if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource);
     const ownerId = accountId === undefined ? null : parseId('acct', accountId);
-    if (accountId !== undefined && ownerId === null) return invalid('accountId', 'acct');
+    if (accountId !== undefined && ownerId === null) return invalid('accountId', { idPrefix: 'acct' });
     const request = { limit: Number(limit), startingAfter: after, ownerId };
     const page: Page<Row> = await resource.table.list(this.database, request);
     return succeed({ data: page.rows.map(resource.view), hasMore: page.hasMore });
@@ -38,7 +38,7 @@ export class AdminDesk {
     resource: AdminResource<Row, View>,
     id: string,
   ): Promise<Outcome<View>> {
-    const uuid = parseId(resource.idPrefix, id);
+    const uuid = idOf(resource, id);
     const row = uuid === null ? null : await resource.table.find(this.database, uuid);
     return row === null ? unknown(resource) : succeed(resource.view(row));
   }
@@ -110,7 +110,7 @@ export class AdminDesk {
     work: (tx: Executor, row: Row) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     return this.inTransaction(resource, async (tx) => {
-      const uuid = parseId(resource.idPrefix, id);
+      const uuid = idOf(resource, id);
       const row = uuid === null ? null : await resource.table.lock(tx, uuid);
       return row === null ? unknown(resource) : work(tx, row);
     });
@@ -133,7 +133,7 @@ export class AdminDesk {
 
   private note(
     tx: Executor,
-    { name, idPrefix }: Pick<AdminResource<never, never>, 'name' | 'idPrefix'>,
+    { name, idPrefix, names }: Pick<AdminResource<never, never>, 'name' | 'idPrefix' | 'names'>,
     { actor, requestId }: Engineer,
     change: {
       readonly action: string;
@@ -143,9 +143,15 @@ export class AdminDesk {
     },
   ): Promise<void> {
     const { action, id, before, after } = change;
-    const resourceId = renderId(idPrefix, id);
+    const resourceId = names === undefined ? renderId(idPrefix, id) : id;
     return this.audit.append(tx, { actor, action, resource: name, resourceId, before, after, requestId });
   }
+}
+
+/** The id that a text spells, or the name that it is. */
+function idOf({ idPrefix, names }: Pick<Listed<never, never>, 'idPrefix' | 'names'>, text: string): Uuid | null {
+  if (names === undefined) return parseId(idPrefix, text);
+  return names.includes(text) ? text : null;
 }
 
 /** What is written down of a thing: what engineers decide, and which secrets they have just set. */
@@ -160,5 +166,7 @@ function noted<Row extends { readonly id: Uuid }, View extends object>(
 const unknown = ({ noun }: Pick<AdminResource<never, never>, 'noun'>) =>
   refuse('NOT_FOUND', { message: `There is no ${noun} with this id.` });
 
-const invalid = (field: string, idPrefix: string) =>
-  refuse('VALIDATION_ERROR', { message: `${field} must be an id that begins with ${idPrefix}_.`, field });
+const invalid = (field: string, { idPrefix, names }: Pick<Listed<never, never>, 'idPrefix' | 'names'>) => {
+  const must = names === undefined ? `an id that begins with ${idPrefix}_` : `one of ${names.join(', ')}`;
+  return refuse('VALIDATION_ERROR', { message: `${field} must be ${must}.`, field });
+};

@@ -35,7 +35,7 @@ export const Lists = ({ id, many }: Spoken, type: Type, more: More = {}): Method
 export const ListsOnly = (
   { ids, many, path = '' }: SpokenList,
   type: Type,
-  { description }: More = {},
+  { description, errors = [] }: More = {},
 ): MethodDecorator =>
   applyDecorators(
     Get(path),
@@ -46,7 +46,7 @@ export const ListsOnly = (
       summary: `List ${many}`,
       ...(description === undefined ? {} : { description }),
       answer: { status: 200, description: `A page of ${many}, newest first.`, type },
-      errors: [],
+      errors,
     }),
   );
 

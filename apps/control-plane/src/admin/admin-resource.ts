@@ -5,6 +5,8 @@ import type { Refusal } from '../http/errors.js';
 export interface Listed<Row, View extends object> {
   /** Of its ids: `brd`. */
   readonly idPrefix: string;
+  /** For a kind of thing that goes by names of its own, in place of ids with the prefix. */
+  readonly names?: readonly string[];
   readonly table: Pick<Records<Row>, 'list'>;
   /** The thing as the API and the audit log show it: no secrets. */
   readonly view: (row: Row) => View;

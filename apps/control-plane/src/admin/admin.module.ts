@@ -22,10 +22,15 @@ import { InboundNumberResource } from './inbound-numbers/inbound-number.resource
 import { InboundNumbersController } from './inbound-numbers/inbound-numbers.controller.js';
 import { KeyResource } from './keys/key.resource.js';
 import { KeysController } from './keys/keys.controller.js';
+import { MessageResource } from './messages/message.resource.js';
+import { MessagesController } from './messages/messages.controller.js';
 import { PriceResource } from './prices/price.resource.js';
 import { PricesController } from './prices/prices.controller.js';
+import { QueueResource } from './queues/queue.resource.js';
+import { QueuesController } from './queues/queues.controller.js';
 import { RouteResource } from './routes/route.resource.js';
 import { RoutesController } from './routes/routes.controller.js';
+import { SessionsController } from './sessions/sessions.controller.js';
 import { SmppSystemResource } from './smpp-systems/smpp-system.resource.js';
 import { SmppSystemsController } from './smpp-systems/smpp-systems.controller.js';
 import { TraceController } from './trace/trace.controller.js';
@@ -61,6 +66,9 @@ export class AdminModule {
         RoutesController,
         GatewaysController,
         TraceController,
+        QueuesController,
+        MessagesController,
+        SessionsController,
         AuditController,
       ],
       providers: [
@@ -76,6 +84,8 @@ export class AdminModule {
         RouteResource,
         TraceResource,
         TraceService,
+        QueueResource,
+        MessageResource,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
         { provide: PriceStore, useValue: new PriceStore(newId) },
         { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },

@@ -8,7 +8,7 @@ const FREE = `status = 'pending' AND (claimed_until IS NULL OR claimed_until <= 
 const UNTAKEN = `dispatched_at IS NULL AND webhook_url IS NOT NULL`;
 
 const counted = (what: string): string =>
-  `(SELECT count(*)::int FROM (SELECT 1 FROM ${what} LIMIT ${MOST_COUNTED}) AS some)`;
+  `(SELECT count(*)::int FROM (SELECT 1 FROM ${what} LIMIT ${MOST_COUNTED}) AS found)`;
 
 /**
  * What waits: events that nobody has taken yet too, since each of them becomes a delivery. The age is of what is due and
@@ -17,7 +17,7 @@ const counted = (what: string): string =>
 export const WEBHOOKS_DEPTH = `
   SELECT ${counted(`deliveries WHERE ${FREE}`)} + ${counted(`events WHERE ${UNTAKEN}`)} AS waiting,
     ${counted(`deliveries WHERE ${CLAIMED}`)} AS "inFlight", ${counted(`deliveries WHERE status = 'failed'`)} AS failed,
-    (SELECT round(greatest(extract(epoch FROM clock_timestamp() - min(due)), 0), 3)::float8 FROM (
+    (SELECT round(extract(epoch FROM clock_timestamp() - min(due)), 3)::float8 FROM (
       (SELECT next_attempt_at AS due FROM deliveries WHERE ${FREE} AND next_attempt_at <= statement_timestamp()
         ORDER BY next_attempt_at LIMIT 1)
       UNION ALL (SELECT occurred_at FROM events WHERE ${UNTAKEN} ORDER BY id LIMIT 1)) AS late) AS "oldestAgeSeconds"`;

@@ -1,0 +1,24 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { isText, Optional, Satisfies } from '../fields.js';
+import { PageQuery } from '../paging.js';
+
+/** The query of GET /v1/admin/audit. */
+export class AuditQuery extends PageQuery {
+  @ApiPropertyOptional({
+    type: 'string',
+    description: 'Only this kind of thing, as its path spells it.',
+    example: 'binds',
+  })
+  @Satisfies(isText(/^[a-z-]{1,64}$/), 'resource must be a kind of thing, as its path spells it.')
+  @Optional()
+  resource?: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    description: 'Only the thing with this id.',
+    example: 'brd_01HF7YAT000000000000000001',
+  })
+  @Satisfies(isText(/^[A-Za-z0-9_-]{1,64}$/), 'resourceId must be the id of a thing.')
+  @Optional()
+  resourceId?: string;
+}

@@ -1,0 +1,39 @@
+import { parseId } from '@countersign/postgres';
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
+import { failsWith } from '../http/compiled-validator.js';
+import { Optional, Satisfies } from './fields.js';
+import { idField } from './view-fields.js';
+
+/*
+ * The words in which lists say what they may be narrowed by.
+ */
+
+/** An id with that prefix. */
+export const OnlyOf = (field: string, prefix: string, noun: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional(idField(prefix, { description: `Only what concerns this ${noun}.` })),
+    Satisfies(
+      (value) => typeof value === 'string' && parseId(prefix, value) !== null,
+      `${field} must be the id of a ${noun}.`,
+    ),
+    Optional(),
+  );
+
+/** A number in E.164. A plus sign that was not escaped reads as a space, and is taken for what it was: see `numberOf`. */
+export const OnlyOfPhone = (): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({
+      type: 'string',
+      description: 'Only what concerns this number, E.164; write its plus sign as `%2B`.',
+      example: '+14155552671',
+    }),
+    Matches(/^[+ ][1-9][0-9]{1,14}$/, failsWith('phone must be in E.164 format.', { code: 'INVALID_PHONE' })),
+    Optional(),
+  );
+
+export const numberOf = (phone: string | undefined): string | undefined => phone?.replace(' ', '+');
+
+export const uuidOf = (prefix: string, id: string | undefined): string | undefined =>
+  id === undefined ? undefined : (parseId(prefix, id) ?? undefined);

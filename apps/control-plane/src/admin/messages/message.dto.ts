@@ -1,0 +1,28 @@
+import { MESSAGE_FATES, OUTBOUND_STATES, type MessageFate, type OutboundState } from '@countersign/carriers';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import { failsWith } from '../../http/compiled-validator.js';
+import { Optional } from '../fields.js';
+import { OnlyOf, OnlyOfPhone } from '../filters.js';
+import { PageQuery } from '../paging.js';
+
+export const FATES = [...MESSAGE_FATES, ...OUTBOUND_STATES] as const;
+
+/** The query of GET /v1/admin/messages. */
+export class MessagesQuery extends PageQuery {
+  @ApiPropertyOptional({ type: 'string', enum: ['in', 'out'], description: '`in` from phones, `out` to them.' })
+  @IsIn(['in', 'out'], failsWith('direction must be in or out.'))
+  @Optional()
+  direction?: 'in' | 'out';
+
+  @OnlyOf('sessionId', 'sess', 'session')
+  sessionId?: string;
+
+  @OnlyOfPhone()
+  phone?: string;
+
+  @ApiPropertyOptional({ type: 'string', enum: [...FATES], description: 'Only messages of this fate.' })
+  @IsIn([...FATES], failsWith(`fate must be one of ${FATES.join(', ')}.`))
+  @Optional()
+  fate?: MessageFate | OutboundState;
+}

@@ -1,0 +1,132 @@
+import type { MessageRecord } from '@countersign/carriers';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField, nullable, nullableId } from '../view-fields.js';
+import { FATES } from './message.dto.js';
+
+const COUNT = { type: 'integer', minimum: 1 } as const;
+
+/** Which part of how many. */
+const PART = { type: 'object', properties: { number: COUNT, total: COUNT }, required: ['number', 'total'] };
+
+export class MessageAnswer {
+  @ApiProperty(idField('msg'))
+  readonly id!: string;
+
+  @ApiProperty({ type: 'string', enum: ['in', 'out'], description: '`in` from a phone, `out` to one.' })
+  readonly direction!: 'in' | 'out';
+
+  @ApiProperty({
+    type: 'string',
+    enum: [...FATES],
+    description:
+      'What became of a message that came in (`matched` to `untrusted`), or how far one that goes out has come (`queued` to `failed`).',
+    example: 'matched',
+  })
+  readonly fate!: string;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    description: 'When it came in; when it was asked for, of one that goes out.',
+    example: '2026-01-31T12:00:00.000Z',
+  })
+  readonly at!: string;
+
+  @ApiProperty(nullableId('sess', 'Null for one that belongs to no session.'))
+  readonly sessionId!: string | null;
+
+  @ApiProperty(nullableId('acct', 'Of the session.'))
+  readonly accountId!: string | null;
+
+  @ApiProperty(nullable({}, { description: 'Null before one was chosen.', example: 'north' }))
+  readonly carrier!: string | null;
+
+  @ApiProperty(
+    nullable(
+      { pattern: '^(bind|sys)_' },
+      {
+        description: 'The bind or the system it went by; null before it went, and for one that is deleted.',
+        example: null,
+      },
+    ),
+  )
+  readonly linkId!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    description: 'The sender; of one that came in as the carrier wrote it.',
+    example: '+14155552671',
+  })
+  readonly source!: string;
+
+  @ApiProperty({
+    type: 'string',
+    description: 'Where it goes; of one that came in as the carrier wrote it.',
+    example: '60606',
+  })
+  readonly destination!: string;
+
+  @ApiProperty({
+    oneOf: [PART, { type: 'null' }],
+    description: 'Which part of a longer message that came in; null for a whole one.',
+    example: null,
+  })
+  readonly part!: { readonly number: number; readonly total: number } | null;
+
+  @ApiProperty({
+    oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
+    description: 'How often it was tried; null for one that came in.',
+    example: null,
+  })
+  readonly attempts!: number | null;
+
+  @ApiProperty(nullable({}, { description: 'What the carrier, or we, gave as the reason.', example: null }))
+  readonly networkError!: string | null;
+
+  @ApiProperty(nullable({}, { description: 'The id that the carrier gave to it.', example: null }))
+  readonly smscMessageId!: string | null;
+
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'When the carrier took it.', example: null }))
+  readonly submittedAt!: string | null;
+
+  @ApiProperty(
+    nullable({ format: 'date-time' }, { description: 'When its receipt came, or it was given up.', example: null }),
+  )
+  readonly endedAt!: string | null;
+
+  @ApiPropertyOptional(
+    nullable({}, { description: 'In the answer of `reveal` alone; null once it is erased.', example: null }),
+  )
+  readonly text?: string | null;
+}
+
+export class MessageList extends PageOf(MessageAnswer) {}
+
+export function messageView(message: MessageRecord): Plain<MessageAnswer> {
+  const { direction, fate, carrier, source, destination, attempts, networkError, smscMessageId } = message;
+  const { sessionId, accountId, partNumber, partTotal } = message;
+  return {
+    id: renderId('msg', message.id),
+    direction,
+    fate,
+    at: message.at.toISOString(),
+    sessionId: sessionId === null ? null : renderId('sess', sessionId),
+    accountId: accountId === null ? null : renderId('acct', accountId),
+    carrier,
+    linkId: linkOf(message),
+    source,
+    destination,
+    part: partNumber === null || partTotal === null ? null : { number: partNumber, total: partTotal },
+    attempts,
+    networkError,
+    smscMessageId,
+    submittedAt: message.submittedAt?.toISOString() ?? null,
+    endedAt: message.endedAt?.toISOString() ?? null,
+  };
+}
+
+const linkOf = ({ linkKind, linkId }: MessageRecord): string | null =>
+  linkKind === null || linkId === null ? null : renderId(linkKind, linkId);

@@ -1,0 +1,44 @@
+import { QueueSwitchStore } from '@countersign/events';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { succeed, type Outcome } from '../../http/errors.js';
+import { EventBell } from '../../stores.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import { QUEUE_NAMES, QUEUE_WORK, type QueueRecord, QueueRecords, withDepth } from './queue.records.js';
+import { type QueueAnswer, queueDecisions, queueView } from './queue.view.js';
+
+type Answer = Plain<QueueAnswer>;
+type Reply = Promise<Outcome<Written<QueueRecord, Answer>>>;
+
+/** In one transaction; who has more failures than these asks again. */
+export const MAX_RETRIED = 5_000;
+
+@Injectable()
+export class QueueResource implements AdminResource<QueueRecord, Answer> {
+  readonly name = 'queues';
+  readonly noun = 'queue';
+  readonly idPrefix = 'queue';
+  readonly names = QUEUE_NAMES;
+  readonly table: QueueRecords;
+  readonly view = queueView;
+  readonly audited = queueDecisions;
+  readonly refusals = {};
+  private readonly switches = new QueueSwitchStore();
+
+  constructor(private readonly bell: EventBell) {
+    this.table = new QueueRecords(this.switches);
+  }
+
+  /** The webhooks of this process look at once; everybody else within 2 s. */
+  readonly committed = (): void => this.bell.ring([]);
+
+  async turn(tx: Executor, queue: QueueRecord, paused: boolean): Reply {
+    return succeed({ row: { ...queue, ...(await this.switches.turn(tx, queue.id, paused)) } });
+  }
+
+  async retryFailed(tx: Executor, queue: QueueRecord): Reply {
+    const retried = await QUEUE_WORK[queue.id].retryFailed(tx, MAX_RETRIED);
+    return succeed({ row: { ...(await withDepth(tx, queue)), retried }, once: { retried } });
+  }
+}

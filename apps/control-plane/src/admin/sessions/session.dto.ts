@@ -1,0 +1,11 @@
+import { OnlyOf, OnlyOfPhone } from '../filters.js';
+import { PageQuery } from '../paging.js';
+
+/** The query of GET /v1/admin/sessions. */
+export class SessionsQuery extends PageQuery {
+  @OnlyOfPhone()
+  phone?: string;
+
+  @OnlyOf('id', 'sess', 'session')
+  id?: string;
+}

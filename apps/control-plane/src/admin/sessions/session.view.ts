@@ -1,0 +1,72 @@
+import { renderId } from '@countersign/postgres';
+import { type ApprovedBy, sessionOfRecord, type SessionRecord } from '@countersign/session';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { ListedSession } from '../../verify/session.view.js';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { nullable } from '../view-fields.js';
+
+const TRIES = { type: 'integer', minimum: 0, example: 0 } as const;
+
+/** A session as engineers see it: neither the token nor what approval proves. */
+export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri']) {
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is pending.', example: null }))
+  readonly endedAt!: string | null;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string', enum: ['mo', 'rcs', 'otp'] }, { type: 'null' }],
+    description: 'By an SMS from the phone, a tap on the card or a code; null unless approved.',
+    example: 'mo',
+  })
+  readonly approvedBy!: ApprovedBy | null;
+
+  @ApiProperty({ type: 'boolean', description: 'Made by a test key.', example: false })
+  readonly test!: boolean;
+
+  @ApiProperty({ type: 'string', description: 'Of the phone; `001` for one of no country.', example: 'US' })
+  readonly country!: string;
+
+  @ApiProperty({ type: 'string', description: 'Where the phone sends its SMS.', example: '+14155550199' })
+  readonly inboundNumber!: string;
+
+  @ApiProperty({ type: 'boolean', example: true })
+  readonly allowSmsOtp!: boolean;
+
+  @ApiProperty({ ...TRIES, description: 'Codes that were sent.' })
+  readonly codesSent!: number;
+
+  @ApiProperty({ ...TRIES, description: 'Codes that were tried.' })
+  readonly codesTried!: number;
+}
+
+export class SessionRecordList extends PageOf(SessionRecordAnswer) {}
+
+export function sessionRecordView(record: SessionRecord): Plain<SessionRecordAnswer> {
+  const session = sessionOfRecord(record);
+  const { status, channel, phone, brandSlug, clientChallenge, test, country, inboundNumber, allowSmsOtp } = session;
+  const endedAt = session.endedAt?.toISOString() ?? null;
+  const approvedAt = status === 'approved' ? session.endedAt : null;
+  return {
+    id: renderId('sess', session.id),
+    status,
+    channel,
+    phone,
+    accountId: renderId('acct', session.accountId),
+    brandId: renderId('brd', session.brandId),
+    brandSlug,
+    clientChallenge,
+    latencyMs: approvedAt === null ? null : approvedAt.getTime() - session.createdAt.getTime(),
+    approvedAt: approvedAt?.toISOString() ?? null,
+    expiresAt: session.expiresAt.toISOString(),
+    createdAt: session.createdAt.toISOString(),
+    metadata: Object.fromEntries(session.metadata),
+    endedAt,
+    approvedBy: record.approvedBy,
+    test,
+    country,
+    inboundNumber,
+    allowSmsOtp,
+    codesSent: record.otpSends,
+    codesTried: record.otpAttempts,
+  };
+}

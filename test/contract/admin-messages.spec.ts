@@ -1,0 +1,244 @@
+import { CarrierStore, MessageStore, OutboundStore, type MessageFate } from '@countersign/carriers';
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+
+const OTHER_PHONE = '+442071838750';
+const TEXT = 'AUTH-ACME-secret';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let bindId: Uuid;
+let sessionId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const hosts = [{ host: '127.0.0.1', port: 1 }];
+  const bind = { name: 'north', carrier: 'north', hosts, systemId: 'x', password: 'x', enabled: false };
+  ({ id: bindId } = await carriers.createBind(room.database, bind));
+  sessionId = String((await room.create()).json['id']);
+});
+afterAll(() => room.close());
+
+interface Sms {
+  readonly source?: string;
+  readonly fate?: MessageFate;
+  readonly session?: string | null;
+  readonly linkId?: Uuid;
+  readonly part?: { readonly number: number; readonly total: number };
+}
+
+/** An MO is stored, as a gateway does it. */
+async function received({ source = PHONE.slice(1), fate = 'matched', session = sessionId, ...rest }: Sms = {}) {
+  const id = room.clock.newId();
+  await new MessageStore().insertInbound(room.database, [
+    {
+      id,
+      carrier: 'north',
+      linkId: rest.linkId ?? bindId,
+      source,
+      sourceTon: 1,
+      sourceNpi: 1,
+      destination: '60606',
+      dataCoding: 0,
+      textSealed: room.keys.seal('message-text', TEXT, id),
+      part: rest.part ?? null,
+      fate,
+      sessionId: session === null ? null : parseId('sess', session),
+      accountId: session === null ? null : parseId('acct', room.demo.accountId),
+    },
+  ]);
+  return renderId('msg', id);
+}
+
+/** A code is queued, as `send-sms` does it. */
+async function sent(session = sessionId, destination = PHONE): Promise<string> {
+  const id = room.clock.newId();
+  await new OutboundStore().insert(room.database, {
+    id,
+    sessionId: parseId('sess', session) ?? '',
+    accountId: parseId('acct', room.demo.accountId) ?? '',
+    test: false,
+    destination,
+    country: 'US',
+    sender: 'ACME',
+    textSealed: room.keys.seal('message-text', '123456 is your code.', id),
+    createdAt: new Date(room.clock.nowMs()),
+    expiresAt: new Date(room.clock.nowMs() + 60_000),
+  });
+  return renderId('msg', id);
+}
+
+const idsOf = async (query: string): Promise<unknown[]> =>
+  dataOf(await admin.get(`messages?${query}`)).map(({ id }) => id);
+const newSession = async (phone: string): Promise<string> => String((await room.create({ phone })).json['id']);
+
+describe('messages', () => {
+  it('that came in are shown with their fate, and without their text', async () => {
+    const id = await received();
+    const answer = await admin.get(`messages/${id}`);
+    const { at, ...rest } = answer.json;
+    expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(rest).toEqual({
+      id,
+      direction: 'in',
+      fate: 'matched',
+      sessionId,
+      accountId: room.demo.accountId,
+      carrier: 'north',
+      linkId: renderId('bind', bindId),
+      source: PHONE.slice(1),
+      destination: '60606',
+      part: null,
+      attempts: null,
+      networkError: null,
+      smscMessageId: null,
+      submittedAt: null,
+      endedAt: null,
+    });
+    expect(dataOf(await admin.get('messages?limit=1'))).toEqual([answer.json]);
+    expect(answer.text).not.toContain('secret');
+  });
+
+  it('that go out are shown with how far they have come', async () => {
+    const id = await sent();
+    expect((await admin.get(`messages/${id}`)).json).toMatchObject({
+      id,
+      direction: 'out',
+      fate: 'queued',
+      sessionId,
+      carrier: null,
+      linkId: null,
+      source: 'ACME',
+      destination: PHONE,
+      attempts: 0,
+    });
+    await room.database.query(
+      `UPDATE outbound_messages SET state = 'undelivered', next_attempt_at = NULL, text_sealed = NULL, attempts = 1,
+         carrier = 'north', bind_id = $2, source = '60606', smsc_message_id = 'a1', network_error = '027',
+         submitted_at = now(), ended_at = now() WHERE id = $1`,
+      [parseId('msg', id), bindId],
+    );
+    expect((await admin.get(`messages/${id}`)).json).toMatchObject({
+      fate: 'undelivered',
+      carrier: 'north',
+      linkId: renderId('bind', bindId),
+      source: '60606',
+      attempts: 1,
+      networkError: '027',
+      smscMessageId: 'a1',
+      submittedAt: expect.stringMatching(/Z$/) as string,
+      endedAt: expect.stringMatching(/Z$/) as string,
+    });
+  });
+
+  it('may be parts, and may have come by a link that is gone', async () => {
+    const id = await received({ part: { number: 1, total: 2 }, linkId: room.clock.newId() });
+    expect((await admin.get(`messages/${id}`)).json).toMatchObject({ part: { number: 1, total: 2 }, linkId: null });
+  });
+
+  it('in both directions are one list, newest first, page by page', async () => {
+    const session = await newSession(PHONE);
+    const ids = [];
+    for (const make of [received, sent, received, sent, received]) {
+      ids.unshift(await (make === sent ? sent(session) : received({ session })));
+    }
+    expect(await idsOf(`sessionId=${session}`)).toEqual(ids);
+    const first = await admin.get(`messages?sessionId=${session}&limit=3`);
+    expect([dataOf(first).map(({ id }) => id), first.json['hasMore']]).toEqual([ids.slice(0, 3), true]);
+    const last = await admin.get(`messages?sessionId=${session}&limit=3&startingAfter=${String(ids[2])}`);
+    expect([dataOf(last).map(({ id }) => id), last.json['hasMore']]).toEqual([ids.slice(3), false]);
+  });
+
+  it('are found by direction and by fate', async () => {
+    const session = await newSession(PHONE);
+    const matched = await received({ session });
+    const duplicate = await received({ session, fate: 'duplicate' });
+    const queued = await sent(session);
+    const of = (query: string): Promise<unknown[]> => idsOf(`sessionId=${session}&${query}`);
+    expect(await of('direction=in')).toEqual([duplicate, matched]);
+    expect(await of('direction=out')).toEqual([queued]);
+    expect(await of('fate=duplicate')).toEqual([duplicate]);
+    expect(await of('fate=queued')).toEqual([queued]);
+    expect(await of('fate=failed')).toEqual([]);
+    expect(await of('direction=in&fate=queued')).toEqual([]);
+    expect(await of('direction=out&fate=matched')).toEqual([]);
+  });
+
+  it('are found by the phone they came from or go to, however the carrier wrote it', async () => {
+    const phone = '+14155550123';
+    const session = await newSession(phone);
+    const plus = await received({ session: null, source: phone, fate: 'no_token' });
+    const bare = await received({ session: null, source: phone.slice(1), fate: 'unknown_token' });
+    const zeros = await received({ session: null, source: `00${phone.slice(1)}`, fate: 'no_token' });
+    const national = await received({ session, source: phone.slice(2) });
+    const code = await sent(session, phone);
+    await received({ session, source: OTHER_PHONE, fate: 'wrong_sender' });
+    const query = `phone=${encodeURIComponent(phone)}`;
+    expect(await idsOf(query)).toEqual([code, national, zeros, bare, plus]);
+    expect(await idsOf(`phone=${phone}&direction=out`)).toEqual([code]);
+    expect(await idsOf(`${query}&fate=no_token`)).toEqual([zeros, plus]);
+    expect(await idsOf(`${query}&fate=matched&sessionId=${session}`)).toEqual([national]);
+    expect(await idsOf('phone=%2B14155550999')).toEqual([]);
+  });
+
+  it.each([
+    ['direction=up', 'direction'],
+    ['sessionId=x', 'sessionId'],
+    ['sessionId=msg_00000000000000000000000000', 'sessionId'],
+    ['phone=14155550123', 'phone'],
+    ['phone=%2B1%00', 'phone'],
+    ['fate=lost', 'fate'],
+    ['limit=101', 'limit'],
+    ['startingAfter=x', 'startingAfter'],
+    ['text=1', 'text'],
+  ])('are not listed with %s', async (query, field) => {
+    const answer = await admin.get(`messages?${query}`);
+    expect([answer.status, answer.field]).toEqual([422, field]);
+  });
+
+  it('are for the admin key alone, and are never written by hand', async () => {
+    const id = await received();
+    expect((await room.call('/v1/admin/messages')).code).toBe('FORBIDDEN');
+    expect((await room.call(`/v1/admin/messages/${id}/reveal`, { method: 'POST' })).code).toBe('FORBIDDEN');
+    expect((await admin.post('messages', {})).status).toBe(405);
+    expect((await admin.delete(`messages/${id}`)).status).toBe(405);
+    expect((await admin.get('messages/msg_00000000000000000000000000')).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('the text of a message', () => {
+  it('is read in an action that is written down, and that does not write down the text', async () => {
+    const id = await received();
+    const shown = (await admin.get(`messages/${id}`)).json;
+    const answer = await admin.post(`messages/${id}/reveal`);
+    expect([answer.status, answer.json]).toEqual([202, { ...shown, text: TEXT }]);
+    await admin.post(`messages/${id}/reveal`);
+    const notes = await admin.notes(id);
+    expect(notes).toMatchObject(
+      Array(2).fill({ actor: 'admin', action: 'reveal', resource: 'messages', after: shown }),
+    );
+    expect(notes[0]?.requestId).toBe(answer.headers['x-request-id']);
+    expect(await admin.log()).not.toContain('secret');
+    expect(room.log.join('')).not.toContain(TEXT);
+  });
+
+  it('of a code is there until the code has gone', async () => {
+    const id = await sent();
+    expect((await admin.post(`messages/${id}/reveal`)).json['text']).toBe('123456 is your code.');
+    await room.database.query(
+      `UPDATE outbound_messages SET state = 'submitted', next_attempt_at = NULL, text_sealed = NULL WHERE id = $1`,
+      [parseId('msg', id)],
+    );
+    expect((await admin.post(`messages/${id}/reveal`)).json).toMatchObject({ id, text: null });
+    expect(await admin.notes(id)).toHaveLength(2);
+  });
+
+  it('of no message is not found', async () => {
+    const answer = await admin.post('messages/msg_00000000000000000000000000/reveal');
+    expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
