@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => room.close());
 afterEach(async () => {
-  for (const table of ['binds', 'gateways']) await room.database.query(`DELETE FROM ${table}`);
+  for (const table of ['binds', 'bind_connections', 'gateways']) await room.database.query(`DELETE FROM ${table}`);
 });
 
 async function bind(connections: number, enabled = true): Promise<Uuid> {
@@ -112,15 +112,19 @@ describe('a lease', () => {
     const one = gateway();
     const leases = await claimAll(one);
     await room.database.query(`UPDATE bind_connections SET epoch = epoch + 1 WHERE slot = 1`);
-    const kept = await store.renew(
-      room.database,
-      one,
-      leases.map((lease) => ({ lease, status: STATUS })),
-    );
-    expect([...kept]).toEqual([`${id}/0`]);
-    expect(await statusOf(id)).toEqual(STATUS);
     const held = leases.map((lease) => ({ lease, status: STATUS }));
+    expect([...(await store.renew(room.database, one, held))]).toEqual([`${id}/0`]);
+    expect(await statusOf(id)).toEqual(STATUS);
     expect(await store.renew(room.database, gateway(), held)).toEqual(new Set());
+  });
+
+  it('of a bind that was deleted goes on until its owner gives it back, and is wanted by nobody', async () => {
+    await bind(1);
+    const one = gateway();
+    const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
+    await room.database.query('DELETE FROM binds');
+    expect((await store.renew(room.database, one, held)).size).toBe(1);
+    expect(await slots()).toEqual([]);
   });
 
   it('is given back by its owner alone, and to be had at once', async () => {

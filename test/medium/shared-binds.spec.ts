@@ -5,6 +5,7 @@ import { Carrier } from '../support/carrier.js';
 import { GatewayRoom, sms } from '../support/gateway-room.js';
 import { SiblingGateway } from '../support/sibling-gateway.js';
 import { until } from '../support/until.js';
+import { WitnessCarrier } from '../support/witness-carrier.js';
 
 const OK = 0;
 const QUEUE_FULL = 0x14;
@@ -149,6 +150,20 @@ describe('a connection under way', () => {
     await until('it is unbound', CONVERGED_WITHIN_MS, async () => (await owners()).length === 0);
     expect(carrier.links).toBe(0);
     expect((await connections())[0]).toMatchObject({ owner: null, state: 'unbound', epoch: '1' });
+  });
+
+  it('of a bind that was deleted says good-bye', async () => {
+    const witness = new WitnessCarrier();
+    const { id } = await gateway.bind({
+      name: 'deleted',
+      hosts: [{ host: '127.0.0.1', port: await witness.listen() }],
+    });
+    await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
+    await gateway.room.database.query('DELETE FROM binds WHERE id = $1', [id]);
+    await until('it is gone', CONVERGED_WITHIN_MS, () => witness.bound.length === 0);
+    expect(witness.links.map(({ unboundMs }) => unboundMs !== null)).toEqual([true]);
+    expect(await gateway.metric('countersign_leases_lost_total')).toBe(0);
+    await witness.close();
   });
 
   it('begins at a host of its own, and takes the next one when that fails', async () => {

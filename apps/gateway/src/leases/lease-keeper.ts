@@ -117,8 +117,12 @@ export class LeaseKeeper {
     clearTimeout(this.#fence);
     const held = [...this.#held.values()];
     this.#held.clear();
-    await this.giveBack(held);
-    await this.o.gateways.leave(this.o.database, this.o.self.id);
+    try {
+      await this.giveBack(held);
+      await this.o.gateways.leave(this.o.database, this.o.self.id);
+    } catch (error) {
+      this.o.logger.debug({ err: error }, 'without the database, leases run out by themselves');
+    }
   }
 
   private async giveBack(connections: readonly LeasedConnection[]): Promise<void> {
