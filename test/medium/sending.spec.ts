@@ -7,6 +7,8 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const THROTTLED = { command_status: 0x58 };
+/** Of `wide`, once it was widened. */
+const WIDE_WINDOW = 12;
 const SUBMIT_FAILED = { command_status: 0x45 };
 /** A number of each carrier; what `swift` does not take may go by `spare`. */
 const PHONES = { swift: '+447400123456', slow: '+33612345678', odd: '+4915112345678', wide: '+48512345678' } as const;
@@ -80,18 +82,18 @@ describe('the window of a bind', () => {
 
   it('is never exceeded, and is widened under a link that stays', async () => {
     const before = timesBound('wide');
-    scripted(wide, 12, 'mute');
-    const ids = await queue('wide', 12);
+    scripted(wide, WIDE_WINDOW, 'mute');
+    const ids = await queue('wide', WIDE_WINDOW);
     await until('the window is full', 5_000, () => wide.submits.length === 3);
     await allReach(await queue('slow', 5), 'submitted');
     expect(wide.submits).toHaveLength(3);
-    await room.sql(`UPDATE binds SET send_window = 12 WHERE name = 'wide'`);
-    await until('all are open', 5_000, () => wide.submits.length === 12);
+    await room.sql(`UPDATE binds SET send_window = $1 WHERE name = 'wide'`, [WIDE_WINDOW]);
+    await until('all are open', 5_000, () => wide.submits.length === WIDE_WINDOW);
     expect(timesBound('wide')).toBe(before);
     // The link is lost, and their fate unknown: each is sent once more.
     wide.drop();
     await allReach(ids, 'submitted');
-    expect(wide.submits).toHaveLength(24);
+    expect(wide.submits).toHaveLength(2 * WIDE_WINDOW);
   }, 30_000);
 });
 
@@ -106,6 +108,24 @@ describe('a carrier that answers nothing', () => {
     expect(spare.submits).toHaveLength(60);
     const copies = await Promise.all(muted.map(async (id) => (await room.code(id)).attempts));
     expect(Math.max(...copies)).toBeLessThanOrEqual(3);
+  }, 40_000);
+});
+
+describe('codes behind a carrier that answers nothing', () => {
+  it('end with their sessions, unsent, and free whatever they held', async () => {
+    scripted(wide, 1_000, 'mute');
+    const session = await room.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
+    const ids = await Promise.all(Array.from({ length: 60 }, () => room.queue(session, { validMs: 4_000 })));
+    const failed = async (): Promise<number> =>
+      (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
+    await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
+    expect(wide.submits).toHaveLength(WIDE_WINDOW);
+    // What was sent is of unknown fate once the link is lost, and too late to be sent again.
+    wide.drop();
+    await until('all have failed', 10_000, async () => (await failed()) === 60);
+    expect(wide.submits).toHaveLength(WIDE_WINDOW);
+    wide.script.length = 0;
+    await allReach(await queue('wide', 3), 'submitted');
   }, 40_000);
 });
 
