@@ -42,7 +42,9 @@ export class ListenerService {
   readonly #links = new Set<SystemLink>();
   #board: ConnectionBoard | undefined;
 
-  constructor(private readonly o: ListenerOptions) {}
+  constructor(private readonly o: ListenerOptions) {
+    o.metrics.links.watch('listener', () => [...this.#links].map((link) => link.view()));
+  }
 
   /** Whether every port is listened on; what readiness asks. */
   get isListening(): boolean {

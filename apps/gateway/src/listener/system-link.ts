@@ -5,7 +5,10 @@ import { SmppLink, STATUS } from '@countersign/smpp';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer, MessagePdu } from '@countersign/smpp';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
+import type { InboundLink } from '../inbound/inbound-link.js';
 import type { InboundService } from '../inbound/inbound.service.js';
+import type { LinkView } from '../link.metrics.js';
+import type { LinkMeter } from '../link-meter.js';
 import type { MessageRate } from './message-rate.js';
 import { SeenRate } from './seen-rate.js';
 import type { Peer, SystemGate } from './system-gate.js';
@@ -46,9 +49,12 @@ interface Guest {
 /** One connection of a system that connects in: who it is, what it may do, and its messages. */
 export class SystemLink {
   readonly #link: SmppLink;
+  readonly #meter: LinkMeter;
   /** Settles when the connection is over. */
   readonly ended: Promise<void>;
   #system: SmppSystem | null = null;
+  /** What messages are treated by: made once for many of them. */
+  #inbound: InboundLink | null = null;
   #guest: Guest | null = null;
   #state: LinkState = 'open';
   #closing: Promise<void> | undefined;
@@ -60,7 +66,8 @@ export class SystemLink {
     private readonly peer: Peer,
     private readonly o: SystemLinkOptions,
   ) {
-    o.metrics.moveLink('listener', null, this.#state);
+    const meter = o.metrics.links.meter('listener');
+    this.#meter = meter;
     this.#link = new SmppLink(socket, {
       role: 'smsc',
       timers: TIMERS,
@@ -72,7 +79,7 @@ export class SystemLink {
       onMessage: (pdu) => this.accept(pdu),
       sendAgainStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
       onChange: (state) => this.moveTo(state),
-      onPdu: (direction, pdu) => o.metrics.countPdu('listener', direction, pdu),
+      onPdu: (direction, pdu) => meter.see(direction, pdu, performance.now()),
       onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),
     });
     this.ended = this.#link.closed.then(({ reason }) => this.end(reason));
@@ -110,9 +117,16 @@ export class SystemLink {
     };
   }
 
+  view(): LinkView {
+    const { state, windowUsed } = this.#link;
+    const boundMs = this.#guest === null ? null : performance.now() - this.#guest.sinceMs;
+    return { peer: this.#system?.systemId ?? '', state, windowUsed, window: WINDOW, boundMs };
+  }
+
   /** Takes on what the system's row says now; messages from here on are treated by it. */
   adopt(system: SmppSystem): void {
     this.#system = system;
+    this.#inbound = { ...system, peer: system.systemId };
     this.o.gate.limit(system);
   }
 
@@ -133,7 +147,7 @@ export class SystemLink {
     const about = { systemId: request.systemId, bindType: request.bindType, ...this.peer };
     const admission = await gate.admit(request, this.peer);
     if (!admission.admitted) {
-      metrics.refusedBinds.inc({ refusal: admission.refusal });
+      metrics.links.refusedBinds.inc({ refusal: admission.refusal });
       logger.warn({ ...about, refusal: admission.refusal }, 'a bind was refused');
       return { status: admission.status };
     }
@@ -144,6 +158,8 @@ export class SystemLink {
     }
     const { system, rate, leave } = admission;
     this.#system = system;
+    this.#inbound = { ...system, peer: system.systemId };
+    this.#meter.belongsTo(system.systemId);
     const sinceMs = performance.now();
     this.#guest = { rate, leave, sinceMs, seen: new SeenRate(sinceMs), throttled: 0 };
     logger.info({ ...about, carrier: system.carrier }, 'a system bound');
@@ -152,17 +168,16 @@ export class SystemLink {
 
   private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
     // The engine hands on no message before the bind.
-    if (this.#system === null || this.#guest === null) return { status: STATUS.ESME_RINVBNDSTS };
+    if (this.#inbound === null || this.#guest === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
     this.#guest.seen.count(nowMs);
-    if (this.#guest.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#system);
+    if (this.#guest.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#inbound);
     this.#guest.throttled += 1;
     this.o.metrics.messagesSentBack.inc({ reason: 'throttled' });
     return { status: STATUS.ESME_RTHROTTLED };
   }
 
   private moveTo(state: LinkState): void {
-    this.o.metrics.moveLink('listener', this.#state, state === 'closed' ? null : state);
     const wasKnown = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
     if (this.#guest !== null && !wasKnown && state !== 'closed') this.o.onBound();

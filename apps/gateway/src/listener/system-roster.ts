@@ -25,6 +25,8 @@ export class SystemRoster {
   #startedMs = Number.NEGATIVE_INFINITY;
   /** A read that has not begun: who joins it sees what is true now. */
   #next: Promise<void> | null = null;
+  /** The one under way, or the last; never two at a time, so that none brings back what an older one saw. */
+  #current: Promise<void> = Promise.resolve();
   readonly #heard: ((startedMs: number) => void)[] = [];
 
   constructor(private readonly o: SystemRosterOptions) {}
@@ -78,8 +80,14 @@ export class SystemRoster {
   }
 
   private async readNext(): Promise<void> {
+    await this.#current.catch(() => undefined);
     await delay(Math.max(0, this.#startedMs + BETWEEN_READS_MS - performance.now()));
     this.#next = null;
+    this.#current = this.read();
+    await this.#current;
+  }
+
+  private async read(): Promise<void> {
     const startedMs = performance.now();
     this.#startedMs = startedMs;
     const systems = await this.o.carriers.listSystems();
