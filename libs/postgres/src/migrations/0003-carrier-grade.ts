@@ -61,7 +61,7 @@ const QUEUES = [
   // Attempts before engineers began the schedule of a delivery anew.
   `ALTER TABLE deliveries ADD COLUMN attempts_before smallint NOT NULL DEFAULT 0`,
   `CREATE INDEX deliveries_failed ON deliveries (id) WHERE status = 'failed'`,
-  `CREATE INDEX outbound_messages_failed ON outbound_messages (id) WHERE state = 'failed' AND NOT test`,
+  `CREATE INDEX outbound_messages_lost ON outbound_messages (state, id) WHERE state IN ('undelivered', 'failed')`,
   `CREATE INDEX audit_entries_thing ON audit_entries (resource_id, id)`,
 ];
 
@@ -79,7 +79,7 @@ const INDEXES = [
   'messages_fate',
   'messages_unmatched_source',
   'deliveries_failed',
-  'outbound_messages_failed',
+  'outbound_messages_lost',
   'audit_entries_thing',
 ];
 
