@@ -141,8 +141,9 @@ describe('when it stops', () => {
       'stop reconnecting',
       'answer what came in, unbind',
       'drain the batchers',
+      'leave the gateways',
       'stop housekeeping',
-      'close the bell',
+      'close the bell and the bus',
       'close the database',
       'close operations',
     ]);
