@@ -1,5 +1,5 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { ConcatenationStore, DeliveryLedger } from '@countersign/carriers';
+import { ConcatenationStore, DeliveryLedger, OutboundQueue } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
@@ -8,8 +8,10 @@ import { GatewayMetrics } from './gateway.metrics.js';
 import { Housekeeping } from './housekeeping.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { ListenerService } from './listener/listener.service.js';
+import { LeaseKeeper } from './leases/lease-keeper.js';
 import { LOGGER } from './logger.token.js';
 import { readinessChecks } from './readiness.js';
+import { watchStores } from './store-gauges.js';
 
 export const operationsProviders: FactoryProvider[] = [
   {
@@ -31,7 +33,16 @@ export const operationsProviders: FactoryProvider[] = [
   },
   {
     provide: OpsServer,
-    inject: [GatewaySettings, Metrics, Database, DatabaseClock, InboundService, ListenerService],
+    inject: [
+      GatewaySettings,
+      Metrics,
+      Database,
+      DatabaseClock,
+      InboundService,
+      ListenerService,
+      LeaseKeeper,
+      ServerKeys,
+    ],
     useFactory: (
       { opsHost: host, opsPort: port }: GatewaySettings,
       metrics: Metrics,
@@ -39,6 +50,12 @@ export const operationsProviders: FactoryProvider[] = [
       clock: DatabaseClock,
       inbound: InboundService,
       listener: ListenerService,
-    ) => new OpsServer({ host, port, metrics, checks: readinessChecks({ database, clock, inbound, listener }) }),
+      leases: LeaseKeeper,
+      keys: ServerKeys,
+    ) => {
+      const [queue, concatenations] = [new OutboundQueue(), new ConcatenationStore(keys)];
+      watchStores(metrics, { database, queue, concatenations, leasesHeld: () => leases.held.size });
+      return new OpsServer({ host, port, metrics, checks: readinessChecks({ database, clock, inbound, listener }) });
+    },
   },
 ];

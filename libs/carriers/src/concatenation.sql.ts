@@ -29,6 +29,13 @@ export const STORE_PARTS = `
     AS input (key, part_number, text_sealed)
   ON CONFLICT (key, part_number) DO UPDATE SET text_sealed = excluded.text_sealed`;
 
+/** Parts of long messages that are not whole yet. $1 how many messages are looked at, at most. */
+export const COUNT_WAITING_PARTS = `
+  SELECT coalesce(sum(present), 0)::int AS parts FROM (
+    SELECT count(*) AS present FROM (SELECT key, total FROM concatenations LIMIT $1) AS whole
+      JOIN concatenation_parts AS part ON part.key = whole.key
+    GROUP BY whole.key, whole.total HAVING count(*) < whole.total) AS waiting`;
+
 /** Drops long messages that no part has joined for a while, as many as asked for. $1 seconds, $2 how many at most. */
 export const PURGE_WHOLES = `
   DELETE FROM concatenations WHERE key IN (

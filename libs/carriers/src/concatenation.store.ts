@@ -1,12 +1,21 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
-import { FORGET_PARTS, LOCK_WHOLES, PURGE_WHOLES, READ_PARTS, STORE_PARTS } from './concatenation.sql.js';
+import {
+  COUNT_WAITING_PARTS,
+  FORGET_PARTS,
+  LOCK_WHOLES,
+  PURGE_WHOLES,
+  READ_PARTS,
+  STORE_PARTS,
+} from './concatenation.sql.js';
 
 /** Parts further apart than this are of two messages that happen to share a reference; phones count to 255. */
 export const PARTS_BELONG_SECONDS = 600;
 /** Of a part's text this much is stored: many times what one SMS holds, and a bound for 255 of them. */
 export const MAX_STORED_PART_CHARACTERS = 2048;
 const PURGE_BATCH = 500;
+/** More unfinished messages than this are not looked at: something is badly wrong by then. */
+const MAX_COUNTED = 10_000;
 
 /** What the parts of one long message have in common. */
 export interface WholeMessage {
@@ -61,6 +70,11 @@ export class ConcatenationStore {
   /** Forgets messages that no part has joined for that long; answers how many. Call again while it answers 500. */
   async purgeOld(db: Executor, olderThanSeconds: number): Promise<number> {
     return (await db.query(PURGE_WHOLES, [olderThanSeconds, PURGE_BATCH])).length;
+  }
+
+  /** Parts that wait for the rest of their message now, of 10,000 messages at most. */
+  async waiting(db: Executor): Promise<number> {
+    return (await db.query<{ parts: number }>(COUNT_WAITING_PARTS, [MAX_COUNTED]))[0]?.parts ?? 0;
   }
 
   /** Stored texts by message and part number, of messages that are locked from here on. */

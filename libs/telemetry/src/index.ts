@@ -1,7 +1,7 @@
 export { runDaemon, type DaemonOptions, type Started } from './daemon.js';
 export { DeadlineError, withinDeadline } from './deadline.js';
 export { createLogger, type Logger, type LoggerOptions } from './logger.js';
-export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions } from './metrics.js';
+export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer, type OpsServerOptions } from './ops-server.js';
 export { type Check, type CheckResult, type ReadinessReport } from './readiness.js';

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { withinDeadline } from './deadline.js';
 
 /** A metric's name without the `countersign_` before it, what it counts, and the names of its labels. */
 export interface MetricOptions<Label extends string> {
@@ -10,8 +11,16 @@ export interface MetricOptions<Label extends string> {
 }
 
 export interface GaugeOptions<Label extends string> extends MetricOptions<Label> {
-  /** Read when the metrics are asked for, in place of being set; what it throws leaves the last value. */
+  /** Read when the metrics are asked for, in place of being set; what it throws, or takes over a second for, leaves the last value. */
   readonly read?: () => number | Promise<number>;
+  /** As `read`, for a gauge with labels: all it shows from now on. What it leaves out is gone, not zero. */
+  readonly readAll?: () => Iterable<Reading<Label>> | Promise<Iterable<Reading<Label>>>;
+}
+
+/** One line of a gauge. */
+export interface Reading<Label extends string> {
+  readonly labels: Readonly<Record<Label, string>>;
+  readonly value: number;
 }
 
 export interface HistogramOptions<Label extends string> extends MetricOptions<Label> {
@@ -20,6 +29,8 @@ export interface HistogramOptions<Label extends string> extends MetricOptions<La
 }
 
 const PREFIX = 'countersign_';
+/** A store that is away must not keep the other metrics waiting. */
+const READ_DEADLINE_MS = 1_000;
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** The metrics of one process, with Node's own beside them. */
@@ -37,13 +48,14 @@ export class Metrics {
   }
 
   gauge<Label extends string = never>(options: GaugeOptions<Label>): Gauge<Label> {
-    const { read } = options;
+    const { read, readAll } = options;
+    if (readAll !== undefined) return this.#gaugeOf(options, readAll);
     if (read === undefined) return new Gauge<Label>(this.#common(options));
     return new Gauge<Label>({
       ...this.#common(options),
       async collect() {
         try {
-          this.set(await read());
+          this.set(await withinDeadline(READ_DEADLINE_MS, read));
         } catch {
           // The check of the same part fails on /readyz; one gauge must not take the other metrics with it.
         }
@@ -61,6 +73,24 @@ export class Metrics {
   /** The exposition text and its media type. */
   async render(): Promise<{ readonly contentType: string; readonly text: string }> {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #gaugeOf<Label extends string>(
+    options: GaugeOptions<Label>,
+    readAll: NonNullable<GaugeOptions<Label>['readAll']>,
+  ): Gauge<Label> {
+    return new Gauge<Label>({
+      ...this.#common(options),
+      async collect() {
+        try {
+          const readings = await withinDeadline(READ_DEADLINE_MS, readAll);
+          this.reset();
+          for (const { labels, value } of readings) this.set({ ...labels }, value);
+        } catch {
+          // As above.
+        }
+      },
+    });
   }
 
   #common<Label extends string>(

@@ -81,6 +81,8 @@ describe('the operations port', () => {
     const { metrics, url } = await start({});
     metrics.counter({ name: 'mo_total', help: 'MOs', labels: ['fate'] }).inc({ fate: 'matched' }, 2);
     metrics.gauge({ name: 'queued', help: 'Queued', read: () => 7 });
+    const readAll = () => [{ labels: { bind: 'north' }, value: 2 }];
+    metrics.gauge({ name: 'links', help: 'Links', labels: ['bind'], readAll });
     metrics.gauge({ name: 'broken', help: 'Broken', read: () => Promise.reject(new Error('away')) });
     metrics.histogram({ name: 'answer_seconds', help: 'Answer' }).observe(0.003);
     const answer = await fetch(`${url}/metrics`);
@@ -88,6 +90,7 @@ describe('the operations port', () => {
     expect(answer.headers.get('content-type')).toContain('text/plain');
     expect(text).toContain('countersign_mo_total{fate="matched",app="test"} 2');
     expect(text).toContain('countersign_queued{app="test"} 7');
+    expect(text).toContain('countersign_links{bind="north",app="test"} 2');
     expect(text).toContain('countersign_answer_seconds_bucket{le="0.005",app="test"} 1');
   });
 

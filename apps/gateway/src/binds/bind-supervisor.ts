@@ -23,6 +23,7 @@ import {
 import type { InboundLink } from '../inbound/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-keeper.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
+import type { LinkView } from '../link.metrics.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';
 import { linkEndsOf } from '../recorder/link-ends.js';
 import { afterAttempt, freshCourse, type AttemptEnd, type Course } from './backoff.js';
@@ -56,10 +57,10 @@ export interface SupervisorOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly recorder: Pick<FlightRecorder, 'tap'>;
   onMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer;
-  /** Every PDU, its secrets in clear. */
-  onPdu(bind: Bind, slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  /** Every PDU, its secrets in clear; the time is the monotonic clock's. */
+  onPdu(bind: Bind, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void;
   /** Told of every state that the connection enters. */
-  onState(bind: Bind, from: ConnectionState, to: ConnectionState, note: BindNote): void;
+  onState(bind: Bind, to: ConnectionState, note: BindNote): void;
 }
 
 /**
@@ -71,6 +72,8 @@ export class BindSupervisor implements LeasedConnection {
   #inbound: InboundLink;
   #course: Course;
   #link: SmppLink | null = null;
+  /** By the monotonic clock; null unless it is bound. */
+  #boundAtMs: number | null = null;
   #stopping = false;
   /** Aborted to end the present attempt or wait at once; each attempt has its own. */
   #turn = new AbortController();
@@ -83,7 +86,7 @@ export class BindSupervisor implements LeasedConnection {
     private readonly o: SupervisorOptions,
   ) {
     this.#bind = bind;
-    this.#inbound = { ...bind, lease: guard.lease };
+    this.#inbound = { ...bind, peer: bind.name, lease: guard.lease };
     this.#course = freshCourse(guard.lease.slot, bind.hosts.length);
     this.#gauge = new ConnectionGauge(performance.now(), this.now());
     this.#ended = this.supervise();
@@ -95,6 +98,12 @@ export class BindSupervisor implements LeasedConnection {
 
   status(): ConnectionStatus {
     return this.#gauge.read(performance.now(), this.#link);
+  }
+
+  view(): LinkView {
+    const boundMs = this.#boundAtMs === null ? null : performance.now() - this.#boundAtMs;
+    const { name: peer, sendWindow: window } = this.#bind;
+    return { peer, state: this.state, windowUsed: this.#link?.windowUsed ?? 0, window, boundMs };
   }
 
   /** Null unless it is bound, may send and holds its lease. */
@@ -110,7 +119,7 @@ export class BindSupervisor implements LeasedConnection {
   async adopt(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
     this.#bind = bind;
-    this.#inbound = { ...bind, lease: this.guard.lease };
+    this.#inbound = { ...bind, peer: bind.name, lease: this.guard.lease };
     if (isSameConnection(before, bind)) {
       if (before.sendWindow !== bind.sendWindow) this.#link?.setWindow(bind.sendWindow);
       return;
@@ -155,7 +164,7 @@ export class BindSupervisor implements LeasedConnection {
     const nowMs = performance.now();
     if (direction === 'in' && !this.guard.holds(nowMs)) this.fence('the lease is not held');
     this.#gauge.count(direction, pdu, nowMs);
-    this.o.onPdu(this.#bind, this.guard.lease.slot, direction, pdu);
+    this.o.onPdu(this.#bind, direction, pdu, nowMs);
   }
 
   private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
@@ -179,6 +188,7 @@ export class BindSupervisor implements LeasedConnection {
       const { signal } = this.#turn;
       const { end, reason } = await this.attempt(signal);
       this.#link = null;
+      this.#boundAtMs = null;
       if (signal.aborted || this.isStopping()) {
         this.enter('unbound', { reason });
         continue;
@@ -231,6 +241,7 @@ export class BindSupervisor implements LeasedConnection {
       return { end: { kind: 'refused', status }, reason: `the bind was refused with ${statusName(status)}` };
     }
     const boundAtMs = performance.now();
+    this.#boundAtMs = boundAtMs;
     // It may have changed while the carrier thought about the bind.
     link.setWindow(this.#bind.sendWindow);
     this.enter('bound', { host });
@@ -239,9 +250,8 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private enter(state: ConnectionState, note: BindNote): void {
-    const from = this.state;
     this.#gauge.enter(state, this.now(), note.host);
-    this.o.onState(this.#bind, from, state, note);
+    this.o.onState(this.#bind, state, note);
   }
 
   private now(): Date {

@@ -55,6 +55,8 @@ export interface BindsOptions {
  */
 export class BindsService {
   readonly #supervisors = new Map<string, BindSupervisor>();
+  /** All of them, those on their way out too: what metrics show. */
+  readonly #alive = new Set<BindSupervisor>();
   /** Connections on their way out; one that is wanted again waits for its old link to be gone. */
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #onBound: (() => void)[] = [];
@@ -69,6 +71,7 @@ export class BindsService {
 
   constructor(private readonly o: BindsOptions) {
     o.leases.onLost(({ guard }) => this.forget(guard));
+    o.metrics.links.watch('bind', () => [...this.#alive].map((supervisor) => supervisor.view()));
   }
 
   /** The connections of this bind that may send now; none when it is not bound here. */
@@ -78,6 +81,11 @@ export class BindsService {
       if (guard.lease.bindId === bindId && sender !== null) senders.push(sender);
     }
     return senders;
+  }
+
+  /** All connections that may send now. */
+  senders(): BindSender[] {
+    return [...this.#supervisors.values()].map(({ sender }) => sender).filter((sender) => sender !== null);
   }
 
   /** To send by the connection that is held under this lease; null unless it is bound now and may send. */
@@ -113,9 +121,9 @@ export class BindsService {
     this.#subscription?.close();
     clearTimeout(this.#runOut);
     for (const supervisor of this.#supervisors.values()) supervisor.stopReconnecting();
-    await this.#periodic?.stop();
     // Without the database nobody counts gateways.
-    await this.o.leases.stopTaking().catch((error: unknown) => this.o.logger.debug({ err: error }, 'leases'));
+    const said = this.o.leases.stopTaking().catch((error: unknown) => this.o.logger.debug({ err: error }, 'leases'));
+    await Promise.all([this.#periodic?.stop(), said]);
   }
 
   /**
@@ -132,6 +140,7 @@ export class BindsService {
     const survey = await this.o.leases.survey();
     const binds = await this.o.carriers.listBinds();
     const wanted = new Map(binds.filter(({ enabled }) => enabled).map((bind) => [bind.id, bind]));
+    this.o.metrics.links.want(wanted.values());
     for (const [key, supervisor] of this.#supervisors) {
       const { bindId, slot } = supervisor.guard.lease;
       const bind = wanted.get(bindId);
@@ -196,7 +205,7 @@ export class BindsService {
 
   private async end(supervisor: BindSupervisor, withinMs: number): Promise<void> {
     await supervisor.stop(withinMs);
-    this.o.metrics.moveLink('bind', supervisor.state, null);
+    this.#alive.delete(supervisor);
     await Promise.all(this.#beforeRelease.map((written) => written(supervisor.guard.lease)));
     await this.o.leases
       .release(supervisor)
@@ -215,30 +224,33 @@ export class BindsService {
     );
     const left = supervisor.stop(0).finally(() => {
       this.#leaving.delete(key);
-      this.o.metrics.moveLink('bind', supervisor.state, null);
+      this.#alive.delete(supervisor);
       this.#periodic?.nudge();
     });
     this.#leaving.set(key, left);
   }
 
   private supervise(guard: LeaseGuard, bind: Bind): BindSupervisor {
-    this.o.metrics.moveLink('bind', null, 'unbound');
+    const meter = this.o.metrics.links.meter('bind', bind.name);
     const supervisor = new BindSupervisor(guard, bind, {
       keys: this.o.keys,
       clock: this.o.clock,
       recorder: this.o.recorder,
       onMessage: (pdu, link) => this.o.inbound.accept(pdu, link),
-      onPdu: (_bind, _slot, direction, pdu) => this.o.metrics.countPdu('bind', direction, pdu),
+      onPdu: ({ name }, direction, pdu, nowMs) => {
+        meter.belongsTo(name);
+        meter.see(direction, pdu, nowMs);
+      },
       onState: (...change) => this.note(...change),
     });
     this.#supervisors.set(slotKey(guard.lease), supervisor);
+    this.#alive.add(supervisor);
     return supervisor;
   }
 
-  private note(bind: Bind, from: ConnectionState, to: ConnectionState, note: BindNote): void {
+  private note(bind: Bind, to: ConnectionState, note: BindNote): void {
     const { metrics, logger, leases, bus } = this.o;
-    metrics.moveLink('bind', from, to);
-    if (note.retryInMs !== undefined) metrics.reconnects.inc({ bind: bind.name });
+    if (note.retryInMs !== undefined) metrics.links.reconnects.inc({ bind: metrics.links.labelOf('bind', bind.name) });
     const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
     if (to === 'bound') for (const heard of this.#onBound) heard();
     leases.nudge();

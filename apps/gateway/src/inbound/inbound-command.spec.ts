@@ -7,6 +7,7 @@ const ID = '01890000-0000-7000-8000-000000000001';
 const OTHER_ID = '01890000-0000-7000-8000-000000000002';
 const link: InboundLink = {
   id: OTHER_ID,
+  peer: 'north-1',
   carrier: 'north',
   trustedForMo: true,
   defaultAlphabet: 'gsm',

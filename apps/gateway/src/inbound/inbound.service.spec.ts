@@ -14,6 +14,7 @@ const THROTTLED = 0x58;
 const RECEIPT_TAKEN = 0x77;
 const link: InboundLink = {
   id: ID,
+  peer: 'north-1',
   carrier: 'north',
   trustedForMo: true,
   defaultAlphabet: 'gsm',

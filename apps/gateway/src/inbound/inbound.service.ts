@@ -58,9 +58,7 @@ export class InboundService {
     return this.#batcher.add(command).then(
       (verdict) => {
         if (verdict === null) return this.fenced(link);
-        const { fate } = verdict;
-        this.o.metrics.messages.inc({ fate });
-        this.o.metrics.answerSeconds.observe((performance.now() - receivedMs) / 1_000);
+        this.measure(verdict, link, (performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
       },
       (error: unknown) => this.sendAgain(error, link),
@@ -70,6 +68,13 @@ export class InboundService {
   /** Resolves once everything that came in is answered. */
   drain(): Promise<void> {
     return this.#batcher.drain();
+  }
+
+  private measure({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
+    const whose = this.o.metrics.whose(link);
+    this.o.metrics.messages.inc({ fate, ...whose });
+    this.o.metrics.answerSeconds.observe(seconds);
+    if (fate === 'matched') this.o.metrics.matchSeconds.observe(whose, seconds);
   }
 
   /** The connection is another gateway's by now: what came over it is sent again, and comes there. */

@@ -1,6 +1,7 @@
 import { slotKey, type BindLease } from '@countersign/carriers';
 import type { ResponsePdu } from '@countersign/smpp';
 import type { BindSender } from '../binds/bind-supervisor.js';
+import type { Pace } from '../link.metrics.js';
 import type { BindRoom } from './delivery-plan.js';
 import { SendLane, type LaneTerms } from './send-lane.js';
 
@@ -36,6 +37,14 @@ export class BindLanes {
     }
     if (best !== null) return roomOf(best);
     return fullForMs === Infinity ? null : { fullForMs };
+  }
+
+  /** What these connections may send a second now; as agreed on until something was sent by them. */
+  pacesOf(senders: Iterable<BindSender>): Pace[] {
+    return [...senders].map(({ bind, lease }) => {
+      const agreed = bind.submitPerSecond / bind.connections;
+      return { bind: bind.name, agreed, perSecond: this.lanes.get(slotKey(lease))?.perSecond ?? agreed };
+    });
   }
 
   take(lease: BindLease): void {

@@ -40,8 +40,12 @@ export const outboundProviders: FactoryProvider[] = [
   },
   {
     provide: BindLanes,
-    inject: [BindsService],
-    useFactory: (binds: BindsService) => new BindLanes(binds),
+    inject: [BindsService, GatewayMetrics],
+    useFactory: (binds: BindsService, metrics: GatewayMetrics) => {
+      const lanes = new BindLanes(binds);
+      metrics.links.watchPaces(() => lanes.pacesOf(binds.senders()));
+      return lanes;
+    },
   },
   {
     provide: OtherGateways,

@@ -43,18 +43,18 @@ export class ReceiptsService {
   accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receipt = parseReceipt(pdu);
     if (receipt === null) {
-      this.o.metrics.receipts.inc({ fate: 'unreadable' });
+      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.whose(link) });
       this.o.metrics.orphanReceipts.inc();
       return { status: STATUS.ESME_ROK };
     }
     const { messageId: smscMessageId, state, networkError } = receipt;
     if (state === 'undecided') {
-      this.o.metrics.receipts.inc({ fate: 'undecided' });
+      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.whose(link) });
       return { status: STATUS.ESME_ROK };
     }
     return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError }).then(
       (fate) => {
-        this.o.metrics.receipts.inc({ fate });
+        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.whose(link) });
         return { status: STATUS.ESME_ROK };
       },
       (error: unknown) => this.sendAgain(error, link),
@@ -73,7 +73,7 @@ export class ReceiptsService {
   }
 
   private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.receipts.inc({ fate: 'sent_back' });
+    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.whose(link) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;

@@ -64,6 +64,12 @@ export class SendLane {
     return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, halfMs));
   }
 
+  /** What may be sent a second now; null while it cannot send. */
+  get perSecond(): number | null {
+    const terms = this.terms();
+    return terms === null ? null : at(this.rateNow(terms), performance.now()).perSecond;
+  }
+
   take(): void {
     this.#inHand++;
   }

@@ -1,0 +1,220 @@
+import { STATUS, type Pdu } from '@countersign/smpp';
+import type { Metrics, Reading } from '@countersign/telemetry';
+import { LinkMeter, type Direction, type PeerCounts, type TimedCommand } from './link-meter.js';
+import { PeerNames } from './peer-names.js';
+
+/** bind: we connected out. listener: they connected in. */
+export type Side = 'bind' | 'listener';
+
+/** A link as it is now. */
+export interface LinkView {
+  /** The name of the bind, or the system_id; empty while nobody has bound. */
+  readonly peer: string;
+  readonly state: string;
+  readonly windowUsed: number;
+  readonly window: number;
+  /** How long it has been bound; null unless it is. */
+  readonly boundMs: number | null;
+}
+
+/** What a bind of ours may send a second now, and what was agreed on. */
+export interface Pace {
+  readonly bind: string;
+  readonly perSecond: number;
+  readonly agreed: number;
+}
+
+const MS_PER_SECOND = 1_000;
+const UNKNOWN_STATUS = -1;
+const NOBODY = '';
+const STATUS_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(STATUS).map(([name, code]) => [code, name]));
+
+interface Counted {
+  inc(): void;
+}
+type StatusCounters = Map<number, Counted>;
+
+type PeerLabel = 'side' | 'peer';
+
+/** The figures of links, for each bind and each system by itself. */
+export class LinkMetrics {
+  readonly reconnects;
+  readonly refusedBinds;
+  /** Of binds and of systems apart: many of the one leave the other their names. */
+  readonly #names = { bind: new PeerNames(), listener: new PeerNames() };
+  readonly #views = new Map<Side, () => Iterable<LinkView>>();
+  readonly #counts = new Map<string, PeerCounts>();
+  readonly #pdus;
+  readonly #throttles;
+  readonly #responseSeconds;
+  readonly #wanted = new Map<string, number>();
+  #paces: () => Iterable<Pace> = () => [];
+
+  constructor(metrics: Metrics) {
+    this.#pdus = metrics.counter({
+      name: 'smpp_pdus_total',
+      help: 'PDUs read and written.',
+      labels: ['side', 'direction', 'command', 'status', 'peer'],
+    });
+    this.#throttles = metrics.counter({
+      name: 'smpp_throttles_total',
+      help: 'Answers that ask for time (0x58, 0x14); in: carriers slow us down, out: we slow them down.',
+      labels: ['side', 'direction', 'peer'],
+    });
+    this.#responseSeconds = metrics.histogram({
+      name: 'smpp_response_seconds',
+      help: 'From a request of ours to its answer.',
+      labels: ['side', 'command', 'peer'],
+    });
+    this.reconnects = metrics.counter({
+      name: 'smpp_reconnects_total',
+      help: 'Attempts of a bind of ours to come back after a link or an attempt had failed.',
+      labels: ['bind'],
+    });
+    this.refusedBinds = metrics.counter({
+      name: 'smpp_refused_binds_total',
+      help: 'Binds of others that were refused.',
+      labels: ['refusal'],
+    });
+    this.#gauges(metrics);
+  }
+
+  /** Shows the links of that side from now on; each side has one source. Must not throw. */
+  watch(side: Side, views: () => Iterable<LinkView>): void {
+    this.#views.set(side, views);
+  }
+
+  /** Shows what the binds may send from now on. */
+  watchPaces(paces: () => Iterable<Pace>): void {
+    this.#paces = paces;
+  }
+
+  /** How many connections each enabled bind wants, over all gateways. */
+  want(binds: Iterable<{ readonly name: string; readonly connections: number }>): void {
+    this.#wanted.clear();
+    for (const { name, connections } of binds) {
+      const peer = this.labelOf('bind', name);
+      this.#wanted.set(peer, (this.#wanted.get(peer) ?? 0) + connections);
+    }
+  }
+
+  /** For one connection after another of a bind, or one connection of a system, which is nobody's until it binds. */
+  meter(side: Side, name = NOBODY): LinkMeter {
+    return new LinkMeter((peer) => this.#countsOf(side, peer), name);
+  }
+
+  /** What a bind or a system is called in every metric. */
+  labelOf(side: Side, name: string): string {
+    return name === NOBODY ? NOBODY : this.#names[side].labelOf(name);
+  }
+
+  /** On the way of every PDU, so all is looked up once and kept. */
+  #countsOf(side: Side, name: string): PeerCounts {
+    const peer = this.labelOf(side, name);
+    const key = `${side} ${peer}`;
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const timers = new Map<TimedCommand, { observe(seconds: number): void }>();
+    const counts = {
+      count: this.#counterOf(side, peer),
+      throttled: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),
+      answered: (command: TimedCommand, seconds: number): void => {
+        let timer = timers.get(command);
+        if (timer === undefined) timers.set(command, (timer = this.#responseSeconds.labels({ side, command, peer })));
+        timer.observe(seconds);
+      },
+    };
+    this.#counts.set(key, counts);
+    return counts;
+  }
+
+  #counterOf(side: Side, peer: string): PeerCounts['count'] {
+    const known = { in: new Map<string, StatusCounters>(), out: new Map<string, StatusCounters>() };
+    return (direction: Direction, { command, status }: Pdu): void => {
+      const byStatus = known[direction].get(command) ?? new Map<number, Counted>();
+      if (byStatus.size === 0) known[direction].set(command, byStatus);
+      const code = STATUS_NAMES.has(status) ? status : UNKNOWN_STATUS;
+      let counter = byStatus.get(code);
+      if (counter === undefined) {
+        const name = STATUS_NAMES.get(code) ?? 'unknown';
+        byStatus.set(code, (counter = this.#pdus.labels({ side, direction, command, status: name, peer })));
+      }
+      counter.inc();
+    };
+  }
+
+  #gauges(metrics: Metrics): void {
+    const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+    const shown = (name: string, help: string, value: (links: readonly LinkView[]) => number | null): void => {
+      metrics.gauge({ name, help, labels: ['side', 'peer'], readAll: () => this.#perPeer(value) });
+    };
+    metrics.gauge({
+      name: 'smpp_links',
+      help: 'Links by side (bind: we connected out, listener: they connected in) and state.',
+      labels: ['side', 'state', 'peer'],
+      readAll: () => this.#perState(),
+    });
+    shown('smpp_window_used', 'Requests of ours that are unanswered, on bound links.', (links) =>
+      sum(links.map(({ windowUsed }) => windowUsed)),
+    );
+    shown('smpp_window_size', 'Requests of ours that may be unanswered, on bound links.', (links) =>
+      sum(links.map(({ window }) => window)),
+    );
+    shown('smpp_link_age_seconds', 'Since when the youngest bound link has been bound.', (links) => {
+      return Math.min(...links.map(({ boundMs }) => boundMs ?? 0)) / MS_PER_SECOND;
+    });
+    metrics.gauge({
+      name: 'smpp_connections_wanted',
+      help: 'Connections that the rows of enabled binds ask for, over all gateways.',
+      labels: ['bind'],
+      readAll: () => [...this.#wanted].map(([bind, value]) => ({ labels: { bind }, value })),
+    });
+    this.#paceGauge(metrics, 'smpp_pace_per_second', 'What the links here may send now.', 'perSecond');
+    this.#paceGauge(metrics, 'smpp_agreed_pace_per_second', 'What was agreed on for the links here.', 'agreed');
+  }
+
+  #paceGauge(metrics: Metrics, name: string, help: string, of: 'perSecond' | 'agreed'): void {
+    const readAll = (): Reading<'bind'>[] => {
+      const paces = new Map<string, number>();
+      for (const pace of this.#paces()) {
+        const bind = this.labelOf('bind', pace.bind);
+        paces.set(bind, (paces.get(bind) ?? 0) + pace[of]);
+      }
+      return [...paces].map(([bind, value]) => ({ labels: { bind }, value }));
+    };
+    metrics.gauge({ name, help, labels: ['bind'], readAll });
+  }
+
+  #perPeer(value: (links: readonly LinkView[]) => number | null): Reading<PeerLabel>[] {
+    const readings: Reading<PeerLabel>[] = [];
+    for (const [side, views] of this.#views) {
+      const bound = [...views()].filter(({ boundMs }) => boundMs !== null);
+      for (const [peer, links] of groupOf(bound, (link) => this.labelOf(side, link.peer))) {
+        const reading = value(links);
+        if (reading !== null) readings.push({ labels: { side, peer }, value: reading });
+      }
+    }
+    return readings;
+  }
+
+  #perState(): Reading<PeerLabel | 'state'>[] {
+    return [...this.#views].flatMap(([side, views]) =>
+      [...groupOf(views(), ({ peer }) => this.labelOf(side, peer))].flatMap(([peer, links]) =>
+        [...groupOf(links, ({ state }) => state)].map(([state, { length: value }]) => {
+          return { labels: { side, state, peer }, value };
+        }),
+      ),
+    );
+  }
+}
+
+function groupOf<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
