@@ -54,10 +54,9 @@ const INSERT_HOURS = `
   FROM hours, unnest(ARRAY['US', 'GB', 'DE', 'BR', 'IN']) AS country`;
 
 const INSERT_PRICES = `
-  INSERT INTO prices (id, channel, country, usd, from_at)
-  SELECT gen_random_uuid(), channel, country, 0.0079, to_timestamp(0)
-  FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country
-  ON CONFLICT DO NOTHING`;
+  INSERT INTO price_spans (price_id, channel, country, usd, from_at, held_from)
+  SELECT gen_random_uuid(), channel, country, 0.0079, to_timestamp(0), to_timestamp(0)
+  FROM unnest(ARRAY['rcs', 'sms_fallback', 'sms_otp']) AS channel, unnest(ARRAY['*', 'US', 'GB']) AS country`;
 
 /**
  * Puts the sessions of some days into the tables as a month of service would have left them: the hours that are over as

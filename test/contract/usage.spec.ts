@@ -1,4 +1,4 @@
-import { AccountStore, type Scope } from '@countersign/accounts';
+import { AccountStore, PriceStore, type Scope } from '@countersign/accounts';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
@@ -14,6 +14,7 @@ beforeAll(async () => {
   room = await ControlPlaneRoom.open({ RETENTION_DAYS: '1' });
   accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
   await room.database.query('DELETE FROM prices');
+  await room.database.query('DELETE FROM price_spans');
 });
 afterAll(() => room.close());
 
@@ -187,6 +188,24 @@ describe('estimatedCostUsd', () => {
       const day = iso(sessions[0]?.createdMs ?? 0).slice(0, 10);
       expect(breakdown).toEqual([{ day, ...all }]);
     }
+  });
+
+  it('stays what it was when a price is changed or taken away', async () => {
+    const prices = new PriceStore(() => room.clock.newId());
+    const other = await tenant();
+    const priced = async (expected: string): Promise<void> => {
+      expect((await room.create({ ...other.body, phone: '+33612345678' }, { key: other.key })).status).toBe(200);
+      expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: expected });
+    };
+    const price = await prices.create(room.database, { channel: 'sms_fallback', country: 'FR', usd: '1' });
+    await priced('1.00');
+    await prices.update(room.database, { ...price, usd: '2' });
+    expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: '1.00' });
+    await priced('3.00');
+    await prices.delete(room.database, price.id);
+    expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: '3.00' });
+    // What is common to all countries holds again.
+    await priced('8.00');
   });
 
   it('of a session made by a test key is nothing', async () => {

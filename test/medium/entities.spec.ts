@@ -41,6 +41,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   otp_refusals: 'tallied in upserts',
   otp_spend: 'summed in guarded upserts',
   outbound_messages: 'claimed and recorded in sets, each state with columns of its own',
+  price_spans: 'looked up by the moment at which they held',
   prices: 'looked up by the moment at which they hold',
   queue_switches: 'one switch a queue',
   rate_limits: "the limiter's library owns its columns",

@@ -30,7 +30,7 @@ const PRICES = [
   // In the middle of an hour, to the millisecond.
   { channel: 'sms_fallback', country: '*', usd: '0.0085', afterMs: 3 * HOUR_MS + 1_234_567 },
   { channel: 'sms_fallback', country: 'GB', usd: '0', afterMs: 5 * HOUR_MS },
-];
+] as const;
 
 const COUNTRIES = ['US', 'GB', 'DE', '001'];
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { PriceStore, type PricedChannel } from '@countersign/accounts';
 import { newId, type Database, type Uuid } from '@countersign/postgres';
 import type { SessionStatus } from '@countersign/session';
 
@@ -76,13 +77,8 @@ export async function storeSubmittedCode(database: Database, session: PastSessio
 /** A price from a moment on. */
 export async function storePrice(
   database: Database,
-  price: { readonly channel: string; readonly country: string; readonly usd: string; readonly fromMs: number },
+  price: { readonly channel: PricedChannel; readonly country: string; readonly usd: string; readonly fromMs: number },
 ): Promise<void> {
-  await database.query(`INSERT INTO prices (id, channel, country, usd, from_at) VALUES ($1, $2, $3, $4, $5)`, [
-    newId(price.fromMs),
-    price.channel,
-    price.country,
-    price.usd,
-    new Date(price.fromMs),
-  ]);
+  const { channel, country, usd, fromMs } = price;
+  await new PriceStore(() => newId(fromMs)).create(database, { channel, country, usd, from: new Date(fromMs) });
 }

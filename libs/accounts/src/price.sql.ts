@@ -1,12 +1,35 @@
 export const PRICE = `id, channel, country, usd::text AS usd, from_at AS "from"`;
 
+const NOW = `date_trunc('milliseconds', clock_timestamp())`;
+
+/** Begins a new span of the price that `written` has in its row, at the moment given. */
+const heldFrom = (moment: string): string => `
+  held AS (
+    INSERT INTO price_spans (price_id, channel, country, usd, from_at, held_from)
+    SELECT id, channel, country, usd, from_at, ${moment} FROM written)`;
+
+/** Ends the span of a price ($1) now; one that has not begun has never held. */
+const HELD_UNTIL_NOW = `
+  ended AS (
+    UPDATE price_spans SET held_until = greatest(held_from, ${NOW}) WHERE price_id = $1 AND held_until IS NULL)`;
+
 /** $1 id, $2 channel, $3 country, $4 US dollars, $5 from when, or null for now. */
 export const INSERT_PRICE = `
-  INSERT INTO prices (id, channel, country, usd, from_at)
-  VALUES ($1, $2, $3, $4::numeric, coalesce($5, date_trunc('milliseconds', clock_timestamp()))) RETURNING ${PRICE}`;
+  WITH written AS (
+    INSERT INTO prices (id, channel, country, usd, from_at)
+    VALUES ($1, $2, $3, $4::numeric, coalesce($5, ${NOW})) RETURNING *),
+  ${heldFrom('from_at')}
+  SELECT ${PRICE} FROM written`;
 
-/** $1 id, $2 US dollars, $3 from when. */
-export const UPDATE_PRICE = `UPDATE prices SET usd = $2::numeric, from_at = $3 WHERE id = $1 RETURNING ${PRICE}`;
+/** What happened until now keeps the price that it had. $1 id, $2 US dollars, $3 from when. */
+export const UPDATE_PRICE = `
+  WITH written AS (UPDATE prices SET usd = $2::numeric, from_at = $3 WHERE id = $1 RETURNING *),
+  ${HELD_UNTIL_NOW},
+  ${heldFrom(`greatest(from_at, ${NOW})`)}
+  SELECT ${PRICE} FROM written`;
 
-/** $1 id. */
-export const DELETE_PRICE = `DELETE FROM prices WHERE id = $1 RETURNING id`;
+/** Likewise. $1 id. */
+export const DELETE_PRICE = `
+  WITH written AS (DELETE FROM prices WHERE id = $1 RETURNING id),
+  ${HELD_UNTIL_NOW}
+  SELECT id FROM written`;

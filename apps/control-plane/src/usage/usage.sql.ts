@@ -1,7 +1,9 @@
 /** Every moment from which some price is another, oldest first. */
 const CHANGES = `
   changes AS MATERIALIZED (
-    SELECT coalesce(array_agg(DISTINCT from_at ORDER BY from_at), '{}')::timestamptz[] AS at FROM prices)`;
+    SELECT coalesce(array_agg(at ORDER BY at), '{}')::timestamptz[] AS at
+    FROM (SELECT held_from FROM price_spans UNION SELECT held_until FROM price_spans WHERE held_until IS NOT NULL)
+      AS moments (at))`;
 
 /**
  * Which of those moments was the last before a session was made, 0 for none: sessions are counted by it, and priced by
@@ -9,13 +11,13 @@ const CHANGES = `
  */
 const EPOCH = `width_bucket(sessions.created_at, (SELECT at FROM changes)) AS epoch`;
 
-/** The price of a channel in the epoch of a row: the country's own, else the one for all, else none. */
+/** The price that a channel had in the epoch of a row: the country's own, else the one for all, else none. */
 const priceOf = (row: string): string => `
   LEFT JOIN LATERAL (
-    SELECT usd FROM prices
-    WHERE prices.channel = ${row}.channel AND prices.country IN (${row}.country, '*')
-      AND prices.from_at <= (SELECT at FROM changes)[${row}.epoch]
-    ORDER BY prices.country = '*', prices.from_at DESC LIMIT 1) AS price ON true`;
+    SELECT usd FROM price_spans AS held CROSS JOIN LATERAL (SELECT at[${row}.epoch] AS moment FROM changes) AS change
+    WHERE held.channel = ${row}.channel AND held.country IN (${row}.country, '*')
+      AND held.held_from <= moment AND (held.held_until > moment) IS NOT FALSE
+    ORDER BY held.country = '*', held.from_at DESC, held.held_until DESC NULLS FIRST LIMIT 1) AS price ON true`;
 
 /** Pending past its time is expired, as everywhere. */
 const STATUS_NOW = `

@@ -23,6 +23,17 @@ const CONFIGURATION = [
     created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
     UNIQUE (channel, country, from_at)
   )`,
+  // What each price was, and when: what happened keeps its price whatever becomes of the price.
+  `CREATE TABLE price_spans (
+    price_id uuid NOT NULL,
+    channel text NOT NULL,
+    country text NOT NULL,
+    usd numeric(14, 6) NOT NULL,
+    from_at timestamptz(3) NOT NULL,
+    held_from timestamptz(3) NOT NULL,
+    held_until timestamptz(3)
+  )`,
+  `CREATE INDEX price_spans_held ON price_spans (price_id) WHERE held_until IS NULL`,
   `CREATE TABLE routes (
     id uuid PRIMARY KEY,
     prefix text NOT NULL CHECK (prefix ~ '^\\+[0-9]{0,15}$'),
@@ -216,6 +227,7 @@ const TABLES = [
   'outbound_messages',
   'destination_rules',
   'routes',
+  'price_spans',
   'prices',
 ];
 

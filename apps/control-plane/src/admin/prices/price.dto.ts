@@ -40,5 +40,5 @@ export class PriceDraft {
   from?: string;
 }
 
-/** The body of PATCH /v1/admin/prices/{id}: for a price that was mistyped. A new price is a new one. */
+/** The body of PATCH /v1/admin/prices/{id}. What happened until now keeps the price that it had. */
 export class PriceChange extends ChangeOf(OmitType(PriceDraft, ['channel', 'country'])) {}

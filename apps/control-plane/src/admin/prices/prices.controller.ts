@@ -13,7 +13,7 @@ import { PriceResource } from './price.resource.js';
 import { PriceAnswer, PriceList } from './price.view.js';
 
 const PRICE = { id: 'Price', one: 'a price', many: 'prices' };
-const PAST = 'Hours of usage that have been added up already keep the cost they had.';
+const PAST = 'What happened until now keeps the price that it had.';
 
 @Controller('v1/admin/prices')
 export class PricesController {
@@ -27,7 +27,10 @@ export class PricesController {
     return valueOf(await this.desk.list(this.prices, query));
   }
 
-  @Creates(PRICE, PriceAnswer, { description: `Without from it holds from now on. ${PAST}`, errors: ['CONFLICT'] })
+  @Creates(PRICE, PriceAnswer, {
+    description: 'Without from it holds from now on; hours of usage that have been added up already keep their cost.',
+    errors: ['CONFLICT'],
+  })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<Plain<PriceAnswer>> {
     return valueOf(await this.desk.create(this.prices, by, (tx) => this.prices.create(tx, body)));
   }
