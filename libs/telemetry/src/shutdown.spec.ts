@@ -88,9 +88,11 @@ describe('request ids', () => {
   it('have their prefix, never repeat, and sort by time', () => {
     const next = createRequestIds();
     const ids = Array.from({ length: 5000 }, () => next());
-    for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{16}$/);
+    for (const id of ids) expect(id).toMatch(/^req_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
-    expect(createRequestIds()().slice(0, 14)).not.toBe(ids[0]?.slice(0, 14));
+    const other = createRequestIds(() => 1)();
+    expect(other.slice(0, 14)).toBe('req_0000000001');
+    expect(other.slice(14, 22)).not.toBe(ids[0]?.slice(14, 22));
   });
 });

@@ -17,7 +17,11 @@ const listOf = (item: string): string => `^${item}(, ${item})*$`;
 
 /** Headers of answers, by their names. */
 export const ANSWER_HEADERS = {
-  'X-Request-Id': text('Names this request in our log.', 'req_7f3kq2m9x4t1', '^req_[0-9A-Za-z]+$'),
+  'X-Request-Id': text(
+    'Names this request in our log.',
+    'req_01M7YEPFVFZZN0KW8Z1J35ZCM6',
+    '^req_[0-9A-HJKMNP-TV-Z]{26}$',
+  ),
   'Cache-Control': text('Answers are for the caller alone.', 'no-store'),
   'RateLimit-Policy': text(
     'The quotas that apply to this call: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers).',
