@@ -10,7 +10,7 @@ import { faultText, startLog, StartError } from './progress.mjs';
 import { findRedis, whyNoRedis } from './redis.mjs';
 
 /** From the quick to the slow: a mistake shows early. */
-const KINDS = ['small', 'medium', 'contract', 'interop', 'e2e', 'faults'];
+const KINDS = ['small', 'medium', 'contract', 'interop', 'fuzz', 'e2e', 'faults'];
 /** What the tests against other SMPP stacks need, by the word in their names, as Debian packages. */
 const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark' };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');

@@ -84,7 +84,19 @@ describe('the process of the gateway', () => {
     await ready(gateway);
     gateway.child.kill(signal);
     expect(await gone(gateway)).toBe(0);
-    expect(linesOf(gateway).filter(({ msg }) => msg === 'stop step done')).toHaveLength(8);
+    const done = linesOf(gateway).filter(({ msg }) => msg === 'stop step done');
+    expect(done.map(({ step }) => step)).toEqual([
+      'stop accepting',
+      'stop sending',
+      'stop reconnecting',
+      'answer what came in, unbind',
+      'drain the batchers',
+      'leave the gateways',
+      'stop housekeeping',
+      'close the bell and the bus',
+      'close the database',
+      'close operations',
+    ]);
   });
 
   it('ends in order when the process that started it is gone', async () => {
