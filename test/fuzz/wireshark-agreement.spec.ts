@@ -1,4 +1,4 @@
-import { LIMITS_OF_50, decodePdu, messageOctets, type Pdu } from '@countersign/smpp';
+import { LIMITS_OF_50, decodePdu, messageOctets, type Pdu, type Tlv } from '@countersign/smpp';
 import smpp from 'smpp';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
@@ -45,6 +45,34 @@ const NO_TLVS_THERE: ReadonlySet<string> = new Set([
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
 
+const { tlvs: TLVS } = smpp;
+/** The TLVs of messages, receipts and binds whose value is a number or octets; of a vendor's the dissector knows nothing. */
+const PLAIN_TLVS: ReadonlySet<number> = new Set(
+  [
+    TLVS.message_payload,
+    TLVS.receipted_message_id,
+    TLVS.message_state,
+    TLVS.sar_msg_ref_num,
+    TLVS.sar_total_segments,
+    TLVS.sar_segment_seqnum,
+    TLVS.user_message_reference,
+    TLVS.more_messages_to_send,
+    TLVS.sc_interface_version,
+  ].map(({ id }) => id),
+);
+const FIRST_VENDOR_TAG = 0x1400;
+const LAST_VENDOR_TAG = 0x3fff;
+const NETWORK_ERROR_OCTETS = 3;
+const isPlain = ({ tag, value }: Tlv): boolean =>
+  PLAIN_TLVS.has(tag) ||
+  (tag >= FIRST_VENDOR_TAG && tag <= LAST_VENDOR_TAG) ||
+  (tag === TLVS.network_error_code.id && value.length === NETWORK_ERROR_OCTETS);
+/**
+ * TLVs with a form of their own: the dissector gives up where one is broken, or reads on by its form and not by its length.
+ * We hand on its octets, and find the next TLV by the length.
+ */
+const hasInnerForm = (pdu: Pdu): boolean => !pdu.tlvs.every(isPlain);
+
 /** What we read, as tshark says it. Strings only where they are printable: it shows other octets in its own ways. */
 function expected(pdu: Pdu): Map<string, readonly string[]> {
   const said = new Map<string, readonly string[]>([['smpp.sequence_number', [String(pdu.sequence)]]]);
@@ -63,7 +91,7 @@ function expected(pdu: Pdu): Map<string, readonly string[]> {
     said.set('smpp.sm_length', [String(fields.shortMessage.length)]);
     if (fields.shortMessage.length > 0) said.set('smpp.message', [fields.shortMessage.toString('hex')]);
   }
-  if (pdu.tlvs.length > 0 && !NO_TLVS_THERE.has(pdu.command)) {
+  if (pdu.tlvs.length > 0 && !NO_TLVS_THERE.has(pdu.command) && !hasInnerForm(pdu)) {
     said.set(
       'smpp.opt_param_tag',
       pdu.tlvs.map(({ tag }) => hex(tag, 4)),
@@ -97,27 +125,6 @@ function hasBrokenHeader(pdu: Pdu): boolean {
   const isMessage = pdu.command === 'submit_sm' || pdu.command === 'deliver_sm' || pdu.command === 'data_sm';
   return isMessage && (pdu.fields.esmClass & UDH_INDICATOR) !== 0 && messageOctets(pdu).udh === null;
 }
-
-const { tlvs: TLVS } = smpp;
-/** The TLVs of messages, receipts and binds whose value is a number or octets; of a vendor's the dissector knows nothing. */
-const PLAIN_TLVS: ReadonlySet<number> = new Set(
-  [
-    TLVS.message_payload,
-    TLVS.receipted_message_id,
-    TLVS.message_state,
-    TLVS.sar_msg_ref_num,
-    TLVS.sar_total_segments,
-    TLVS.sar_segment_seqnum,
-    TLVS.user_message_reference,
-    TLVS.more_messages_to_send,
-    TLVS.sc_interface_version,
-  ].map(({ id }) => id),
-);
-const FIRST_VENDOR_TAG = 0x1400;
-const LAST_VENDOR_TAG = 0x3fff;
-/** The dissector gives up where a TLV with a form of its own is broken, or where it has the form wrong; we hand on octets. */
-const hasInnerForm = (pdu: Pdu): boolean =>
-  pdu.tlvs.some(({ tag }) => !PLAIN_TLVS.has(tag) && (tag < FIRST_VENDOR_TAG || tag > LAST_VENDOR_TAG));
 
 async function compare(pdus: readonly Buffer[]): Promise<{ compared: number; wrong: string[] }> {
   const dissections = await dissect(pdus, FIELDS);
