@@ -178,13 +178,18 @@ interface CodeRow {
   readonly state: string;
   readonly unknownFates: number;
 }
+const DECIDED: ReadonlySet<string> = new Set(['submitted', 'failed']);
 
 async function expectCodesSentOnce(): Promise<void> {
   const { database } = processes.room;
   const codes = (): Promise<CodeRow[]> =>
-    database.query('SELECT id, state, unknown_fates AS "unknownFates" FROM outbound_messages');
-  const isDecided = ({ state }: CodeRow): boolean => state === 'submitted' || state === 'failed';
-  await until('every code is decided', SETTLED_WITHIN_MS, async () => (await codes()).every(isDecided));
+    database.query(
+      `SELECT id, state, unknown_fates AS "unknownFates", attempts, network_error AS "networkError",
+         next_attempt_at - now() AS "dueIn", claimed_until - now() AS "claimedFor" FROM outbound_messages`,
+    );
+  const open = async (): Promise<CodeRow[]> => (await codes()).filter(({ state }) => !DECIDED.has(state));
+  const isDone = async (): Promise<boolean> => (await open()).length === 0;
+  await until('every code is decided', SETTLED_WITHIN_MS, isDone).catch(async () => expect(await open()).toEqual([]));
   const times = new Map<string, number>();
   for (const text of carrier.codes) times.set(text, (times.get(text) ?? 0) + 1);
   const rows = await codes();

@@ -69,7 +69,9 @@ beforeEach(async () => {
   rows = new Rows();
   losses = [];
   keeper = new LeaseKeeper({
-    ...rows,
+    database: rows.database,
+    gateways: rows.gateways,
+    leases: rows.leases,
     self: SELF,
     logger: createLogger({ app: 'gateway', level: 'silent' }),
     onRenewal: () => undefined,
