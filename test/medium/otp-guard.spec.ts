@@ -1,6 +1,6 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { CarrierStore, DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
-import { renderId, type Uuid } from '@countersign/postgres';
+import { newId, renderId, type Uuid } from '@countersign/postgres';
 import type { CreateSession } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
@@ -27,7 +27,7 @@ let rung: Uuid[] = [];
 const errors: unknown[] = [];
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 12 });
+  room = await openSessionRoom({ poolMax: 12, pastDays: 1 });
   const newId = (): Uuid => room.clock.newId();
   destinations = new DestinationStore(newId);
   const carriers = new CarrierStore({ keys: room.keys, newId });
@@ -221,6 +221,15 @@ describe('limits under concurrency', () => {
     expect(sentOf(outcomes)).toBe(7);
     expect(await countMessages()).toBe(7);
     expect(await tallies()).toEqual({ [rule]: 13 });
+  });
+
+  it('an hour of codes, one of which took up the id of an attempt five minutes before it', async () => {
+    const { id, accountId } = await opened({ phone: numberOf(1) });
+    const minutesAgo = (minutes: number): number => room.clock.nowMs() - minutes * 60_000;
+    await sender().send(callerOf(accountId), renderId('sess', id), newId(minutesAgo(64)));
+    await room.database.query('UPDATE outbound_messages SET created_at = $1', [new Date(minutesAgo(59))]);
+    expect(await sendAll([sender({ prefixPerHour: 1 })], [numberOf(2)])).toEqual(['DESTINATION_BLOCKED']);
+    expect(await tallies()).toEqual({ prefix_velocity: 1 });
   });
 
   it('what an account may spend in a day, to the last cent', async () => {

@@ -1,4 +1,4 @@
-import { ensurePartitions, type Uuid } from '@countersign/postgres';
+import { ensurePartitions, newId, type Uuid } from '@countersign/postgres';
 import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
@@ -123,5 +123,13 @@ describe('listing', () => {
     expect(rows.length).toBeGreaterThan(2);
     expect(sessions.map(({ id }) => id)).toEqual(expect.arrayContaining(rows.map(({ id }) => id)));
     for (const session of sessions) expect(session).toMatchObject({ status: 'expired', endedAt: session.expiresAt });
+  });
+
+  it('finds a pending session that took up the id of an attempt from almost ten minutes ago', async () => {
+    const { accountId } = foreign;
+    const id = newId(room.clock.nowMs() - 590_000);
+    await room.sessions.create(room.draft({ accountId, ttlSeconds: 300 }), id);
+    const { sessions } = await room.sessions.list(accountId, { status: 'pending', limit: 10 });
+    expect(sessions.map((session) => session.id)).toEqual([foreign.id, id]);
   });
 });

@@ -51,6 +51,9 @@ export function firstIdAt(ms: number): Uuid {
   return uuid(timeHex(ms), LOWEST_RANDOM);
 }
 
+/** Ids are stamped by each process with its own reading of the database's clock; none is further off than this. */
+export const ID_CLOCK_SLACK_MS = 60_000;
+
 /** The unix millisecond at which an id was made. */
 export function idTimeMs(id: Uuid): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

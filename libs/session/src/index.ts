@@ -25,6 +25,8 @@ export {
   type Transition,
 } from './rules/transition.js';
 export {
+  ID_TAKEN_UP_WITHIN_MS,
+  LONGEST_SESSION_MS,
   SESSION_STATUSES,
   type ApprovedBy,
   type Channel,

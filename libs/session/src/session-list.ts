@@ -1,8 +1,15 @@
-import { firstIdAt, idTimeMs, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import {
+  firstIdAt,
+  ID_CLOCK_SLACK_MS,
+  idTimeMs,
+  type Database,
+  type DatabaseClock,
+  type Uuid,
+} from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
 import { listSessions } from './session-list.sql.js';
 import type { TimedRow } from './session.sql.js';
-import type { Session, SessionStatus } from './session.js';
+import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
 
 /** Which of an account's sessions are asked for. */
 export interface SessionQuery {
@@ -23,10 +30,8 @@ export interface SessionPage {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Ids are stamped by each process with its own reading of the database's clock; none is further off than this. */
-const ID_CLOCK_SLACK_MS = 60_000;
-/** Longer than any session may live (specification 8), the slack included: nothing older is pending. */
-const LONGEST_PENDING_MS = 300_000 + ID_CLOCK_SLACK_MS;
+/** No pending session has an older id, not even one that took up the id of an earlier attempt. */
+const OLDEST_PENDING_MS = ID_TAKEN_UP_WITHIN_MS + LONGEST_SESSION_MS + ID_CLOCK_SLACK_MS;
 /** How far back each look goes, counted from the page's newest end: a page of recent sessions reads a day or two. */
 const LOOKS_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
 
@@ -61,7 +66,7 @@ interface Look {
 /** Where to look, one after the other, until the page is full: nearest first, no id twice. */
 function looks({ status, startingAfter }: SessionQuery, nowMs: number): Look[] {
   const newest = startingAfter ?? firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
-  const oldestMs = status === 'pending' ? nowMs - LONGEST_PENDING_MS : 0;
+  const oldestMs = status === 'pending' ? nowMs - OLDEST_PENDING_MS : 0;
   const ends = LOOKS_BACK_MS.map((backMs) => firstIdAt(Math.max(oldestMs, idTimeMs(newest) - backMs)));
   return ends.map((low, at) => ({ low, high: ends[at - 1] ?? newest })).filter(({ low, high }) => low < high);
 }

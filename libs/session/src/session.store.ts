@@ -3,6 +3,7 @@ import type { ServerKeys } from '@countersign/keys';
 import {
   Batcher,
   firstIdAt,
+  ID_CLOCK_SLACK_MS,
   idBounds,
   idTimeMs,
   type Database,
@@ -33,8 +34,6 @@ import type { SessionRenderer } from './session.view.js';
 
 /** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */
 const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
-/** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
-const ID_CLOCK_SLACK_MS = 60_000;
 /** Between two sweeps over every partition, for what a long stop may have left behind the ordinary bounds. */
 const FULL_SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 

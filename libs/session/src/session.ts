@@ -4,6 +4,15 @@ import type { Uuid } from '@countersign/postgres';
 export const SESSION_STATUSES = ['pending', 'approved', 'expired', 'denied', 'cancelled'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
+/** Specification 8. */
+export const LONGEST_SESSION_MS = 300_000;
+
+/**
+ * A repeated request takes up the id of its first attempt when that is no older than this: a session, or its code, may be
+ * made so much later than its id says.
+ */
+export const ID_TAKEN_UP_WITHIN_MS = 300_000;
+
 /** Specification 2.1: the delivery path that the service chose. */
 export type Channel = 'rcs' | 'sms_fallback';
 

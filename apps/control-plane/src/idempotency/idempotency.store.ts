@@ -1,5 +1,6 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import { Batcher, firstIdAt, newId, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session';
 import { CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
@@ -9,8 +10,6 @@ import { CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql
 const LEASE_SECONDS = 30;
 /** Contract, Idempotency. */
 const KEPT_HOURS = 24;
-/** No session lives longer: what a request made before that is of no more use to its caller, and a new one is made. */
-const RESUMED_WITHIN_MS = 300_000;
 const MAX_QUEUED_COMMANDS = 4_096;
 
 /** A request as it is compared with earlier ones: both digests are keyed, and neither key nor body can be read from them. */
@@ -138,7 +137,7 @@ export class IdempotencyStore {
       commands.map(({ claimedBy }) => claimedBy),
       LEASE_SECONDS,
       KEPT_HOURS,
-      firstIdAt(clock.nowMs() - RESUMED_WITHIN_MS),
+      firstIdAt(clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
     ]);
     const claimed = new Map(rows.map(({ digest, resourceId }) => [keyOf(digest), resourceId]));
     const rest = commands.filter(({ request }) => !claimed.has(keyOf(request.digest)));

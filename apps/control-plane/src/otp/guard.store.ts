@@ -1,8 +1,8 @@
 import { destinationPrefix, DestinationStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { numberTypeOf } from '@countersign/phone';
-import { firstIdAt, type Executor, type Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Executor, type Uuid } from '@countersign/postgres';
+import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import type { Counted, Destination } from './guard-rules.js';
 import {
@@ -24,10 +24,8 @@ const DAY_SECONDS = 86_400;
 const HOUR_MS = HOUR_SECONDS * 1_000;
 /** What the breaker looks at. */
 const RECENT_MS = 15 * 60_000;
-/** Ids are stamped by each process with its own reading of the database's clock. */
-const ID_CLOCK_SLACK_MS = 60_000;
-/** A code is sent within the life of its session (specification 8: at most 300 s), so no earlier one matters. */
-const LONGEST_SESSION_MS = 300_000;
+/** How much earlier than a code or a session its id may be. */
+const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
 /** Rows that one statement of a purge deletes at most. */
 const MAX_PURGED = 1_000;
 
@@ -181,9 +179,10 @@ function conversionValues({ session }: Send, nowMs: number): readonly unknown[] 
   return [
     session.accountId,
     destinationPrefix(session.phone),
-    firstIdAt(nowMs - HOUR_MS - ID_CLOCK_SLACK_MS),
+    firstIdAt(nowMs - HOUR_MS - ID_EARLIER_MS),
     firstIdAt(nowMs + ID_CLOCK_SLACK_MS),
-    firstIdAt(nowMs - HOUR_MS - LONGEST_SESSION_MS - ID_CLOCK_SLACK_MS),
+    // A code is sent within the life of its session.
+    firstIdAt(nowMs - HOUR_MS - LONGEST_SESSION_MS - ID_EARLIER_MS),
     new Date(nowMs - HOUR_MS),
     new Date(nowMs - RECENT_MS),
   ];

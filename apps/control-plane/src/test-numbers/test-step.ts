@@ -1,4 +1,4 @@
-import { firstIdAt, type Executor, type Uuid } from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Executor, type Uuid } from '@countersign/postgres';
 
 /** What a phone of a test number takes to do anything, and a carrier to say what became of a code. */
 export const ACTS_AFTER_SECONDS = 1;
@@ -17,8 +17,6 @@ export type TestStep = (tx: Executor) => Promise<StepResult>;
 
 /** Of what is still to be acted upon nothing has an older id, what a repeated request resumed included. */
 const OLDEST_ID_MS = 24 * 60 * 60 * 1000;
-/** Ids are stamped by each process with its own reading of the database's clock; none is further ahead than this. */
-const ID_CLOCK_SLACK_MS = 60_000;
 
 /** The lowest id looked at, and the first that cannot exist yet: two or three partitions of the many. */
 export function idWindow(nowMs: number): { readonly low: Uuid; readonly high: Uuid } {

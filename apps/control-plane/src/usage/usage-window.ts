@@ -1,18 +1,15 @@
-import { firstIdAt, type Uuid } from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/postgres';
+import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS } from '@countersign/session';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** Contract, VALIDATION_ERROR. */
 export const MAX_SPAN_DAYS = 366;
 
-/** No session lives longer, and no code is sent after it. */
-export const LONGEST_SESSION_MS = 300_000;
 /** An hour is counted for good so long after its longest session is over: its last statements have then been heard of. */
 const SETTLED_AFTER_MS = 600_000;
-/** How much later than its id a session is made: an idempotent attempt takes up an id that is up to 5 minutes old. */
-const ID_EARLIER_MS = 360_000;
-/** How much earlier: ids are stamped by each process with its own reading of the database's clock. */
-const ID_LATER_MS = 60_000;
+/** How much earlier than its session an id may be. */
+const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
 /** A day's partition is dropped by the ids of its sessions: near the edge some may have gone with the day before. */
 const RETENTION_SLACK_MS = 900_000;
 
@@ -71,7 +68,7 @@ export const isSettled = (hourMs: number, nowMs: number): boolean =>
   hourMs + HOUR_MS + LONGEST_SESSION_MS + SETTLED_AFTER_MS <= nowMs;
 
 /** The earliest hour that a session with this id time can have been made in. */
-export const firstHourOf = (idTimeMs: number): number => floorHour(idTimeMs - ID_LATER_MS);
+export const firstHourOf = (idTimeMs: number): number => floorHour(idTimeMs - ID_CLOCK_SLACK_MS);
 
 /** The ids that sessions of a span can have, and their codes: from `low` up to, but not, a `high`. */
 export interface IdSpan {
@@ -86,7 +83,7 @@ export function idSpan({ fromMs, toMs }: Span): IdSpan {
   if (fromMs >= toMs) return { low: idAt(fromMs), sessionHigh: idAt(fromMs), messageHigh: idAt(fromMs) };
   return {
     low: idAt(fromMs - ID_EARLIER_MS),
-    sessionHigh: idAt(toMs + ID_LATER_MS),
-    messageHigh: idAt(toMs + LONGEST_SESSION_MS + ID_LATER_MS),
+    sessionHigh: idAt(toMs + ID_CLOCK_SLACK_MS),
+    messageHigh: idAt(toMs + LONGEST_SESSION_MS + ID_CLOCK_SLACK_MS),
   };
 }

@@ -1,3 +1,4 @@
+import { LONGEST_SESSION_MS } from '@countersign/session';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, Min, Validate, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
@@ -7,7 +8,7 @@ import { IsRoutablePhone } from './phone.constraint.js';
 import { IsWebhookTarget } from './webhook-target.constraint.js';
 
 const MIN_TTL_SECONDS = 30;
-const MAX_TTL_SECONDS = 300;
+const MAX_TTL_SECONDS = LONGEST_SESSION_MS / 1000;
 const DEFAULT_TTL_SECONDS = 90;
 
 const TTL = failsWith(`ttl must be a whole number of seconds from ${MIN_TTL_SECONDS} to ${MAX_TTL_SECONDS}.`);
