@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dollars, usageAnswer } from './usage.view.js';
+import { usageAnswer } from './usage.view.js';
 
 const COUNTS = { total: 7, approved: 3, expired: 2, denied: 1, rcs: 4, smsFallback: 3, costUsd: '0.055300' };
 const PERIOD = { fromMs: Date.UTC(2026, 10, 1), toMs: Date.UTC(2026, 10, 21, 1, 2, 3, 4) };
@@ -23,35 +22,5 @@ describe('a usage report', () => {
     expect(by('country', 'US')).toMatchObject({ country: 'US', channels: { rcs: 4 } });
     expect(by('brand', brand)?.brandId).toMatch(/^brd_[0-9A-Z]{26}$/);
     expect(usageAnswer(PERIOD, { all: COUNTS, groups: [] }, 'day').breakdown).toEqual([]);
-  });
-});
-
-describe('a cost', () => {
-  it.each([
-    ['0', '0.00'],
-    ['0.000000', '0.00'],
-    ['12', '12.00'],
-    ['12.500000', '12.50'],
-    ['0.007900', '0.0079'],
-    ['100.000001', '100.000001'],
-    ['1000', '1000.00'],
-  ])('of %s is %s', (numeric, text) => {
-    expect(dollars(numeric)).toBe(text);
-  });
-
-  it('loses nothing but zeros', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (micros) => {
-        const text = `${String(micros / 1_000_000n)}.${String(micros % 1_000_000n).padStart(6, '0')}`;
-        const shown = dollars(text);
-        return (
-          /^\d+\.\d{2,6}$/.test(shown) &&
-          shown
-            .split('.')
-            .map((part, at) => (at === 0 ? part : part.padEnd(6, '0')))
-            .join('.') === text
-        );
-      }),
-    );
   });
 });

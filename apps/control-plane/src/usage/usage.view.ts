@@ -1,3 +1,4 @@
+import { renderUsd } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Span } from './usage-window.js';
@@ -101,12 +102,6 @@ function figures({ total, approved, expired, denied, rcs, smsFallback, costUsd }
   return {
     verifications: { total, approved, expired, denied },
     channels: { rcs, sms_fallback: smsFallback },
-    estimatedCostUsd: dollars(costUsd),
+    estimatedCostUsd: renderUsd(costUsd),
   };
-}
-
-/** A numeric as PostgreSQL writes it, without zeros at its end but with at least two decimals. */
-export function dollars(numeric: string): string {
-  const [whole = '0', decimals = ''] = numeric.split('.');
-  return `${whole}.${decimals.replace(/0+$/, '').padEnd(2, '0')}`;
 }
