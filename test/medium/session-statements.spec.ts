@@ -71,6 +71,25 @@ describe('the hot statements', () => {
     expect(locked.map((name) => name.split('_')[0])).toEqual(['events', 'sessions']);
   });
 
+  it('are not widened by ids of other days that come at the same moment', async () => {
+    const { accountId, id } = await room.sessions.create(room.draft());
+    const others = [firstIdAt(0), firstIdAt(room.clock.nowMs() - 20 * DAY_MS), firstIdAt(2 ** 47)];
+    const { sessions, locked } = watchedSessions();
+    const asked = await Promise.all([
+      ...[id, ...others].map((each) => sessions.find(accountId, each).then((found) => found?.id)),
+      ...[id, ...others].map((each) => sessions.check(accountId, each, '042137').then(({ kind }) => kind)),
+      ...[id, ...others].map((each) => sessions.cancel(accountId, each)),
+    ]);
+    const unknown = <Answer>(answer: Answer): Answer[] => others.map(() => answer);
+    expect(asked).toEqual([
+      ...[id, ...unknown(undefined)],
+      ...[expect.stringMatching(/not_sent|not_pending/) as string, ...unknown('not_found')],
+      ...['done', ...unknown('unknown')],
+    ]);
+    // Their own day's, and the event of the cancellation.
+    expect(new Set(locked).size).toBeLessThanOrEqual(3);
+  });
+
   it('list a page of recent sessions from the days it may lie in', async () => {
     for (let made = 0; made < 3; made += 1) await room.sessions.create(room.draft());
     const { sessions, locked } = watchedSessions();

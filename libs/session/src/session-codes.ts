@@ -92,6 +92,12 @@ export class SessionCodes {
     return this.checks.add({ accountId, id, code });
   }
 
+  /** The same, but in a transaction of its own. */
+  async checkAlone(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
+    const [result = NOT_FOUND] = await this.checkAll([{ accountId, id, code }]);
+    return result;
+  }
+
   drain(): Promise<void> {
     return this.checks.drain();
   }

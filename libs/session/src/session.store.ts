@@ -140,12 +140,9 @@ export class SessionStore {
     return this.creates.add({ id, session });
   }
 
-  /**
-   * A session of this account as it reads now, or null: another account's is not told from none. Polls of one moment
-   * share a statement, but for those of older days: one of them would make it search every partition.
-   */
+  /** A session of this account as it reads now, or null: another account's is not told from none. */
   async find(accountId: Uuid, id: Uuid): Promise<Session | null> {
-    if (Math.abs(this.options.clock.nowMs() - idTimeMs(id)) < TOKEN_MEMORY_MS) return this.finds.add({ accountId, id });
+    if (this.isOfToday(id)) return this.finds.add({ accountId, id });
     const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, accountId]);
     return row === undefined ? null : sessionOf(row);
   }
@@ -167,8 +164,10 @@ export class SessionStore {
   }
 
   /** Cancels a live session; one that has ended, by its clock too, stays as it is and is `done` all the same. */
-  cancel(accountId: Uuid, id: Uuid): Promise<CancelResult> {
-    return this.cancels.add({ accountId, id });
+  async cancel(accountId: Uuid, id: Uuid): Promise<CancelResult> {
+    if (this.isOfToday(id)) return this.cancels.add({ accountId, id });
+    const [result = 'unknown'] = await this.cancelAll([{ accountId, id }]);
+    return result;
   }
 
   /**
@@ -223,7 +222,7 @@ export class SessionStore {
    * before the compare; checks of one moment share a transaction, those of one session come one after the other.
    */
   check(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
-    return this.codes.check(accountId, id, code);
+    return this.isOfToday(id) ? this.codes.check(accountId, id, code) : this.codes.checkAlone(accountId, id, code);
   }
 
   /**
@@ -318,6 +317,14 @@ export class SessionStore {
 
   private digest({ slug, token }: FoundToken): string {
     return tokenDigest(this.options.keys, slug, token).toString('hex');
+  }
+
+  /**
+   * Whether what is asked of a session may share a statement with what is asked of others at the same moment: an id of
+   * another day, which any caller may name, would make it search every partition.
+   */
+  private isOfToday(id: Uuid): boolean {
+    return Math.abs(this.options.clock.nowMs() - idTimeMs(id)) < TOKEN_MEMORY_MS;
   }
 
   private firstFutureId(nowMs: number): Uuid {
