@@ -30,6 +30,7 @@ describe('the pages under /docs', () => {
   });
 
   it.each([
+    '/docs/a-carrier-calls',
     '/docs/api',
     '/docs/api/verifications',
     '/docs/browser-binding',
@@ -106,5 +107,24 @@ describe('a page of the specification', () => {
     for (const section of ['1. What the service does', '4.7 Browser-binding pattern', '9. Versioning']) {
       expect(text).toContain(section);
     }
+  });
+});
+
+describe('the page for engineers on call', () => {
+  it('shows no call that the API does not have', async () => {
+    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const known = Object.entries<object>(json['paths'] ?? {}).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
+    );
+    const text = pages.get('/docs/a-carrier-calls')?.text ?? '';
+    const shown = text.split('\n').flatMap((line) => {
+      const path = /curl &quot;\$API(\/[^&?]+)/.exec(line)?.[1];
+      const method = / -X (\w+)/.exec(line)?.[1] ?? 'GET';
+      return path === undefined
+        ? []
+        : [`${method} /v1/admin${path.replace('/outbound', '/*').replaceAll(/\$\w+/g, '*')}`];
+    });
+    expect(shown.length).toBeGreaterThan(15);
+    for (const call of shown) expect(known).toContain(call);
   });
 });

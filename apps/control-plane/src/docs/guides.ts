@@ -13,6 +13,7 @@ const GUIDES = [
   'versions',
   'specification',
   'what-is-proven',
+  'a-carrier-calls',
 ] as const;
 
 /** Every written page as HTML, read once. The first page is `''`. */

@@ -43,6 +43,7 @@ const NAVIGATION: readonly {
     ],
   },
   { title: 'Decide', pages: [['/docs/what-is-proven', 'What is proven']] },
+  { title: 'Operate', pages: [['/docs/a-carrier-calls', 'A carrier calls']] },
 ];
 
 /** Text as HTML text. */

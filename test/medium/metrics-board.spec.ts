@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderMarkdown } from '../../apps/control-plane/src/docs/markdown.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { GatewayRoom, sms } from '../support/gateway-room.js';
+
+const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+interface Board {
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] };
+}
+
+const board = JSON.parse(fileOf('config/grafana/countersign.json')) as Board;
+
+/** The rules are written in one form throughout, so that no reader of all of YAML is needed to look at them. */
+const RULE =
+  /^(?<alert>\w+)\n {8}expr: \|\n(?<expr>(?: {10}.*\n)+) {8}for: (?<lasts>\d+[ms])\n {8}labels:\n {10}severity: (?<severity>\w+)\n {8}annotations:\n {10}summary: '(?<summary>.+)'\n {10}description: '(?<description>.+)'\n {10}runbook: (?<runbook>\S+)\n/;
+const alerts = fileOf('config/alerts/countersign.yml')
+  .split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((text) => ({ text, ...RULE.exec(text)?.groups }));
+
+const expressions = (): string[] => [
+  ...board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+  ...board.templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query)),
+  ...alerts.map((rule) => ('expr' in rule ? String(rule.expr) : '')),
+];
+
+const namesIn = (expression: string): string[] => expression.match(/countersign_\w+/g) ?? [];
+
+let gateway: GatewayRoom;
+let controlPlane: ControlPlaneRoom;
+let ofGateway = '';
+let exposed = '';
+
+const linesOf = (name: string): string[] =>
+  exposed.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+
+/** Every name that a line may begin with. */
+function declared(): Set<string> {
+  const names = new Set<string>();
+  for (const [, name = '', type] of exposed.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+    for (const end of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) names.add(`${name}${end}`);
+  }
+  return names;
+}
+
+beforeAll(async () => {
+  [gateway, controlPlane] = [await GatewayRoom.open(), await ControlPlaneRoom.open()];
+  await gateway.system({ systemId: 'north' });
+  const esme = await gateway.esme('north');
+  await esme.send('submit_sm', sms('no token at all'));
+  await controlPlane.create();
+  const read = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
+  ofGateway = await read(`http://127.0.0.1:${gateway.ports.ops}`);
+  exposed = `${ofGateway}\n${await read(controlPlane.opsUrl)}`;
+});
+afterAll(async () => {
+  await gateway.close();
+  await controlPlane.close();
+});
+
+describe('the board and the alert rules', () => {
+  it('name only metrics that a gateway or a control plane tells', () => {
+    const names = declared();
+    const used = new Set(expressions().flatMap(namesIn));
+    expect(used.size).toBeGreaterThan(30);
+    expect([...used].filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  it('leave out no metric of a gateway', () => {
+    const used = new Set(expressions().flatMap(namesIn));
+    const known = [...ofGateway.matchAll(/^# TYPE (countersign_\w+) \w+$/gm)].map(([, name = '']) => name);
+    const shown = (name: string): boolean => [name, `${name}_bucket`, `${name}_count`].some((each) => used.has(each));
+    expect(known.filter((name) => !shown(name))).toEqual([]);
+  });
+
+  it('select by labels that the metrics have', () => {
+    for (const expression of expressions()) {
+      for (const [, name = '', selectors = ''] of expression.matchAll(/(countersign_\w+)\{([^}]*)\}/g)) {
+        const [line] = linesOf(name);
+        if (line === undefined) continue;
+        for (const [, label] of selectors.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)) expect(line).toContain(`${label}="`);
+      }
+    }
+  });
+
+  it('are written in one form, and lead to a section of the page for engineers on call', () => {
+    const page = renderMarkdown(fileOf('apps/control-plane/src/docs/pages/a-carrier-calls.md')).html;
+    expect(alerts.length).toBeGreaterThan(15);
+    for (const rule of alerts) {
+      if (!('runbook' in rule)) throw new Error(`not in the form of the others: ${rule.text}`);
+      expect(['critical', 'warning']).toContain(rule.severity);
+      const [path, section] = String(rule.runbook).split('#');
+      expect([rule.alert, path, page.includes(`id="${section}"`)]).toEqual([rule.alert, '/docs/a-carrier-calls', true]);
+    }
+    expect(new Set(alerts.map((rule) => ('alert' in rule ? rule.alert : ''))).size).toBe(alerts.length);
+  });
+});
+
+describe('the metrics of a gateway', () => {
+  it('tell systems apart by their name, and strangers by none', async () => {
+    const stranger = await gateway.stranger();
+    await stranger.enquireLink();
+    const pdus = 'countersign_smpp_pdus_total{side="listener",direction="in"';
+    expect(await gateway.metric(`${pdus},command="submit_sm",status="ESME_ROK",peer="north"`)).toBe(1);
+    expect(await gateway.metric(`${pdus},command="enquire_link",status="ESME_ROK",peer=""`)).toBe(1);
+    expect(await gateway.metric('countersign_mo_total{fate="no_token",side="listener",peer="north"')).toBe(1);
+    expect(await gateway.metric('countersign_smpp_links{side="listener",state="bound_trx",peer="north"')).toBe(1);
+    stranger.destroy();
+  });
+
+  it('stay readable while the database is away', async () => {
+    await gateway.line.cut();
+    try {
+      expect(await gateway.metric('countersign_smpp_links{side="listener",state="bound_trx",peer="north"')).toBe(1);
+    } finally {
+      await gateway.line.mend();
+    }
+  });
+});
