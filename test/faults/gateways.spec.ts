@@ -32,6 +32,7 @@ const stored: string[] = [];
 const queued = new Map<Uuid, string>();
 const test = { isOver: false };
 const isOver = (): boolean => test.isOver;
+let phones: Promise<void>[] = [];
 
 beforeAll(async () => {
   processes = await gatewayProcesses(2);
@@ -57,6 +58,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   test.isOver = true;
+  await Promise.allSettled(phones);
   await processes.stop();
   await carrier.close();
 });
@@ -118,7 +120,7 @@ function present(): WitnessedLink {
 }
 
 it('loses nothing and doubles nothing in secret while gateways are killed, stopped and paused in turn', async () => {
-  const phones = ['one', 'two'].map(load);
+  phones = ['one', 'two'].map(load);
   await steady();
 
   // Killed: nobody says good-bye.
