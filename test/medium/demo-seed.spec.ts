@@ -1,5 +1,11 @@
 import { AccountDirectory } from '@countersign/accounts';
-import { bindPassword, CarrierDirectory, RouteDirectory, systemPasswordMatches } from '@countersign/carriers';
+import {
+  bindPassword,
+  CarrierDirectory,
+  RouteDirectory,
+  routesInOrder,
+  systemPasswordMatches,
+} from '@countersign/carriers';
 import { createApiKey, ServerKeys } from '@countersign/keys';
 import { Database, newId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -75,7 +81,7 @@ describe('the demo account', () => {
     const live = await directory.authenticate(demo.apiKey);
     expect((await directory.account(live?.accountId ?? ''))?.otpCountries).toEqual(['*']);
     const [bind] = await new CarrierDirectory(database).listBinds();
-    const [route] = await new RouteDirectory(database).routesFor('+14155552671');
+    const [route] = routesInOrder(await new RouteDirectory(database).open(), '+14155552671', () => 0);
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
   });
 
