@@ -86,5 +86,5 @@ export class WitnessCarrier {
 function textOf({ short_message: text }: PDU): string {
   if (text === undefined) return '';
   if (typeof text === 'string' || Buffer.isBuffer(text)) return text.toString();
-  return text.message.toString();
+  return text.message?.toString() ?? '';
 }
