@@ -1,5 +1,5 @@
 import { createApiKey, createWebhookSecret, parseApiKey, type ServerKeys } from '@countersign/keys';
-import type { Executor, Uuid } from '@countersign/postgres';
+import { written, type Executor, type Uuid } from '@countersign/postgres';
 import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
 import {
   INSERT_ACCOUNT,
@@ -12,7 +12,6 @@ import {
   UPDATE_BRAND,
 } from './account.sql.js';
 import { checkBrand, type BrandText } from './check-brand.js';
-import { written } from './written.js';
 
 export interface AccountStoreOptions {
   readonly keys: ServerKeys;

@@ -1,7 +1,6 @@
-import type { Executor, Uuid } from '@countersign/postgres';
+import { written, type Executor, type Uuid } from '@countersign/postgres';
 import { DELETE_PRICE, INSERT_PRICE, UPDATE_PRICE } from './price.sql.js';
 import type { Price } from './price.js';
-import { written } from './written.js';
 
 export interface NewPrice extends Pick<Price, 'channel' | 'country' | 'usd'> {
   /** Now, unless told. */

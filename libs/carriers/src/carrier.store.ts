@@ -1,5 +1,5 @@
 import type { ServerKeys } from '@countersign/keys';
-import type { Executor, Uuid } from '@countersign/postgres';
+import { written, type Executor, type Uuid } from '@countersign/postgres';
 import {
   DELETE_BIND,
   DELETE_NUMBER,
@@ -223,10 +223,4 @@ function bindValues(bind: Bind): unknown[] {
 function routeValues(route: Route): unknown[] {
   const { id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled } = route;
   return [id, prefix, bindId, priority, weight, costUsd, sourceAddress, enabled];
-}
-
-function written<Row>(rows: readonly Row[]): Row {
-  const [row] = rows;
-  if (row === undefined) throw new Error('a write answered no row');
-  return row;
 }

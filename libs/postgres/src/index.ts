@@ -11,3 +11,4 @@ export { readinessOf } from './readiness-checks.js';
 export { RecordTable, type Page, type PageRequest, type Records, type RecordTableOptions } from './record-table.js';
 export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';
 export { RowLease } from './row-lease.js';
+export { written } from './written.js';
