@@ -56,7 +56,7 @@ describe('DESTINATION_BLOCKED', () => {
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toMatchObject([{ rule: 'destination_rule' }]);
-    await rules().update(room.database, made.id, { until: new Date(room.clock.nowMs() - 1) });
+    await rules().update(room.database, { ...made, until: new Date(room.clock.nowMs() - 1) });
     expect((await home.send(id)).status).toBe(200);
   });
 

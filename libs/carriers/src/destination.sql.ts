@@ -15,10 +15,10 @@ export const FIND_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1`;
 /** $1 id. */
 export const LOCK_RULE = `SELECT ${RULE} FROM destination_rules WHERE id = $1 FOR UPDATE`;
 
-/** What an admin has changed is an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null. */
+/** Only an admin's rule. $1 id, $2 prefix, $3 action, $4 reason, $5 until or null. */
 export const UPDATE_RULE = `
-  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5, origin = 'admin'
-  WHERE id = $1 RETURNING ${RULE}`;
+  UPDATE destination_rules SET prefix = $2, action = $3, reason = $4, until = $5
+  WHERE id = $1 AND origin = 'admin' RETURNING ${RULE}`;
 
 /** $1 id. */
 export const DELETE_RULE = `DELETE FROM destination_rules WHERE id = $1 RETURNING ${RULE}`;

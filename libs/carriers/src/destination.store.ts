@@ -1,4 +1,4 @@
-import { firstIdAt, type Executor, type Uuid } from '@countersign/postgres';
+import { firstIdAt, written, type Executor, type Uuid } from '@countersign/postgres';
 import {
   DELETE_RULE,
   FIND_RULE,
@@ -12,14 +12,7 @@ import {
   TALLY_REFUSALS,
   UPDATE_RULE,
 } from './destination.sql.js';
-import type {
-  DestinationChanges,
-  DestinationPage,
-  DestinationRule,
-  GuardBlock,
-  NewDestinationRule,
-  RefusalTally,
-} from './destination.js';
+import type { DestinationPage, DestinationRule, GuardBlock, NewDestinationRule, RefusalTally } from './destination.js';
 
 /** However often a prefix was blocked before: a number range changes hands within a month. */
 const LONGEST_BLOCK_SECONDS = 30 * 24 * 60 * 60;
@@ -34,16 +27,8 @@ export class DestinationStore {
   /** An admin's rule. Throws DataError 23505 where the account, or all, have one for the prefix, 23503 for an unknown account. */
   async create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
     const { accountId = null, prefix, action, reason, until = null } = rule;
-    const [made] = await tx.query<DestinationRule>(INSERT_RULE, [
-      this.newId(),
-      accountId,
-      prefix,
-      action,
-      reason,
-      until,
-    ]);
-    if (made === undefined) throw new Error('an insert answered no row');
-    return made;
+    const values = [this.newId(), accountId, prefix, action, reason, until];
+    return written(await tx.query<DestinationRule>(INSERT_RULE, values));
   }
 
   async find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
@@ -62,21 +47,9 @@ export class DestinationStore {
     return pageOf(page.limit, await db.query<DestinationRule>(LIST_RULES, pageValues(page)));
   }
 
-  /**
-   * Changes a rule; null when there is none. One of the guard's becomes the admin's who changed it. Throws DataError
-   * 23505 where there is an admin's rule for the prefix already.
-   */
-  async update(
-    tx: Executor,
-    id: Uuid,
-    changes: DestinationChanges,
-  ): Promise<{ before: DestinationRule; after: DestinationRule } | null> {
-    const before = await this.lock(tx, id);
-    if (before === null) return null;
-    const { prefix, action, reason, until } = { ...before, ...changes };
-    const [after] = await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until]);
-    if (after === undefined) throw new Error('a locked rule was not updated');
-    return { before, after };
+  /** Writes all of an admin's rule that was locked, but whose it is. Throws as `create`; what the guard says stays its own. */
+  async update(tx: Executor, { id, prefix, action, reason, until }: DestinationRule): Promise<DestinationRule> {
+    return written(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until]));
   }
 
   /** Takes a rule away and answers it; null when there is none. One of the guard's is forgotten with its repeats. */

@@ -29,14 +29,6 @@ export interface NewDestinationRule {
   readonly until?: Date | null;
 }
 
-/** What an admin may change of a rule; what is left out stays. */
-export interface DestinationChanges {
-  readonly prefix?: string;
-  readonly action?: DestinationAction;
-  readonly reason?: string;
-  readonly until?: Date | null;
-}
-
 /** What the guard blocks, and for how long (contract, Admin: "what the guard has blocked by itself"). */
 export interface GuardBlock {
   readonly accountId: Uuid;

@@ -91,7 +91,6 @@ export { DestinationStore } from './destination.store.js';
 export {
   DESTINATION_ACTIONS,
   type DestinationAction,
-  type DestinationChanges,
   type DestinationPage,
   type DestinationRule,
   type GuardBlock,

@@ -60,8 +60,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
       const message = 'This is a block of the guard: delete it, or make a rule of your own, which goes before it.';
       return refuse('CONFLICT', { message });
     }
-    const changed = await this.destinations.update(tx, rule.id, { ...change, ...instantOf(until) });
-    return succeed({ row: changed?.after ?? rule });
+    return succeed({ row: await this.destinations.update(tx, { ...rule, ...change, ...instantOf(until) }) });
   }
 
   delete(tx: Executor, { id }: DestinationRule): Promise<unknown> {
