@@ -30,6 +30,7 @@ import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
 import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
+import { SendCodeService } from './otp/send-code.service.js';
 import { openStores, type Stores } from './stores.js';
 import { TestNumbers } from './test-numbers/test-numbers.actor.js';
 import { UsageFolder } from './usage/usage.folder.js';
@@ -188,6 +189,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
         stores.sessions.drain(),
         app.get(DeliveryStore).drain(),
         app.get(IdempotencyStore).drain(),
+        app.get(SendCodeService).drain(),
       ]);
     })
     .step('close the queue', STEP_MS, async () => {

@@ -60,6 +60,11 @@ export class SendCodeService {
     return this.sends.add({ accountId: caller.accountId, sessionId: id, messageId, byTestKey });
   }
 
+  /** Waits until every send taken in has been decided. */
+  drain(): Promise<void> {
+    return this.sends.drain();
+  }
+
   private async runAll(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
     const decisions = await this.database.transaction((tx) => this.sendIn(tx, commands));
     for (const decision of decisions) {
