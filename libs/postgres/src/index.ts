@@ -1,3 +1,4 @@
+export { Alarms } from './alarms.js';
 export { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings, type ConnectionSettings } from './connection-settings.js';
 export { DatabaseClock } from './database-clock.js';

@@ -1,10 +1,8 @@
-import { Periodic, type Database, type Uuid } from '@countersign/postgres';
+import { Alarms, Periodic, type Database, type Uuid } from '@countersign/postgres';
 import { ACTS_AFTER_SECONDS, type StepResult, type TestStep } from './test-step.js';
 
 /** For what a process that ended had begun: what this one begins, it looks after in time. */
 const LOOK_INTERVAL_MS = 1_000;
-/** Looks that fall due within this time are one. */
-const SLOT_MS = 100;
 
 const NOTHING: StepResult = { eventIds: [], count: 0, full: false };
 
@@ -24,7 +22,7 @@ export interface TestNumbersOptions {
  */
 export class TestNumbers {
   private readonly periodic: Periodic;
-  private readonly timers = new Map<number, NodeJS.Timeout>();
+  private readonly alarms = new Alarms(() => this.periodic.nudge());
 
   constructor(private readonly o: TestNumbersOptions) {
     const { onError } = o;
@@ -42,8 +40,7 @@ export class TestNumbers {
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.timers.values()) clearTimeout(timer);
-    this.timers.clear();
+    this.alarms.clear();
     await this.periodic.stop();
   }
 
@@ -69,15 +66,6 @@ export class TestNumbers {
   }
 
   private lookLater(): void {
-    const slot = Math.ceil((performance.now() + ACTS_AFTER_SECONDS * 1000) / SLOT_MS);
-    if (this.timers.has(slot)) return;
-    const timer = setTimeout(
-      () => {
-        this.timers.delete(slot);
-        this.periodic.nudge();
-      },
-      slot * SLOT_MS - performance.now(),
-    );
-    this.timers.set(slot, timer.unref());
+    this.alarms.setIn(ACTS_AFTER_SECONDS * 1000);
   }
 }

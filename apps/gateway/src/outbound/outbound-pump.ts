@@ -16,6 +16,7 @@ import {
   type RouteDirectory,
 } from '@countersign/carriers';
 import {
+  Alarms,
   Batcher,
   firstIdAt,
   Periodic,
@@ -24,7 +25,6 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
-import { Alarms } from './alarms.js';
 import type { AttemptMaker } from './attempt-maker.js';
 import type { BindLanes } from './bind-lanes.js';
 import { deliveryPlan } from './delivery-plan.js';
