@@ -8,11 +8,15 @@ import { benchInbound } from './inbound.js';
 import { benchPoll } from './poll.js';
 import { render } from './report.js';
 import { prepare } from './seed.js';
+import { benchSmpp } from './smpp.js';
+import { benchSoak } from './soak.js';
 import type { Environment } from './subjects.js';
 import { benchUsage } from './usage.js';
 
 const ROUNDS = 3;
 const CREATE_SECONDS = 4;
+const SMPP_SECONDS = 2;
+const SOAK_SECONDS = 120;
 
 function required(name: string): string {
   const value = process.env[name];
@@ -48,6 +52,9 @@ try {
   if (runs('inbound')) sections.push(await benchInbound(processes, demo, ROUNDS));
   if (runs('check')) sections.push(await benchCheck(processes, demo, ROUNDS));
   if (runs('poll')) sections.push(await benchPoll(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('smpp')) sections.push(await benchSmpp(processes, ROUNDS, SMPP_SECONDS));
+  // Only when it is asked for: it takes its time, whatever the machine.
+  if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));
   const rows = sections.flatMap((section) => section.rows);
   const ratios = sections.flatMap((section) => section.ratios);

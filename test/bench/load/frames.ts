@@ -1,0 +1,33 @@
+const HEADER_OCTETS = 16;
+export const COMMAND = { submit: 4, deliver: 5, unbind: 6, bindTransceiver: 9, enquireLink: 0x15 } as const;
+export const RESPONSE = 0x8000_0000;
+
+/** Cuts a stream into PDUs and reads nothing of them but the header: what measures must cost less than what is measured. */
+export class Frames {
+  #pending: Buffer = Buffer.alloc(0);
+
+  /** Calls with command_id, status and sequence number of every whole PDU. */
+  read(octets: Buffer, onFrame: (command: number, status: number, sequence: number) => void): void {
+    const all = this.#pending.length === 0 ? octets : Buffer.concat([this.#pending, octets]);
+    let at = 0;
+    while (all.length - at >= HEADER_OCTETS) {
+      const length = all.readUInt32BE(at);
+      if (length < HEADER_OCTETS) throw new Error(`a PDU of ${length} octets`);
+      if (all.length - at < length) break;
+      onFrame(all.readUInt32BE(at + 4), all.readUInt32BE(at + 8), all.readUInt32BE(at + 12));
+      at += length;
+    }
+    this.#pending = all.subarray(at);
+  }
+}
+
+/** A PDU from its body; responses have the bit 31 in their command. */
+export function frame(command: number, sequence: number, body = '', status = 0): Buffer {
+  const octets = Buffer.alloc(HEADER_OCTETS + body.length);
+  octets.writeUInt32BE(octets.length, 0);
+  octets.writeUInt32BE(command, 4);
+  octets.writeUInt32BE(status, 8);
+  octets.writeUInt32BE(sequence, 12);
+  octets.write(body, HEADER_OCTETS, 'latin1');
+  return octets;
+}

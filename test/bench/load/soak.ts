@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NotSentError, STATUS, submitSm, type SmppLink } from '@countersign/smpp';
+import { meteredLink } from '../metered-link.js';
+
+/** Sends to a carrier that tries its patience for that long, and connects again whenever the link is gone. */
+export interface SoakTask {
+  readonly port: number;
+  readonly seconds: number;
+}
+
+export interface SoakFigure {
+  readonly answered: number;
+  readonly throttled: number;
+  readonly unanswered: number;
+  readonly connections: number;
+  /** Resident set: the median of the second quarter of the time, and of the last. */
+  readonly earlyMiB: number;
+  readonly lateMiB: number;
+}
+
+const WINDOW = 50;
+/** More than the window: the rest waits in the link. */
+const UNDER_WAY = 500;
+/** Shorter than a gateway's, so that a mute carrier is given up many times within one soak. */
+const RESPONSE_MS = 1_000;
+const SAMPLES = 200;
+const PAUSE_MS = 10;
+const OCTETS_PER_MIB = 1_048_576;
+
+const counts = { answered: 0, throttled: 0, unanswered: 0, connections: 0 };
+
+async function bound(port: number): Promise<SmppLink | null> {
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+  try {
+    await once(socket, 'connect');
+    const link = meteredLink(socket, 'bind', WINDOW, {
+      onMessage: () => ({ status: STATUS.ESME_ROK }),
+      timers: {
+        sessionInitMs: 5_000,
+        pduReadMs: 5_000,
+        enquireLinkMs: 2_000,
+        responseMs: RESPONSE_MS,
+        inactivityMs: 0,
+      },
+    });
+    await link.bind({ bindType: 'transceiver', systemId: 'bench', password: 'bench' });
+    counts.connections += 1;
+    return link;
+  } catch {
+    socket.destroy();
+    return null;
+  }
+}
+
+/** One request after another by whatever link is there. */
+async function lane(link: () => SmppLink | null, untilMs: number): Promise<void> {
+  const pdu = submitSm({ shortMessage: Buffer.from('042137 is your Acme code. Do not share it.') });
+  while (performance.now() < untilMs) {
+    const present = link();
+    if (present === null) {
+      await delay(PAUSE_MS);
+      continue;
+    }
+    try {
+      const { status } = await present.request(pdu);
+      if (status === STATUS.ESME_ROK) counts.answered += 1;
+      else counts.throttled += 1;
+    } catch (error) {
+      if (!(error instanceof NotSentError)) counts.unanswered += 1;
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+async function run({ port, seconds }: SoakTask): Promise<SoakFigure> {
+  const untilMs = performance.now() + seconds * 1_000;
+  let link: SmppLink | null = null;
+  const connecting = async (): Promise<void> => {
+    while (performance.now() < untilMs) {
+      link = await bound(port);
+      await (link === null ? delay(PAUSE_MS) : Promise.race([link.closed, delay(untilMs - performance.now())]));
+      link = null;
+    }
+  };
+  const samples: number[] = [];
+  const sampling = setInterval(
+    () => samples.push(process.memoryUsage.rss() / OCTETS_PER_MIB),
+    (seconds * 1_000) / SAMPLES,
+  );
+  await Promise.all([connecting(), ...Array.from({ length: UNDER_WAY }, () => lane(() => link, untilMs))]);
+  clearInterval(sampling);
+  const quarter = (which: number): readonly number[] =>
+    samples.slice((samples.length * which) / 4, (samples.length * (which + 1)) / 4);
+  const rounded = (mib: number): number => Math.round(mib * 10) / 10;
+  return { ...counts, earlyMiB: rounded(median(quarter(1))), lateMiB: rounded(median(quarter(3))) };
+}
+
+process.once('message', (task: SoakTask) => {
+  void run(task).then((figure) => process.send?.(figure, () => process.exit(0)));
+});

@@ -1,0 +1,144 @@
+import type { ClientTask } from './load/smpp-client.js';
+import type { CodecFigure, CodecTask } from './load/codec.js';
+import type { DeliverTask } from './load/smpp-deliver.js';
+import type { SmppTask } from './load/smpp.js';
+import { runLoad, type Subject } from './processes.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import { type Environment, startBaseline } from './subjects.js';
+
+const SECTION = 'smpp';
+const WINDOWS = [1, 10, 50, 200];
+/** The window by which the product is judged. */
+const JUDGED = 50;
+const LATENCY_MS = 20;
+const TEXT = '042137 is your Acme code. Do not share it.';
+/** Messages a run to a server, by window: a second or two for the slower one. */
+const MESSAGES: Readonly<Record<number, number>> = { 1: 15_000, 10: 40_000, 50: 60_000, 200: 60_000 };
+
+type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
+
+/** A client is measured in a process of its own, which is gone by the time its memory is asked for. */
+const named = (name: string): Subject => ({
+  name,
+  port: 0,
+  rssMiB: () => 0,
+  stop: () => Promise.resolve(),
+});
+
+const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
+
+/** A pair at each window, taking turns. */
+async function sideBySide(
+  what: string,
+  rounds: number,
+  run: (stack: 'ours' | 'npm', window: number) => Promise<Measure>,
+  rssMiB: (stack: 'ours' | 'npm') => number = () => 0,
+): Promise<Figures> {
+  const figures = { rows: new Array<Row>(), ratios: new Array<Ratio>() };
+  for (const window of WINDOWS) {
+    const contender = (stack: 'ours' | 'npm') => {
+      const subject = named(`${what}, ${stack === 'ours' ? 'ours' : 'npm smpp'}, window ${window}`);
+      return { subject: { ...subject, rssMiB: () => rssMiB(stack) }, run: () => run(stack, window) };
+    };
+    const [npm, ours] = await alternate(SECTION, rounds, [contender('npm'), contender('ours')]);
+    if (npm === undefined || ours === undefined) throw new Error('a row is missing');
+    figures.rows.push(npm, ours);
+    const reachFor = window === JUDGED ? '>= 2' : '-';
+    figures.ratios.push(ratio(`${what}, window ${window}, of npm smpp`, ratioOf(ours, npm), reachFor));
+  }
+  return figures;
+}
+
+async function servers(environment: Environment, rounds: number): Promise<Figures> {
+  const subjects = {
+    ours: await startBaseline('our server', 'metered-link-server.js', environment),
+    npm: await startBaseline('npm smpp server', 'npm-smpp-server.js', environment),
+  };
+  const task = (port: number, window: number): SmppTask => {
+    const message = { source: '14155552671', text: TEXT };
+    const messages = Array.from({ length: MESSAGES[window] ?? 0 }, () => message);
+    return { port, systemId: 'bench', password: 'bench', links: 1, window, messages };
+  };
+  try {
+    return await sideBySide(
+      'server takes',
+      rounds,
+      (stack, window) => runLoad<Measure>('smpp.js', task(subjects[stack].port, window)),
+      (stack) => subjects[stack].rssMiB(),
+    );
+  } finally {
+    await Promise.all([subjects.ours.stop(), subjects.npm.stop()]);
+  }
+}
+
+async function clients(environment: Environment, rounds: number, seconds: number): Promise<Figures> {
+  const smsc = await startBaseline('plain SMSC', 'plain-smsc.js', environment);
+  try {
+    return await sideBySide('client sends (MT)', rounds, (stack, window) =>
+      runLoad<Measure>('smpp-client.js', { stack, port: smsc.port, window, seconds } satisfies ClientTask),
+    );
+  } finally {
+    await smsc.stop();
+  }
+}
+
+const deliveries = (rounds: number, seconds: number): Promise<Figures> =>
+  sideBySide('client receives (MO)', rounds, (stack, window) =>
+    runLoad<Measure>('smpp-deliver.js', { stack, window, seconds } satisfies DeliverTask),
+  );
+
+/** With a carrier that takes 20 ms to answer, a window of w gives w ÷ 20 ms and no more. */
+async function farAway(environment: Environment, rounds: number, seconds: number): Promise<Figures> {
+  const slow = { ...environment, LATENCY_MS: String(LATENCY_MS) };
+  const smsc = await startBaseline('plain SMSC, 20 ms away', 'plain-smsc.js', slow);
+  const contender = (window: number) => ({
+    subject: named(`client sends (MT), ours, ${LATENCY_MS} ms, window ${window}`),
+    run: () =>
+      runLoad<Measure>('smpp-client.js', { stack: 'ours', port: smsc.port, window, seconds } satisfies ClientTask),
+  });
+  try {
+    const rows = await alternate(SECTION, rounds, WINDOWS.map(contender));
+    const ratios = rows.map((row, index) => {
+      const window = WINDOWS[index] ?? 1;
+      const share = Math.round((row.perSecond / (window / (LATENCY_MS / 1_000))) * 100) / 100;
+      return ratio(`${LATENCY_MS} ms away, window ${window}, of window / latency`, share, '>= 0.95');
+    });
+    return { rows, ratios };
+  } finally {
+    await smsc.stop();
+  }
+}
+
+async function codec(seconds: number): Promise<Figures> {
+  const figures = await runLoad<CodecFigure[]>('codec.js', { seconds } satisfies CodecTask);
+  const still = { section: SECTION, p50Ms: 0, p99Ms: 0, errors: 0, rssMiB: 0 };
+  return {
+    rows: figures.flatMap(({ what, oursPerSecond, npmPerSecond }) => [
+      { ...still, subject: `${what}, npm smpp`, perSecond: npmPerSecond },
+      { ...still, subject: `${what}, ours`, perSecond: oursPerSecond },
+    ]),
+    ratios: figures.map(({ what, oursPerSecond, npmPerSecond }) =>
+      ratio(`${what}, of npm smpp`, Math.round((oursPerSecond / npmPerSecond) * 10) / 10, '>= 5'),
+    ),
+  };
+}
+
+/**
+ * The SMPP engine beside npm `smpp`, without a database: as server and as client, at four windows, on one connection;
+ * ours with every check, timer and metric of the gateway. Then a carrier that is 20 ms away, and the codecs alone.
+ */
+export async function benchSmpp(
+  environment: Environment,
+  rounds: number,
+  seconds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const figures = [
+    await servers(environment, rounds),
+    await clients(environment, rounds, seconds),
+    await deliveries(rounds, seconds),
+    await farAway(environment, rounds, seconds),
+    await codec(seconds),
+  ];
+  return { rows: figures.flatMap(({ rows }) => rows), ratios: figures.flatMap(({ ratios }) => ratios) };
+}

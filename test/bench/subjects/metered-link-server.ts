@@ -1,0 +1,16 @@
+import net from 'node:net';
+import { STATUS } from '@countersign/smpp';
+import { meteredLink } from '../metered-link.js';
+
+/** Our server side as the gateway runs it, metrics too: it answers each submit_sm at once and stores nothing. */
+const answer = { status: STATUS.ESME_ROK, messageId: '1' };
+
+const server = net.createServer({ noDelay: true }, (socket) => {
+  meteredLink(socket, 'listener', 10, {
+    authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+    onMessage: () => answer,
+  });
+});
+server.listen(Number(process.env['PORT']), '127.0.0.1');
+process.once('disconnect', () => process.exit(0));
+process.once('SIGTERM', () => process.exit(0));
