@@ -3,7 +3,6 @@ export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
 export { findCompletedTokens, findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
 export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
 export {
-  CODE_LENGTH,
   codeLimit,
   generateCode,
   MAX_ATTEMPTS,
