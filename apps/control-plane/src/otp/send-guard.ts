@@ -104,23 +104,28 @@ export class SendGuard {
     await this.write(refused).catch(this.options.onError);
   }
 
+  /** All at once: the callers of the batch wait for it. */
   private async write(refused: readonly GuardedRefusal[]): Promise<void> {
-    for (const { session, refusal, times } of alike(refused)) {
-      const { accountId, phone } = session;
-      const prefix = destinationPrefix(phone);
-      if (refusal.kind === 'blocked' && refusal.trips) {
-        const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
-        const reason = `Of ${breakerSends} or more codes in 15 minutes fewer than ${breakerPercent} % were used.`;
-        await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
-      }
-      await this.destinations.tally(this.database, accountId, refusal.rule, prefix, times);
+    await Promise.all(alike(refused).map((each) => this.writeOne(each)));
+  }
+
+  private async writeOne({ session, refusal, times }: Repeated): Promise<void> {
+    const { accountId, phone } = session;
+    const prefix = destinationPrefix(phone);
+    if (refusal.kind === 'blocked' && refusal.trips) {
+      const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
+      const reason = `Of ${breakerSends} or more codes in 15 minutes fewer than ${breakerPercent} % were used.`;
+      await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
     }
+    await this.destinations.tally(this.database, accountId, refusal.rule, prefix, times);
   }
 }
 
+type Repeated = GuardedRefusal & { readonly times: number };
+
 /** Refusals of one account by one rule to one block of numbers, as one. */
-function alike(refused: readonly GuardedRefusal[]): (GuardedRefusal & { readonly times: number })[] {
-  const found = new Map<string, GuardedRefusal & { readonly times: number }>();
+function alike(refused: readonly GuardedRefusal[]): Repeated[] {
+  const found = new Map<string, Repeated>();
   for (const each of refused) {
     const { session, refusal } = each;
     const trips = refusal.kind === 'blocked' && refusal.trips;
