@@ -113,8 +113,10 @@ describe('a page of the specification', () => {
 describe('the page for engineers on call', () => {
   it('shows no call that the API does not have', async () => {
     const { json } = await room.call('/v1/openapi.json', { key: null });
-    const known = Object.entries<object>(json['paths'] ?? {}).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`),
+    const known = Object.entries(json['paths'] ?? {}).flatMap(([path, item]) =>
+      Object.keys(Object(item) as object).map(
+        (method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`,
+      ),
     );
     const text = pages.get('/docs/a-carrier-calls')?.text ?? '';
     const shown = text.split('\n').flatMap((line) => {

@@ -16,15 +16,27 @@ const board = JSON.parse(fileOf('config/grafana/countersign.json')) as Board;
 /** The rules are written in one form throughout, so that no reader of all of YAML is needed to look at them. */
 const RULE =
   /^(?<alert>\w+)\n {8}expr: \|\n(?<expr>(?: {10}.*\n)+) {8}for: (?<lasts>\d+[ms])\n {8}labels:\n {10}severity: (?<severity>\w+)\n {8}annotations:\n {10}summary: '(?<summary>.+)'\n {10}description: '(?<description>.+)'\n {10}runbook: (?<runbook>\S+)\n/;
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly severity: string;
+  readonly runbook: string;
+}
+
 const alerts = fileOf('config/alerts/countersign.yml')
   .split(/^ {6}- alert: /m)
   .slice(1)
-  .map((text) => ({ text, ...RULE.exec(text)?.groups }));
+  .map((text): Rule => {
+    const { alert, expr, severity, runbook } = RULE.exec(text)?.groups ?? {};
+    if (alert === undefined || expr === undefined || severity === undefined || runbook === undefined)
+      throw new Error(`not in the form of the others: ${text}`);
+    return { alert, expr, severity, runbook };
+  });
 
 const expressions = (): string[] => [
   ...board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
   ...board.templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query)),
-  ...alerts.map((rule) => ('expr' in rule ? String(rule.expr) : '')),
+  ...alerts.map(({ expr }) => expr),
 ];
 
 const namesIn = (expression: string): string[] => expression.match(/countersign_\w+/g) ?? [];
@@ -90,12 +102,11 @@ describe('the board and the alert rules', () => {
     const page = renderMarkdown(fileOf('apps/control-plane/src/docs/pages/a-carrier-calls.md')).html;
     expect(alerts.length).toBeGreaterThan(15);
     for (const rule of alerts) {
-      if (!('runbook' in rule)) throw new Error(`not in the form of the others: ${rule.text}`);
       expect(['critical', 'warning']).toContain(rule.severity);
-      const [path, section] = String(rule.runbook).split('#');
+      const [path, section] = rule.runbook.split('#');
       expect([rule.alert, path, page.includes(`id="${section}"`)]).toEqual([rule.alert, '/docs/a-carrier-calls', true]);
     }
-    expect(new Set(alerts.map((rule) => ('alert' in rule ? rule.alert : ''))).size).toBe(alerts.length);
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
   });
 });
 

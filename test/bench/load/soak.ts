@@ -79,12 +79,14 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 async function run({ port, seconds }: SoakTask): Promise<SoakFigure> {
   const untilMs = performance.now() + seconds * 1_000;
   let link: SmppLink | null = null;
+  const ending = setTimeout(() => link?.destroy('the run is over'), seconds * 1_000);
   const connecting = async (): Promise<void> => {
     while (performance.now() < untilMs) {
       link = await bound(port);
-      await (link === null ? delay(PAUSE_MS) : Promise.race([link.closed, delay(untilMs - performance.now())]));
+      await (link === null ? delay(PAUSE_MS) : link.closed);
       link = null;
     }
+    clearTimeout(ending);
   };
   const samples: number[] = [];
   const sampling = setInterval(
