@@ -132,7 +132,7 @@ describe('the connections of a system', () => {
       state: 'bound',
       tls: false,
       windowUsed: 0,
-      submitPerSecond: expect.any(Number),
+      submitPerSecond: expect.any(Number) as number,
       throttled: 2,
       enquireLinkMs: null,
       lastError: null,
