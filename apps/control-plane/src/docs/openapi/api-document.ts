@@ -5,7 +5,7 @@ import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
 import { operationsOf, type Operation } from './operations.js';
 import { WEBHOOKS } from './webhooks.js';
 
-const DESCRIPTION = `Verifies that a user controls a phone number: by an SMS from the phone or by a code. Cards (RCS) are not sent yet: sessions of live keys are always `sms_fallback`.
+const DESCRIPTION = `Verifies that a user controls a phone number: by an SMS from the phone or by a code. Cards (RCS) are not sent yet: sessions of live keys are always \`sms_fallback\`.
 
 Every call is JSON over TLS 1.3 and carries \`Authorization: Bearer <API key>\`. Times are \`YYYY-MM-DDTHH:mm:ss.sssZ\`; with an
 offset they are understood too. Fields that are not documented, and explicit \`null\`, are refused. Answers may gain fields, and
@@ -17,7 +17,10 @@ shape of every error; without a valid key both are \`UNAUTHORIZED\`.`;
 const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Verifications', 'Open a session, show it, end it; send a code and check it.'],
   ['Usage', 'What was verified, and what it cost.'],
-  ['Admin', 'Accounts and what belongs to them, carriers, gateways, queues and messages, for on-call engineers with the admin key.'],
+  [
+    'Admin',
+    'Accounts and what belongs to them, carriers, gateways, queues and messages, for on-call engineers with the admin key.',
+  ],
   ['Documents', 'What describes this service.'],
 ];
 
