@@ -33,14 +33,17 @@ async function newGateway(stopping = false): Promise<Uuid> {
   return id;
 }
 
-/** The rows of a process that was killed a while ago. */
-async function kill(gateway: Uuid): Promise<void> {
-  await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '16 seconds' WHERE id = $1`, [gateway]);
-  await room.database.query(
-    `UPDATE bind_connections SET expires_at = expires_at - interval '16 seconds' WHERE owner = $1`,
-    [gateway],
-  );
+/** The rows of a process that was last heard of so many seconds ago: it sleeps, or was killed. */
+async function silence(gateway: Uuid, seconds: number): Promise<void> {
+  const sets = { gateways: 'seen_at = seen_at', bind_connections: 'expires_at = expires_at' };
+  for (const [table, set] of Object.entries(sets)) {
+    const its = table === 'gateways' ? 'id' : 'owner';
+    const values = [gateway, seconds];
+    await room.database.query(`UPDATE ${table} SET ${set} - $2 * interval '1 second' WHERE ${its} = $1`, values);
+  }
 }
+
+const kill = (gateway: Uuid): Promise<void> => silence(gateway, 16);
 
 const newBind = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
   const hosts = [{ host: 'smsc.north.example', port: 2775 }];
@@ -112,6 +115,19 @@ describe('the status of a bind', () => {
         { owner: null, state: 'unbound', windowUsed: 0, reconnects: 4, lastError: 'closed by the carrier' },
       ],
     });
+  });
+
+  it('is not bound by a gateway that has ceased to act, though nobody else may take its lease yet', async () => {
+    const id = idOf(await newBind());
+    const gateway = await newGateway();
+    await hold(gateway, id, [BOUND]);
+    await silence(gateway, 11);
+    const { json } = await admin.get(`binds/${id}`);
+    expect(json['status']).toMatchObject({ state: 'unbound', connections: [{ owner: null, state: 'unbound' }] });
+    const since = (json['status'] as { connections: { since: string }[] }).connections[0]?.since ?? '';
+    expect(Date.parse(since)).toBeLessThan(Date.now());
+    const { leases: shown } = (await admin.get(`gateways/${renderId('gw', gateway)}`)).json;
+    expect(shown).toMatchObject([{ bindId: id, state: 'unbound' }]);
   });
 
   it('shows a connection that is no longer wanted as long as it is held', async () => {

@@ -3,6 +3,12 @@ import type { Uuid } from '@countersign/postgres';
 /** The lease of a connection that its owner does not renew runs out after this time, by the database's clock (contract, Admin). */
 export const LEASE_SECONDS = 15;
 
+/**
+ * Its owner acts for so long after a renewal, and not until the lease runs out: what it began last ends under the lease.
+ * A lease that was not renewed for longer belongs to a gateway that died, sleeps or does not reach the database.
+ */
+export const HELD_FOR_SECONDS = 10;
+
 /** One wanted connection of a bind. */
 export interface BindSlotName {
   readonly bindId: Uuid;

@@ -32,7 +32,7 @@ const held = (slot: number, status: Partial<ConnectionStatus> | null = BOUND): B
   slot,
   owner: GATEWAY,
   held: true,
-  expiresAt: '2026-01-31T13:00:00.000Z',
+  heldUntil: '2026-01-31T13:00:00.000Z',
   status,
 });
 const two = { enabled: true, connections: 2 };

@@ -28,9 +28,10 @@ export interface ConnectionStatus {
 export interface BindSlot {
   readonly slot: number;
   readonly owner: Uuid | null;
-  /** Whether the owner's lease has not run out. */
+  /** Whether the owner acts on it: it has renewed its lease lately enough. */
   readonly held: boolean;
-  readonly expiresAt: string | null;
+  /** When it ceases, or ceased, to unless it renews its lease; null for a connection that was given back. */
+  readonly heldUntil: string | null;
   /** A gateway of another version may say less. */
   readonly status: Partial<ConnectionStatus> | null;
 }
@@ -80,9 +81,9 @@ function stateOf({ enabled }: Pick<Bind, 'enabled'>, wanted: readonly Connection
 /** What was true of a connection once stays to be read: where it was, how often it was made anew, what went wrong. */
 function connectionOf(slot: BindSlot | undefined): BindConnection {
   if (slot === undefined) return { ...UNBOUND, owner: null };
-  const { owner, held, expiresAt, status } = slot;
+  const { owner, held, heldUntil, status } = slot;
   if (held) return { ...UNBOUND, ...status, owner };
   const { host = null, reconnects = 0, lastError = null } = status ?? {};
-  const since = status?.state === 'unbound' ? (status.since ?? expiresAt) : expiresAt;
+  const since = status?.state === 'unbound' ? (status.since ?? heldUntil) : heldUntil;
   return { ...UNBOUND, host, since, reconnects, lastError, owner: null };
 }

@@ -1,13 +1,16 @@
-import { LEASE_SECONDS } from './bind-lease.js';
+import { HELD_FOR_SECONDS, LEASE_SECONDS } from './bind-lease.js';
 import { BIND, SYSTEM } from './carrier.sql.js';
 
 /** A gateway that has not been seen for the time of a lease is dead. */
 const ALIVE = `seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds'`;
 
-/** A bind with the rows of its connections, by slot. A lease that has run out holds nothing. */
+/** Until when the owner of a connection acts on it. What it last said of it is not to be told as true any longer than that. */
+const HELD_UNTIL = `expires_at - interval '${LEASE_SECONDS - HELD_FOR_SECONDS} seconds'`;
+
+/** A bind with the rows of its connections, by slot. */
 export const BIND_RECORD = `${BIND}, (
   SELECT coalesce(json_agg(json_build_object('slot', slot, 'owner', owner,
-    'held', owner IS NOT NULL AND expires_at > clock_timestamp(), 'expiresAt', expires_at, 'status', status)
+    'held', owner IS NOT NULL AND ${HELD_UNTIL} > clock_timestamp(), 'heldUntil', ${HELD_UNTIL}, 'status', status)
     ORDER BY slot), '[]')
   FROM bind_connections WHERE bind_id = binds.id) AS slots`;
 
@@ -23,6 +26,6 @@ export const LIVE_GATEWAYS = `(SELECT * FROM gateways WHERE ${ALIVE}) AS live`;
 /** A gateway with the connections of binds that it holds and the number of connections that systems have to it. */
 export const GATEWAY_RECORD = `id, host, version, started_at AS "startedAt", seen_at AS "seenAt", stopping, (
   SELECT coalesce(json_agg(json_build_object('bindId', bind_id, 'slot', slot, 'epoch', epoch, 'expiresAt', expires_at,
-    'state', status ->> 'state') ORDER BY bind_id, slot), '[]')
+    'state', CASE WHEN ${HELD_UNTIL} > clock_timestamp() THEN status ->> 'state' ELSE 'unbound' END) ORDER BY bind_id, slot), '[]')
   FROM bind_connections WHERE owner = live.id AND expires_at > clock_timestamp()) AS leases,
   (SELECT count(*)::int FROM system_connections WHERE gateway_id = live.id) AS "systemConnections"`;

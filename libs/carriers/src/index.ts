@@ -1,4 +1,5 @@
 export {
+  HELD_FOR_SECONDS,
   LEASE_SECONDS,
   leaseKey,
   slotKey,

@@ -1,4 +1,4 @@
-import type { BindLease } from '@countersign/carriers';
+import { HELD_FOR_SECONDS, type BindLease } from '@countersign/carriers';
 
 /** Leases are renewed this often. */
 export const RENEW_EVERY_MS = 5_000;
@@ -6,7 +6,7 @@ export const RENEW_EVERY_MS = 5_000;
  * A lease counts as held for so long from the start of its last renewal that went well, by the monotonic clock. Shorter
  * than the lease itself by more than any transaction may take, so that what was begun under it ends under it.
  */
-export const HELD_FOR_MS = 10_000;
+export const HELD_FOR_MS = HELD_FOR_SECONDS * 1_000;
 
 /** What a gateway knows of a lease of its own without asking the database. */
 export class LeaseGuard {
