@@ -1,5 +1,5 @@
 import { CarrierStore, MessageStore, OutboundStore, type MessageFate } from '@countersign/carriers';
-import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
@@ -31,9 +31,16 @@ interface Sms {
   readonly part?: { readonly number: number; readonly total: number };
 }
 
+let lastMs = 0;
+/** Later than all before it: messages of one millisecond are in no order. */
+function nextId(): Uuid {
+  lastMs = Math.max(lastMs + 1, Math.floor(room.clock.nowMs()));
+  return newId(lastMs);
+}
+
 /** An MO is stored, as a gateway does it. */
 async function received({ source = PHONE.slice(1), fate = 'matched', session = sessionId, ...rest }: Sms = {}) {
-  const id = room.clock.newId();
+  const id = nextId();
   await new MessageStore().insertInbound(room.database, [
     {
       id,
@@ -56,7 +63,7 @@ async function received({ source = PHONE.slice(1), fate = 'matched', session = s
 
 /** A code is queued, as `send-sms` does it. */
 async function sent(session = sessionId, destination = PHONE): Promise<string> {
-  const id = room.clock.newId();
+  const id = nextId();
   await new OutboundStore().insert(room.database, {
     id,
     sessionId: parseId('sess', session) ?? '',
@@ -94,6 +101,7 @@ describe('messages', () => {
       destination: '60606',
       part: null,
       attempts: null,
+      unknownFates: null,
       networkError: null,
       smscMessageId: null,
       submittedAt: null,
@@ -115,9 +123,11 @@ describe('messages', () => {
       source: 'ACME',
       destination: PHONE,
       attempts: 0,
+      unknownFates: 0,
     });
     await room.database.query(
-      `UPDATE outbound_messages SET state = 'undelivered', next_attempt_at = NULL, text_sealed = NULL, attempts = 1,
+      `UPDATE outbound_messages SET state = 'undelivered', next_attempt_at = NULL, text_sealed = NULL, attempts = 2,
+         unknown_fates = 1,
          carrier = 'north', bind_id = $2, source = '60606', smsc_message_id = 'a1', network_error = '027',
          submitted_at = now(), ended_at = now() WHERE id = $1`,
       [parseId('msg', id), bindId],
@@ -127,7 +137,8 @@ describe('messages', () => {
       carrier: 'north',
       linkId: renderId('bind', bindId),
       source: '60606',
-      attempts: 1,
+      attempts: 2,
+      unknownFates: 1,
       networkError: '027',
       smscMessageId: 'a1',
       submittedAt: expect.stringMatching(/Z$/) as string,

@@ -7,12 +7,12 @@ const INBOUND = `id, 'in' AS direction, fate, received_at AS at, session_id AS "
   carrier, CASE WHEN EXISTS (SELECT 1 FROM binds WHERE binds.id = link_id) THEN 'bind'
     WHEN EXISTS (SELECT 1 FROM smpp_systems WHERE smpp_systems.id = link_id) THEN 'sys' END AS "linkKind",
   link_id AS "linkId", source, destination, part_number AS "partNumber", part_total AS "partTotal",
-  NULL::smallint AS attempts, NULL::text AS "networkError", NULL::text AS "smscMessageId",
+  NULL::smallint AS attempts, NULL::smallint AS "unknownFates", NULL::text AS "networkError", NULL::text AS "smscMessageId",
   NULL::timestamptz AS "submittedAt", NULL::timestamptz AS "endedAt"`;
 const OUTBOUND = `id, 'out' AS direction, state AS fate, created_at AS at, session_id AS "sessionId",
   account_id AS "accountId", carrier, CASE WHEN bind_id IS NOT NULL THEN 'bind' END AS "linkKind", bind_id AS "linkId",
   coalesce(source, sender) AS source, destination, NULL::smallint AS "partNumber", NULL::smallint AS "partTotal",
-  attempts, network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
+  attempts, unknown_fates AS "unknownFates", network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
   ended_at AS "endedAt"`;
 
 /** One message. $1 id. */

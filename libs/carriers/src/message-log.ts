@@ -25,6 +25,8 @@ export interface MessageRecord {
   readonly partTotal: number | null;
   /** The rest is of MT alone. */
   readonly attempts: number | null;
+  /** So many of the attempts got no answer: the carrier may have taken the message, or not. */
+  readonly unknownFates: number | null;
   readonly networkError: string | null;
   readonly smscMessageId: string | null;
   readonly submittedAt: Date | null;

@@ -83,6 +83,14 @@ export class MessageAnswer {
   })
   readonly attempts!: number | null;
 
+  @ApiProperty({
+    oneOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }],
+    description:
+      'How many of the attempts were never answered: the carrier may have taken it then. Null for one that came in.',
+    example: null,
+  })
+  readonly unknownFates!: number | null;
+
   @ApiProperty(nullable({}, { description: 'What the carrier, or we, gave as the reason.', example: null }))
   readonly networkError!: string | null;
 
@@ -107,7 +115,7 @@ export class MessageList extends PageOf(MessageAnswer) {}
 
 export function messageView(message: MessageRecord): Plain<MessageAnswer> {
   const { direction, fate, carrier, source, destination, attempts, networkError, smscMessageId } = message;
-  const { sessionId, accountId, partNumber, partTotal } = message;
+  const { sessionId, accountId, partNumber, partTotal, unknownFates } = message;
   return {
     id: renderId('msg', message.id),
     direction,
@@ -121,6 +129,7 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
     destination,
     part: partNumber === null || partTotal === null ? null : { number: partNumber, total: partTotal },
     attempts,
+    unknownFates,
     networkError,
     smscMessageId,
     submittedAt: message.submittedAt?.toISOString() ?? null,
