@@ -10,7 +10,7 @@ const ENDING_MS = 500;
 const SHOWN_COMMAND_CHARACTERS = 80;
 
 /** Where the private servers of a development run look for a port. */
-const PRIVATE_PORTS = { from: 28100, count: 100 };
+export const PRIVATE_PORTS = { from: 28100, count: 100 };
 
 /** Why one cannot listen there (`EADDRINUSE`, …), or undefined when one can. */
 const listenFault = (port, host) =>

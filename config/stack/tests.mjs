@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { REPORT_VARIABLE } from './count-reporter.mjs';
 import { readJson } from './files.mjs';
+import { PRIVATE_PORTS } from './ports.mjs';
 import { prepare, ROOT } from './prepare.mjs';
 import { runCommand } from './processes.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';
@@ -23,25 +24,30 @@ const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
 const log = startLog('test');
 const stopping = new AbortController();
 
-async function runKind(kind, folder) {
+async function runKind(kind, folder, ports) {
   log(`${kind} tests`);
   const report = path.join(folder, `${kind}.json`);
   const reporters = ['--reporter=default', `--reporter=${COUNTER}`];
   const code = await runCommand(
     process.execPath,
     [VITEST, 'run', '-c', 'config/tooling/vitest.config.ts', '--project', kind, '--passWithNoTests', ...reporters],
-    { cwd: ROOT, stdio: 'inherit', env: { ...process.env, [REPORT_VARIABLE]: report }, signal: stopping.signal },
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...process.env, STACK_PORT: String(ports), [REPORT_VARIABLE]: report },
+      signal: stopping.signal,
+    },
   );
   const count = readJson(report) ?? { passed: 0, failed: 0, skipped: [] };
   // A run that died, or failed without a failed test, is a failure too.
   return code !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count;
 }
 
-/** One kind after the other; what they counted is added to `counts`. */
-async function runLane(kinds, folder, counts) {
+/** One kind after the other, with a hundred ports for its servers; what they counted is added to `counts`. */
+async function runLane(kinds, folder, ports, counts) {
   for (const kind of kinds) {
     stopping.signal.throwIfAborted();
-    counts.push(await runKind(kind, folder));
+    counts.push(await runKind(kind, folder, ports));
   }
 }
 
@@ -66,9 +72,15 @@ async function runKinds(asked) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-test-'));
   const counts = [];
   try {
+    // Two that look for a free port at the same time must not find the same one.
+    const firstPort = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from);
     const isAsked = (kind) => asked.length === 0 || asked.includes(kind);
     for (const lanes of STAGES) {
-      await Promise.all(lanes.map((lane) => runLane(lane.filter(isAsked), folder, counts)));
+      await Promise.all(
+        lanes.map((lane, index) =>
+          runLane(lane.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
+        ),
+      );
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

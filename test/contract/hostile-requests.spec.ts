@@ -105,6 +105,10 @@ function requests(call: Operation): fc.Arbitrary<{ target: string; body: string;
   });
 }
 
+/** A trace is asked of a gateway, and there is none here: who names a bind that exists is told so (contract, Admin). */
+const isLeftUnanswered = ({ method, path }: Operation, status: number): boolean =>
+  method === 'GET' && path === '/v1/admin/binds/{id}/trace' && status === 503;
+
 const rows = async (): Promise<unknown> => (await room.database.query(COUNTS))[0];
 
 describe('a hostile request', () => {
@@ -119,7 +123,7 @@ describe('a hostile request', () => {
           const sent = call.method === 'GET' || body === '' ? {} : { body };
           // The client of the room refuses every answer that is not as documented.
           const answer = await room.call(target, { method: call.method, key, headers, ...sent });
-          expect(answer.status, answer.text).toBeLessThan(500);
+          if (!isLeftUnanswered(call, answer.status)) expect(answer.status, answer.text).toBeLessThan(500);
           if (answer.status >= 400) expect(await rows()).toEqual(before);
         }),
         { numRuns: RUNS },
