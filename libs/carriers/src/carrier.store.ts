@@ -13,7 +13,7 @@ import {
   UPDATE_SYSTEM,
 } from './carrier.sql.js';
 import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
-import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, LOCK_ROUTE, UPDATE_ROUTE } from './route.sql.js';
+import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, UPDATE_ROUTE } from './route.sql.js';
 import type { Route } from './route.js';
 import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
 
@@ -46,7 +46,6 @@ export type NewBind = Defaulted<Omit<Bind, 'id' | 'passwordSealed'>, 'name' | 'c
 
 /** A route; everything but its prefix and bind has the contract's default. */
 export type NewRoute = Defaulted<Omit<Route, 'id'>, 'prefix' | 'bindId'>;
-export type RouteChange = Partial<Omit<Route, 'id'>>;
 
 const ROUTE_DEFAULTS = { priority: 0, weight: 1, costUsd: '0', sourceAddress: null, enabled: true } as const;
 
@@ -157,16 +156,13 @@ export class CarrierStore {
     return written(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
   }
 
-  /** Changes what is named and answers the whole; null when there is no such route. Throws as `createRoute`. */
-  async updateRoute(tx: Executor, id: Uuid, change: RouteChange): Promise<Route | null> {
-    const [route] = await tx.query<Route>(LOCK_ROUTE, [id]);
-    if (route === undefined) return null;
-    return written(await tx.query<Route>(UPDATE_ROUTE, routeValues({ ...route, ...change })));
+  /** Writes all of a route that was locked. Throws as `createRoute`. */
+  async updateRoute(tx: Executor, route: Route): Promise<Route> {
+    return written(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
   }
 
-  /** False when there was no such route. */
-  async deleteRoute(tx: Executor, id: Uuid): Promise<boolean> {
-    return (await tx.query(DELETE_ROUTE, [id])).length === 1;
+  async deleteRoute(tx: Executor, id: Uuid): Promise<void> {
+    await tx.query(DELETE_ROUTE, [id]);
   }
 
   /** Every route as it is now, oldest first, disabled ones too. */

@@ -53,7 +53,6 @@ export {
   type NewInboundNumber,
   type NewRoute,
   type NewSystem,
-  type RouteChange,
 } from './carrier.store.js';
 export {
   BIND_TYPES,

@@ -9,9 +9,6 @@ export const LIST_OPEN_ROUTES = `
   SELECT ${ROUTE} FROM routes JOIN binds ON binds.id = routes.bind_id
   WHERE routes.enabled AND binds.enabled AND binds.bind_type <> 'receiver' ORDER BY routes.id`;
 
-/** $1 id. */
-export const LOCK_ROUTE = `SELECT ${ROUTE} FROM routes WHERE id = $1 FOR UPDATE`;
-
 /** $1 id, $2 prefix, $3 bind, $4 priority, $5 weight, $6 cost in US dollars, $7 source address or null, $8 enabled. */
 export const INSERT_ROUTE = `
   INSERT INTO routes (id, prefix, bind_id, priority, weight, cost_usd, source_address, enabled)
@@ -24,4 +21,4 @@ export const UPDATE_ROUTE = `
   WHERE id = $1 RETURNING ${ROUTE}`;
 
 /** $1 id. */
-export const DELETE_ROUTE = `DELETE FROM routes WHERE id = $1 RETURNING id`;
+export const DELETE_ROUTE = `DELETE FROM routes WHERE id = $1`;

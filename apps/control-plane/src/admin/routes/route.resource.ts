@@ -36,11 +36,10 @@ export class RouteResource implements AdminResource<Route, Answer> {
   async update(tx: Executor, route: Route, { bindId: sentId, ...change }: RouteChange): Reply {
     const bindId = sentId === undefined ? route.bindId : parseId('bind', sentId);
     if (bindId === null) return { ok: false, refusal: NO_SUCH_BIND };
-    const changed = await this.carriers.updateRoute(tx, route.id, { ...stored(change), bindId });
-    return succeed({ row: changed ?? route });
+    return succeed({ row: await this.carriers.updateRoute(tx, { ...route, ...stored(change), bindId }) });
   }
 
-  delete(tx: Executor, { id }: Route): Promise<boolean> {
+  delete(tx: Executor, { id }: Route): Promise<void> {
     return this.carriers.deleteRoute(tx, id);
   }
 }
