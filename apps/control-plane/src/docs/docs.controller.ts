@@ -1,12 +1,19 @@
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { applyDecorators, Controller, Get, Header, Param } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { refuse, valueOf } from '../http/errors.js';
 import { Access } from '../http/route-access.js';
 import { DocsPages } from './docs.pages.js';
 import { PAGE_POLICY } from './page.js';
 
-const HTML = 'text/html; charset=utf-8';
-const CACHE = 'public, max-age=300';
+/** A page at this address. */
+const Page = (path = ''): MethodDecorator =>
+  applyDecorators(
+    Get(path),
+    Header('Content-Type', 'text/html; charset=utf-8'),
+    Header('Content-Security-Policy', PAGE_POLICY),
+    Header('Cache-Control', 'public, max-age=300'),
+    Access({ access: 'public' }),
+  );
 
 /** The public pages: no key, no cookie, no script. */
 @ApiExcludeController()
@@ -14,56 +21,32 @@ const CACHE = 'public, max-age=300';
 export class DocsController {
   constructor(private readonly pages: DocsPages) {}
 
-  @Get()
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page()
   start(): string {
     return pageOr404(this.pages.guide(''));
   }
 
-  @Get('errors')
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page('errors')
   errors(): string {
     return this.pages.errors;
   }
 
-  @Get('errors/:code')
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page('errors/:code')
   error(@Param('code') code: string): string {
     return pageOr404(this.pages.error(code));
   }
 
-  @Get('api')
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page('api')
   reference(): string {
     return pageOr404(this.pages.reference(''));
   }
 
-  @Get('api/:chapter')
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page('api/:chapter')
   chapter(@Param('chapter') chapter: string): string {
     return pageOr404(this.pages.reference(chapter));
   }
 
-  @Get(':guide')
-  @Header('Content-Type', HTML)
-  @Header('Content-Security-Policy', PAGE_POLICY)
-  @Header('Cache-Control', CACHE)
-  @Access({ access: 'public' })
+  @Page(':guide')
   guide(@Param('guide') guide: string): string {
     return pageOr404(this.pages.guide(guide));
   }
