@@ -1,12 +1,11 @@
-import { STATUS, type Pdu } from '@countersign/smpp';
+import type { Pdu } from '@countersign/smpp';
+import { isThrottle } from './throttle.js';
 
 /** Commands of ours whose answers are timed. */
 const TIMED = new Set(['submit_sm', 'enquire_link'] as const);
 export type TimedCommand = typeof TIMED extends Set<infer Command> ? Command : never;
 const isTimed = (command: string): command is TimedCommand => (TIMED as ReadonlySet<string>).has(command);
 
-/** Answers that ask for time. */
-const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
 const BINDS: ReadonlySet<string> = new Set(['bind_transmitter', 'bind_receiver', 'bind_transceiver']);
 /** A mute carrier's requests are forgotten one by one, the oldest first; a window is seldom as wide. */
 const MAX_TIMED = 2_000;
@@ -47,7 +46,7 @@ export class LinkMeter {
   /** `nowMs` by the monotonic clock. */
   see(direction: Direction, pdu: Pdu, nowMs: number): void {
     this.#counts.count(direction, pdu);
-    if (THROTTLES.has(pdu.status)) this.#counts.throttled(direction);
+    if (isThrottle(pdu)) this.#counts.throttled(direction);
     // A bind is the first of its connection, whose numbers begin anew.
     if (BINDS.has(pdu.command)) this.#sent.clear();
     if (direction === 'out' && isTimed(pdu.command)) this.begin(pdu.sequence, pdu.command, nowMs);

@@ -1,9 +1,7 @@
 import type { ConnectionState, ConnectionStatus } from '@countersign/carriers';
-import { STATUS, type Pdu, type SmppLink } from '@countersign/smpp';
+import type { Pdu, SmppLink } from '@countersign/smpp';
 import { SeenRate } from '../listener/seen-rate.js';
-
-/** Answers by which a carrier asks for time. */
-const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
+import { isThrottle } from '../throttle.js';
 
 /** What engineers see of one connection (contract, Admin). Times are given; nothing here reads a clock. */
 export class ConnectionGauge {
@@ -40,11 +38,12 @@ export class ConnectionGauge {
     this.#lastError = reason;
   }
 
-  count(direction: 'in' | 'out', { command, status }: Pdu, nowMs: number): void {
+  count(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
+    const { command } = pdu;
     if (direction === 'out') {
       if (command === 'submit_sm') this.#submits.count(nowMs);
     } else if (command === 'submit_sm_resp') {
-      if (THROTTLES.has(status)) this.#throttled += 1;
+      if (isThrottle(pdu)) this.#throttled += 1;
     } else if (command === 'deliver_sm' || command === 'data_sm') {
       this.#delivers.count(nowMs);
     }

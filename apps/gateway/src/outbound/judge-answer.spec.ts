@@ -1,6 +1,7 @@
 import { LinkClosedError, NotSentError, ResponseTimeoutError, STATUS, type ResponsePdu } from '@countersign/smpp';
 import { describe, expect, it } from 'vitest';
-import { isThrottle, judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';
+import { isThrottle } from '../throttle.js';
+import { judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';
 
 const manners: CarrierManners = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };
 

@@ -4,9 +4,6 @@ import { NotSentError, STATUS, statusName, type ResponsePdu } from '@countersign
 /** What is known of a carrier's manners: which answers ask for time (all others are its last word), how it spells ids. */
 export type CarrierManners = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
 
-/** Answers that say "slower", whatever becomes of the message (SMPP 3.4, 5.1.3). */
-const THROTTLES: ReadonlySet<number> = new Set([STATUS.ESME_RTHROTTLED, STATUS.ESME_RMSGQFUL]);
-
 /** What the link gave up on, where the carrier gave no reason. */
 export const NOT_SENT = 'NOT_SENT';
 export const NO_ANSWER = 'NO_ANSWER';
@@ -32,9 +29,6 @@ export function judgeParts(parts: readonly AttemptOutcome[]): AttemptOutcome {
   const worst = WORST_FIRST.flatMap((kind) => parts.filter((part) => part.kind === kind))[0];
   return worst ?? parts.at(-1) ?? { kind: 'busy', error: NOT_SENT };
 }
-
-/** Whether it asks to be sent to more slowly. */
-export const isThrottle = ({ status }: ResponsePdu): boolean => THROTTLES.has(status);
 
 /** What it means that there was none: never sent, or sent and of unknown fate. */
 export function judgeFailure(error: unknown): AttemptOutcome {

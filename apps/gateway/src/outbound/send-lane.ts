@@ -1,5 +1,5 @@
 import { NotSentError, type ResponsePdu } from '@countersign/smpp';
-import { isThrottle } from './judge-answer.js';
+import { isThrottle } from '../throttle.js';
 import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
 
 /** Attempts on one connection at a time, in windows: what waits must not wait for long, nor leave the connection idle. */
