@@ -1,5 +1,5 @@
 const HEADER_OCTETS = 16;
-export const COMMAND = { submit: 4, deliver: 5, unbind: 6, bindTransceiver: 9, enquireLink: 0x15 } as const;
+export const COMMAND = { submit: 4, bindTransceiver: 9 } as const;
 export const RESPONSE = 0x8000_0000;
 
 /** Cuts a stream into PDUs and reads nothing of them but the header: what measures must cost less than what is measured. */

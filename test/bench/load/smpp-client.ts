@@ -4,8 +4,9 @@ import { STATUS, submitSm } from '@countersign/smpp';
 import smpp from 'smpp';
 import { meteredLink } from '../metered-link.js';
 import type { Measure } from '../report.js';
-import { COMMAND, Frames, frame } from './frames.js';
+import { COMMAND, frame } from './frames.js';
 import { keepUnderWay } from './pace.js';
+import { PlainEnd } from './plain-end.js';
 
 /** Sends codes by one connection, `window` of them unanswered at a time. */
 export interface ClientTask {
@@ -58,27 +59,15 @@ async function npm({ port, window, seconds }: ClientTask): Promise<Measure> {
   return measure;
 }
 
-/** Plain sockets and frames made beforehand: what the machine and the carrier give at best. */
+/** Plain sockets: what the machine and the carrier give at best. */
 async function plain({ port, window, seconds }: ClientTask): Promise<Measure> {
   const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  const waiting = new Map<number, (well: boolean) => void>();
-  const frames = new Frames();
-  let [sequence, batch] = [1, new Array<Buffer>()];
-  socket.on('data', (octets) =>
-    frames.read(octets, (_command, status, answered) => {
-      waiting.get(answered)?.(status === 0);
-      waiting.delete(answered);
-    }),
-  );
-  const flush = (): void => {
-    socket.write(Buffer.concat(batch));
-    batch = [];
-  };
+  const end = new PlainEnd(socket);
+  let sequence = 1;
   const measure = await keepUnderWay(window, seconds, (onAnswer) => {
     sequence += 1;
-    waiting.set(sequence, onAnswer);
-    if (batch.push(frame(COMMAND.submit, sequence, TEXT)) === 1) queueMicrotask(flush);
+    end.request(sequence, frame(COMMAND.submit, sequence, TEXT), onAnswer);
   });
   socket.destroy();
   return measure;

@@ -6,6 +6,7 @@ import smpp from 'smpp';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, frame, RESPONSE } from './frames.js';
 import { keepUnderWay } from './pace.js';
+import { PlainEnd } from './plain-end.js';
 
 /** Starts a client of that stack, lets it bind, and sends it MOs, `window` of them unanswered at a time. */
 export interface DeliverTask {
@@ -48,26 +49,13 @@ async function run({ stack, window, seconds }: DeliverTask): Promise<Measure> {
   const env = { ...process.env, PORT: String(port), STACK: stack };
   const client = fork(fileURLToPath(new URL('../subjects/esme.js', import.meta.url)), [], { env });
   const socket = await new Promise<net.Socket>((resolve) => server.once('connection', resolve));
-  const frames = await boundClient(socket);
-  const waiting = new Map<number, (well: boolean) => void>();
-  let [sequence, batch] = [0, new Array<Buffer>()];
-  const flush = (): void => {
-    socket.write(Buffer.concat(batch));
-    batch = [];
-  };
-  socket.on('data', (octets) =>
-    frames.read(octets, (command, status, answered) => {
-      if (command !== COMMAND.deliver + RESPONSE) return;
-      waiting.get(answered)?.(status === 0);
-      waiting.delete(answered);
-    }),
-  );
+  const end = new PlainEnd(socket, await boundClient(socket));
+  let sequence = 0;
   const measure = await keepUnderWay(window, seconds, (onAnswer) => {
     sequence = (sequence % MAX_SEQUENCE) + 1;
     const octets = Buffer.from(MO);
     octets.writeUInt32BE(sequence, SEQUENCE_AT);
-    waiting.set(sequence, onAnswer);
-    if (batch.push(octets) === 1) queueMicrotask(flush);
+    end.request(sequence, octets, onAnswer);
   });
   client.disconnect();
   socket.destroy();

@@ -1,6 +1,8 @@
 import net from 'node:net';
 import smpp from 'smpp';
 import type { Measure } from '../report.js';
+import { COMMAND, Frames, RESPONSE } from './frames.js';
+import { quantile } from './pace.js';
 
 /** Sends every message once over `links` links, never more than `window` unanswered on each. */
 export interface SmppTask {
@@ -32,15 +34,12 @@ const submit = (source: string, text: string, sequence: number): Buffer =>
     short_message: text,
   }).toBuffer();
 
-const HEADER_OCTETS = 16;
-const SUBMIT_SM_RESP = 0x80000004;
-
 /** One link of plain sockets and frames made beforehand: the generator must cost less than what it measures. */
 class LoadLink {
   readonly latenciesMs: number[] = [];
   errors = 0;
   #next = 0;
-  #pending: Buffer = Buffer.alloc(0);
+  readonly #incoming = new Frames();
   readonly #sentAtMs: number[] = [];
   #done: () => void = () => undefined;
 
@@ -71,22 +70,15 @@ class LoadLink {
   }
 
   #read(octets: Buffer): void {
-    this.#pending = this.#pending.length === 0 ? octets : Buffer.concat([this.#pending, octets]);
     const now = performance.now();
-    let at = 0;
     let answered = 0;
-    while (this.#pending.length - at >= HEADER_OCTETS) {
-      const length = this.#pending.readUInt32BE(at);
-      if (this.#pending.length - at < length) break;
-      if (this.#pending.readUInt32BE(at + 4) === SUBMIT_SM_RESP) {
-        if (this.#pending.readUInt32BE(at + 8) !== 0) this.errors += 1;
-        // Sequence numbers begin at 2: the bind took 1.
-        this.latenciesMs.push(now - (this.#sentAtMs[this.#pending.readUInt32BE(at + 12) - 2] ?? now));
-        answered += 1;
-      }
-      at += length;
-    }
-    this.#pending = this.#pending.subarray(at);
+    this.#incoming.read(octets, (command, status, sequence) => {
+      if (command !== COMMAND.submit + RESPONSE) return;
+      if (status !== 0) this.errors += 1;
+      // Sequence numbers begin at 2: the bind took 1.
+      this.latenciesMs.push(now - (this.#sentAtMs[sequence - 2] ?? now));
+      answered += 1;
+    });
     if (this.latenciesMs.length === this.frames.length) this.#done();
     else this.#send(answered);
   }
@@ -105,9 +97,6 @@ async function bound(task: SmppTask): Promise<net.Socket> {
     throw new Error(`the bind was refused with 0x${answer.readUInt32BE(8).toString(16)}`);
   return socket;
 }
-
-const quantile = (sorted: readonly number[], share: number): number =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 10) / 10;
 
 async function run(task: SmppTask): Promise<Measure> {
   const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
