@@ -3,7 +3,7 @@ import type { HttpsTask } from './load/https.js';
 import { runLoad } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
-import { type Demo, type Message, approvedCount, pendingSessions } from './seed.js';
+import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startControlPlane } from './subjects.js';
 
 const CONNECTIONS = 64;
@@ -67,10 +67,7 @@ export async function benchCheck(
     ...environment,
     BODY_OCTETS: String(ANSWER_OCTETS),
   });
-  const sample = await pendingSessions(demo, 1_000);
-  const filler = Array.from({ length: BASELINE_CHECKS }, (_, at) => sample[at % sample.length]).filter(
-    (session) => session !== undefined,
-  );
+  const filler = inRotation(await pendingSessions(demo, 1_000), BASELINE_CHECKS);
   try {
     for (const { port } of [product, unbatched]) await accepted(demo, port, WARM_UP_CHECKS);
     await load(demo, bare.port, filler);
@@ -80,8 +77,6 @@ export async function benchCheck(
       { subject: unbatched, run: () => accepted(demo, unbatched.port, UNBATCHED_CHECKS) },
     ]);
     const [bareRow, productRow, unbatchedRow] = rows;
-    if (bareRow === undefined || productRow === undefined || unbatchedRow === undefined)
-      throw new Error('a row is missing');
     const ratios = [
       { section: 'check', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: 'measured' },
       { section: 'check', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },

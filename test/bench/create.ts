@@ -1,9 +1,9 @@
 import { checkPhone } from '@countersign/phone';
 import type { HttpsTask } from './load/https.js';
 import { Agent, request } from 'undici';
-import { runLoad } from './processes.js';
+import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
-import { alternate } from './rounds.js';
+import { alternate, type Contender } from './rounds.js';
 import type { SeededDemo } from '../support/demo.js';
 import { type Environment, startBaseline, startControlPlane } from './subjects.js';
 
@@ -82,11 +82,9 @@ export async function benchCreate(
     } satisfies HttpsTask);
   try {
     for (const { port } of [product, unbatched, bare]) await run(port); // warm, not counted
-    const contenders = [bare, product, unbatched].map((subject) => ({ subject, run: () => run(subject.port) }));
-    const rows = await alternate('create', rounds, contenders);
+    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject.port) });
+    const rows = await alternate('create', rounds, [contender(bare), contender(product), contender(unbatched)]);
     const [bareRow, productRow, unbatchedRow] = rows;
-    if (bareRow === undefined || productRow === undefined || unbatchedRow === undefined)
-      throw new Error('a row is missing');
     const ratios = [
       { section: 'create', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: '>= 0.25' },
       { section: 'create', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },

@@ -2,7 +2,7 @@ import { runLoad } from './processes.js';
 import type { SmppTask } from './load/smpp.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
-import { type Demo, type Message, approvedCount, pendingSessions } from './seed.js';
+import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startGateway } from './subjects.js';
 
 const LINKS = 4;
@@ -44,13 +44,8 @@ export async function benchInbound(
   const bareLink = await startBaseline('our link, no database', 'bare-link-server.js', environment);
   const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
   const sample = await pendingSessions(demo, 1_000);
-  const filler = (count: number): Message[] =>
-    Array.from(
-      { length: count },
-      (_, at) => sample[at % sample.length] ?? { source: '+14155550100', text: '', sessionId: '' },
-    );
   const answered = (port: number, count: number): Promise<Measure> =>
-    runLoad<Measure>('smpp.js', task(demo, port, filler(count)));
+    runLoad<Measure>('smpp.js', task(demo, port, inRotation(sample, count)));
   try {
     await matched(demo, product.port, WARM_UP_MESSAGES);
     await matched(demo, unbatched.port, WARM_UP_MESSAGES);
@@ -68,11 +63,7 @@ export async function benchInbound(
   }
 }
 
-function compare(rows: readonly Row[]): Ratio[] {
-  const [npmSmpp, bareLink, product, unbatched] = rows;
-  if (npmSmpp === undefined || bareLink === undefined || product === undefined || unbatched === undefined) {
-    throw new Error('a row is missing');
-  }
+function compare([npmSmpp, bareLink, product, unbatched]: readonly [Row, Row, Row, Row]): Ratio[] {
   const section = 'inbound';
   return [
     { section, name: 'of npm smpp without a database', value: ratioOf(product, npmSmpp), reachFor: '>= 0.33' },

@@ -1,7 +1,7 @@
 import type { HttpsTask } from './load/https.js';
-import { runLoad } from './processes.js';
+import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
-import { alternate } from './rounds.js';
+import { alternate, type Contender } from './rounds.js';
 import { type Demo, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startControlPlane } from './subjects.js';
 
@@ -35,10 +35,9 @@ export async function benchPoll(
     } satisfies HttpsTask);
   try {
     for (const { port } of [product, bare]) await run(port); // warm, not counted
-    const contenders = [bare, product].map((subject) => ({ subject, run: () => run(subject.port) }));
-    const rows = await alternate('poll', rounds, contenders);
+    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject.port) });
+    const rows = await alternate('poll', rounds, [contender(bare), contender(product)]);
     const [bareRow, productRow] = rows;
-    if (bareRow === undefined || productRow === undefined) throw new Error('a row is missing');
     const value = ratioOf(productRow, bareRow);
     return { rows, ratios: [{ section: 'poll', name: 'of bare fastify', value, reachFor: '>= 0.4' }] };
   } finally {

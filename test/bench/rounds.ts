@@ -7,8 +7,15 @@ export interface Contender {
   run(): Promise<Measure>;
 }
 
-/** Baselines and product take turns, round after round, so that a slow minute of the machine hits them all. */
-export async function alternate(section: string, rounds: number, contenders: readonly Contender[]): Promise<Row[]> {
+/**
+ * Baselines and product take turns, round after round, so that a slow minute of the machine hits them all. Answers a row
+ * for each of them, in their order.
+ */
+export async function alternate<const Contenders extends readonly Contender[]>(
+  section: string,
+  rounds: number,
+  contenders: Contenders,
+): Promise<{ -readonly [At in keyof Contenders]: Row }> {
   const measures = contenders.map((): Measure[] => []);
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, contender] of contenders.entries()) {
@@ -19,7 +26,8 @@ export async function alternate(section: string, rounds: number, contenders: rea
       );
     }
   }
-  return contenders.map(({ subject }, index) =>
+  const rows = contenders.map(({ subject }, index) =>
     summarise(section, subject.name, measures[index] ?? [], subject.rssMiB()),
   );
+  return rows as { -readonly [At in keyof Contenders]: Row };
 }

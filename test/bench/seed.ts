@@ -107,3 +107,9 @@ export async function approvedCount(demo: Demo): Promise<number> {
   );
   return Number(rows[0]?.n);
 }
+
+/** As many as wanted, the same ones again and again: for subjects that look at nothing in them. */
+export const inRotation = (messages: readonly Message[], count: number): Message[] =>
+  Array.from({ length: Math.ceil(count / messages.length) }, () => messages)
+    .flat()
+    .slice(0, count);

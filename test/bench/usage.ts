@@ -71,7 +71,7 @@ export async function benchUsage(
       } satisfies HttpsTask);
     await run(); // warm, not counted
     const rows = await alternate('usage', rounds, [{ subject: product, run }]);
-    const value = rows[0]?.p50Ms ?? Number.NaN;
+    const value = rows[0].p50Ms;
     return { rows, ratios: [{ section: 'usage', name: 'p50 ms, 10 million sessions', value, reachFor: '< 50' }] };
   } finally {
     await product.stop();

@@ -3,6 +3,7 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NotSentError, STATUS, submitSm, type SmppLink } from '@countersign/smpp';
 import { meteredLink } from '../metered-link.js';
+import { median } from '../report.js';
 
 /** Sends to a carrier that tries its patience for that long, and connects again whenever the link is gone. */
 export interface SoakTask {
@@ -73,8 +74,6 @@ async function lane(link: () => SmppLink | null, untilMs: number): Promise<void>
     }
   }
 }
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 async function run({ port, seconds }: SoakTask): Promise<SoakFigure> {
   const untilMs = performance.now() + seconds * 1_000;
