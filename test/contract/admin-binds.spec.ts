@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BINDS, bindPassword } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -24,7 +24,6 @@ let made = 0;
 const newName = (): string => `carrier ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('binds', { ...NEEDED, name: newName(), ...changes });
-const idOf = (answer: Answer): string => String(answer.json['id']);
 
 /** What a row says, the password among it. */
 async function storedOf(id: string): Promise<{ readonly password: string; readonly generation: number }> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, ENTROPY_KEY, MASTER_KEY, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -20,7 +20,6 @@ const draft = (changes: Readonly<Record<string, unknown>> = {}): Record<string, 
   ...changes,
 });
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> => admin.post('brands', draft(changes));
-const idOf = (answer: Answer): string => String(answer.json['id']);
 
 const WHOLE = {
   name: 'Beta',

@@ -3,7 +3,7 @@ import { BindLeaseStore, type ConnectionStatus, GatewayStore, SystemConnectionSt
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';
 
@@ -23,7 +23,6 @@ afterAll(async () => {
 
 const gateways = new GatewayStore();
 const leases = new BindLeaseStore();
-const idOf = (answer: Answer): string => String(answer.json['id']);
 let made = 0;
 
 /** A gateway that has just been seen. */

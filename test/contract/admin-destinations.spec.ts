@@ -1,7 +1,7 @@
 import { DestinationStore } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => room.close());
 
-const idOf = (answer: Answer): string => String(answer.json['id']);
 const send = async (phone: string): Promise<Answer> => {
   const { id } = (await room.create({ phone })).json;
   return room.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';
 
@@ -12,7 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => room.close());
 
-const idOf = (answer: Answer): string => String(answer.json['id']);
 let made = 0;
 /** A number that no other test has. */
 const newNumber = (): string => `+1415555${String((made += 1)).padStart(4, '0')}`;

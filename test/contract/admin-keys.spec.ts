@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -16,7 +16,6 @@ const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('keys', { accountId: room.demo.accountId, name: 'backend', ...changes });
 const keyOf = (answer: Answer): string => String(answer.json['key']);
-const idOf = (answer: Answer): string => String(answer.json['id']);
 /** 404 for a key that works: there is no such session. */
 const status = async (key: string): Promise<number> => (await room.call(SESSION, { key })).status;
 

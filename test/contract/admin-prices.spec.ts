@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
 let admin: AdminCalls;
@@ -12,7 +12,6 @@ beforeAll(async () => {
 afterAll(() => room.close());
 
 const DRAFT = { channel: 'sms_fallback', country: 'US', usd: '0.0079' };
-const idOf = (answer: Answer): string => String(answer.json['id']);
 
 describe('a price', () => {
   it('holds from now on unless told', async () => {

@@ -1,7 +1,7 @@
 import { CarrierStore } from '@countersign/carriers';
 import { renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -14,8 +14,6 @@ beforeAll(async () => {
   bindId = await newBind('north');
 });
 afterAll(() => room.close());
-
-const idOf = (answer: Answer): string => String(answer.json['id']);
 
 async function newBind(name: string): Promise<string> {
   const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });

@@ -1,7 +1,7 @@
 import { SMPP_SYSTEMS, systemPasswordMatches, type SmppSystem } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -18,7 +18,6 @@ let made = 0;
 const newSystemId = (): string => `system ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('smpp-systems', { systemId: newSystemId(), password: 's3cret', ...changes });
-const idOf = (answer: Answer): string => String(answer.json['id']);
 
 async function storedOf(id: string): Promise<SmppSystem> {
   const row = await SMPP_SYSTEMS.find(room.database, parseId('sys', id) ?? '');

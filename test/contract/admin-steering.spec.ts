@@ -3,7 +3,7 @@ import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
 import { Carrier } from '../support/carrier.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { Esme } from '../support/esme.js';
@@ -43,7 +43,6 @@ afterAll(async () => {
   await room.close();
 });
 
-const idOf = (answer: Answer): string => String(answer.json['id']);
 interface Shown {
   readonly state: string;
   readonly connections: readonly { readonly state: string; readonly owner: string | null; readonly since: string }[];

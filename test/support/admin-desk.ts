@@ -51,3 +51,5 @@ export class AdminCalls {
 
 export const dataOf = (answer: Answer): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(answer.json['data']) ? (answer.json['data'] as Readonly<Record<string, unknown>>[]) : [];
+
+export const idOf = (answer: Answer): string => String(answer.json['id']);
