@@ -61,6 +61,19 @@ export const isWholeNumber =
   (value: unknown): boolean =>
     typeof value === 'number' && Number.isInteger(value) && value >= low && value <= high;
 
+/**
+ * Which member of an object, as it was sent, offends: the first that is not as it must be, or one that nobody knows. Null
+ * when none does, undefined when it is no object. A test that takes undefined lets its member be left out.
+ */
+export const memberFault =
+  (members: Readonly<Record<string, (value: unknown) => boolean>>) =>
+  (value: unknown): string | null | undefined => {
+    if (!(value instanceof Map)) return undefined;
+    const sent = value as ReadonlyMap<string, unknown>;
+    for (const [name, isRight] of Object.entries(members)) if (!isRight(sent.get(name))) return name;
+    return [...sent.keys()].find((name) => !Object.hasOwn(members, name)) ?? null;
+  };
+
 /** A list of different texts, each of which passes. */
 export const isListOf =
   (test: (text: string) => boolean) =>

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { BindHost } from '@countersign/carriers';
 import type { JsonValue } from '../../http/json-body.js';
+import { isWholeNumber, memberFault } from '../fields.js';
 
 export const MAX_HOSTS = 16;
 const MAX_PORT = 65_535;
@@ -13,27 +14,18 @@ const HOST_NAME =
 export const isHost = (value: unknown): boolean =>
   typeof value === 'string' && (HOST_NAME.test(value) || isIP(value) !== 0);
 
-export const isPort = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PORT;
+export const isPort = isWholeNumber(1, MAX_PORT);
 
-const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = { host: isHost, port: isPort };
+const hostFault = memberFault({ host: isHost, port: isPort });
 
 /** Where in a list of hosts the first fault is (`0.port`); null when there is none, undefined when it is no such list. */
 export function hostsFault(value: unknown): string | null | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_HOSTS) return undefined;
   for (const [at, host] of value.entries()) {
     const fault = hostFault(host);
-    if (fault !== null) return fault === '' ? String(at) : `${at}.${fault}`;
+    if (fault !== null) return fault === undefined ? String(at) : `${at}.${fault}`;
   }
   return null;
-}
-
-/** The member that offends, or none; empty when it is no object. */
-function hostFault(host: unknown): string | null {
-  if (!(host instanceof Map)) return '';
-  const sent = host as ReadonlyMap<string, unknown>;
-  for (const [name, isRight] of Object.entries(MEMBERS)) if (!isRight(sent.get(name))) return name;
-  return [...sent.keys()].find((name) => !Object.keys(MEMBERS).includes(name)) ?? null;
 }
 
 /** Hosts without a fault, as they are stored. */

@@ -1,23 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import type { BindTls } from '@countersign/carriers';
+import { memberFault } from '../fields.js';
 import { isHost } from './hosts.js';
 
 export const MAX_CERTIFICATE_CHARACTERS = 65_536;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-const MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The member of `tls` that offends. */
+export const tlsFault = memberFault({
   enabled: (value) => typeof value === 'boolean',
   caCertificate: (value) => value === undefined || isCertificates(value),
   serverName: (value) => value === undefined || isHost(value),
-};
-
-/** The member of `tls`, as it was sent, that offends; null when none does, undefined when it is no object. */
-export function tlsFault(value: unknown): string | null | undefined {
-  if (!(value instanceof Map)) return undefined;
-  const sent = value as ReadonlyMap<string, unknown>;
-  for (const [name, isRight] of Object.entries(MEMBERS)) if (!isRight(sent.get(name))) return name;
-  return [...sent.keys()].find((name) => !Object.keys(MEMBERS).includes(name)) ?? null;
-}
+});
 
 /** What is without a fault, as it is stored. */
 export function tlsOf(sent: ReadonlyMap<string, unknown>): BindTls {

@@ -1,14 +1,15 @@
 import { LIMIT_NAMES, type KeyLimits } from '@countersign/accounts';
+import { isWholeNumber } from '../fields.js';
 import { MAX_LIMIT_PER_MINUTE } from './key.view.js';
 
 const NAMES: readonly unknown[] = LIMIT_NAMES;
+const isLimit = isWholeNumber(1, MAX_LIMIT_PER_MINUTE);
 
 /** The first member of `limits`, as it was sent, that is none; null when all are, undefined when it is no object. */
 export function limitsFault(value: unknown): string | null | undefined {
   if (!(value instanceof Map)) return undefined;
   for (const [name, limit] of value as ReadonlyMap<string, unknown>) {
-    const whole = typeof limit === 'number' && Number.isInteger(limit);
-    if (!NAMES.includes(name) || !whole || limit < 1 || limit > MAX_LIMIT_PER_MINUTE) return name;
+    if (!NAMES.includes(name) || !isLimit(limit)) return name;
   }
   return null;
 }
