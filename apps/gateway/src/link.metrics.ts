@@ -145,7 +145,7 @@ export class LinkMetrics {
 
   #gauges(metrics: Metrics): void {
     const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
-    const shown = (name: string, help: string, value: (links: readonly LinkView[]) => number | null): void => {
+    const shown = (name: string, help: string, value: (links: readonly LinkView[]) => number): void => {
       metrics.gauge({ name, help, labels: ['side', 'peer'], readAll: () => this.#perPeer(value) });
     };
     metrics.gauge({
@@ -185,13 +185,12 @@ export class LinkMetrics {
     metrics.gauge({ name, help, labels: ['bind'], readAll });
   }
 
-  #perPeer(value: (links: readonly LinkView[]) => number | null): Reading<PeerLabel>[] {
+  #perPeer(value: (links: readonly LinkView[]) => number): Reading<PeerLabel>[] {
     const readings: Reading<PeerLabel>[] = [];
     for (const [side, views] of this.#views) {
       const bound = [...views()].filter(({ boundMs }) => boundMs !== null);
       for (const [peer, links] of groupOf(bound, (link) => this.labelOf(side, link.peer))) {
-        const reading = value(links);
-        if (reading !== null) readings.push({ labels: { side, peer }, value: reading });
+        readings.push({ labels: { side, peer }, value: value(links) });
       }
     }
     return readings;

@@ -1,4 +1,5 @@
 import { LEASE_SECONDS } from './bind-lease.js';
+import { IS_ALIVE } from './gateway.sql.js';
 
 /** When a lease that is taken or renewed now runs out. */
 const RUNS_OUT = `date_trunc('milliseconds', clock_timestamp()) + interval '${LEASE_SECONDS} seconds'`;
@@ -26,7 +27,7 @@ export const SURVEY_SLOTS = `
 /** Gateways that take connections. */
 export const LIST_TAKERS = `
   SELECT id FROM gateways
-  WHERE NOT stopping AND seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds' ORDER BY id`;
+  WHERE NOT stopping AND ${IS_ALIVE} ORDER BY id`;
 
 /**
  * Takes connections that nobody holds, or whose lease has run out, or that the owner held before it lost sight of them;

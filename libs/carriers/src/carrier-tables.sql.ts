@@ -1,8 +1,6 @@
 import { HELD_FOR_SECONDS, LEASE_SECONDS } from './bind-lease.js';
 import { BIND, SYSTEM } from './carrier.sql.js';
-
-/** A gateway that has not been seen for the time of a lease is dead. */
-const ALIVE = `seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds'`;
+import { IS_ALIVE } from './gateway.sql.js';
 
 /** Until when the owner of a connection acts on it. What it last said of it is not to be told as true any longer than that. */
 const HELD_UNTIL = `expires_at - interval '${LEASE_SECONDS - HELD_FOR_SECONDS} seconds'`;
@@ -18,10 +16,10 @@ export const BIND_RECORD = `${BIND}, (
 export const SYSTEM_RECORD = `${SYSTEM}, (
   SELECT coalesce(json_agg(json_build_object('gatewayId', links.gateway_id, 'address', links.address,
     'bindType', links.bind_type, 'since', links.since, 'status', links.status) ORDER BY links.id), '[]')
-  FROM system_connections AS links JOIN gateways ON gateways.id = links.gateway_id AND gateways.${ALIVE}
+  FROM system_connections AS links JOIN gateways ON gateways.id = links.gateway_id AND ${IS_ALIVE}
   WHERE links.system_id = smpp_systems.id) AS links`;
 
-export const LIVE_GATEWAYS = `(SELECT * FROM gateways WHERE ${ALIVE}) AS live`;
+export const LIVE_GATEWAYS = `(SELECT * FROM gateways WHERE ${IS_ALIVE}) AS live`;
 
 /** A gateway with the connections of binds that it holds and the number of connections that systems have to it. */
 export const GATEWAY_RECORD = `id, host, version, started_at AS "startedAt", seen_at AS "seenAt", stopping, (

@@ -1,3 +1,8 @@
+import { LEASE_SECONDS } from './bind-lease.js';
+
+/** A row of `gateways` that has not been seen for the time of a lease is of a dead one, and so are its connections. */
+export const IS_ALIVE = `gateways.seen_at > clock_timestamp() - interval '${LEASE_SECONDS} seconds'`;
+
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**

@@ -1,5 +1,4 @@
-/** A gateway that has not been seen for so long is dead, and so are its connections: the time of a lease (contract, Admin). */
-const ALIVE = `g.seen_at > clock_timestamp() - interval '15 seconds'`;
+import { IS_ALIVE } from './gateway.sql.js';
 
 /**
  * Makes the rows of a gateway those of the connections that it has now: new ones come, those that are over go, the rest
@@ -19,11 +18,11 @@ export const KEEP_SYSTEM_CONNECTIONS = `
 /** How many connections each system has at other gateways that live. $1 this gateway. */
 export const COUNT_SYSTEM_CONNECTIONS_ELSEWHERE = `
   SELECT c.system_id AS "systemId", count(*)::integer AS connections
-  FROM system_connections c JOIN gateways g ON g.id = c.gateway_id
-  WHERE c.gateway_id <> $1 AND ${ALIVE} GROUP BY c.system_id`;
+  FROM system_connections c JOIN gateways ON gateways.id = c.gateway_id
+  WHERE c.gateway_id <> $1 AND ${IS_ALIVE} GROUP BY c.system_id`;
 
 /** How many connections one system has at other gateways that live. $1 this gateway, $2 the system. */
 export const COUNT_ONE_SYSTEM_ELSEWHERE = `
   SELECT count(*)::integer AS connections
-  FROM system_connections c JOIN gateways g ON g.id = c.gateway_id
-  WHERE c.gateway_id <> $1 AND c.system_id = $2 AND ${ALIVE}`;
+  FROM system_connections c JOIN gateways ON gateways.id = c.gateway_id
+  WHERE c.gateway_id <> $1 AND c.system_id = $2 AND ${IS_ALIVE}`;

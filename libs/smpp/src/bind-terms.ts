@@ -5,7 +5,7 @@ import type { BindType } from './link-state.js';
 import type { BindPdu, BindRespPdu, Outgoing } from './pdu.js';
 import { NO_TLVS, integerTlv, tlvInteger } from './tlv.js';
 
-const VERSION_34 = 0x34;
+export const VERSION_34 = 0x34;
 const VERSION_50 = 0x50;
 
 /** What two sides have agreed on by binding. */

@@ -1,4 +1,5 @@
 import { RESPONSE_BIT, STATUS, commandId } from './dictionary.js';
+import { messageType } from './esm-class.js';
 import type { CommandName, FieldsOf, FieldValue, SmppAddress } from './pdu.js';
 
 /** A field of one octet. `allows` limits its values, `fault` answers the others. */
@@ -55,12 +56,12 @@ const cstring = (limit: number, fault: number): CStringSpec => ({ kind: 'cstring
 const time = (fault: number): TimeSpec => ({ kind: 'time', fault });
 const address = (limit: number, fault: number): AddressSpec => ({ kind: 'address', limit, fault });
 
-/** Bits 5 to 2 of esm_class name a message type; these are all that either version defines (5.0 section 4.7.12). */
+/** All message types that either version defines (5.0 section 4.7.12). */
 const MESSAGE_TYPES: ReadonlySet<number> = new Set([0x00, 0x04, 0x08, 0x10, 0x18, 0x20]);
 const esmClass: Uint8Spec = {
   kind: 'uint8',
   fault: STATUS.ESME_RINVESMCLASS,
-  allows: (value) => MESSAGE_TYPES.has(value & 0x3c),
+  allows: (value) => MESSAGE_TYPES.has(messageType(value)),
 };
 
 const SYSTEM_ID = cstring(15, STATUS.ESME_RINVSYSID);

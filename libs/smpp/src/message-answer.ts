@@ -1,4 +1,4 @@
-import type { BindTerms } from './bind-terms.js';
+import { VERSION_34, type BindTerms } from './bind-terms.js';
 import { STATUS } from './dictionary.js';
 import { UnreadableResponseError } from './link-errors.js';
 import type { MessageAnswer } from './link-options.js';
@@ -6,7 +6,6 @@ import type { Settlement } from './outbound-requests.js';
 import type { MessagePdu, PduOf, ResponsePdu } from './pdu.js';
 import { NO_TLVS } from './tlv.js';
 
-const VERSION_34 = 0x34;
 /** Message ids towards a peer older than 3.4 (SMPP 3.3 has 8 octets); the end of an id tells it apart. */
 const OLD_MESSAGE_ID_OCTETS = 8;
 

@@ -1,4 +1,5 @@
 import { STATUS, tlvTag } from './dictionary.js';
+import { messageType, RECEIPT } from './esm-class.js';
 import type { CommandName, FieldValue } from './pdu.js';
 import type { Tlv } from './tlv.js';
 
@@ -13,9 +14,6 @@ const RECEIPTED_MESSAGE_ID = tlvTag('receipted_message_id');
 const PAYLOAD_TYPE = tlvTag('payload_type');
 /** 0 is the default, 1 a WCMP message; the others are reserved (SMPP 3.4 section 5.3.2.10). */
 const LAST_PAYLOAD_TYPE = 1;
-
-const MESSAGE_TYPE_MASK = 0x3c;
-const RECEIPT = 0x04;
 
 const BOTH_TEXTS: MessageFault = {
   status: STATUS.ESME_RTLVNOTALLWD,
@@ -50,6 +48,6 @@ export function messageFault(
   if (typeof esmClass !== 'number') return null;
   if (tlvs.length > 0 && tlvs.some(isReservedPayload)) return UNKNOWN_PAYLOAD;
   if (Buffer.isBuffer(text)) return text.length > 0 && holds(tlvs, MESSAGE_PAYLOAD) ? BOTH_TEXTS : null;
-  const isReceipt = command === 'data_sm' && (esmClass & MESSAGE_TYPE_MASK) === RECEIPT;
+  const isReceipt = command === 'data_sm' && messageType(esmClass) === RECEIPT;
   return isReceipt && !holds(tlvs, RECEIPTED_MESSAGE_ID) && !holds(tlvs, MESSAGE_PAYLOAD) ? NAMELESS_RECEIPT : null;
 }

@@ -1,10 +1,7 @@
 import { fillBitsAfter } from '@countersign/text';
+import { beginsWithHeader, isReport, MESSAGE, messageType } from './esm-class.js';
 import { tlvInteger, tlvOctets } from './tlv.js';
 import type { MessagePdu } from './pdu.js';
-
-/** esm_class bit 6: the text begins with a user data header (SMPP 3.4 section 5.2.12). */
-const UDH_INDICATOR = 0x40;
-const MESSAGE_TYPE_MASK = 0x3c;
 
 /** 3GPP TS 23.040 section 9.2.3.24: the information elements in front of a text. */
 export interface UserDataHeader {
@@ -48,7 +45,7 @@ function parseUserDataHeader(octets: Buffer): UserDataHeader | null {
 export function messageOctets(pdu: MessagePdu): MessageOctets {
   const short = pdu.command === 'data_sm' ? null : pdu.fields.shortMessage;
   const whole = short !== null && short.length > 0 ? short : (tlvOctets(pdu, 'message_payload') ?? Buffer.alloc(0));
-  const udh = (pdu.fields.esmClass & UDH_INDICATOR) === 0 ? null : parseUserDataHeader(whole);
+  const udh = beginsWithHeader(pdu.fields.esmClass) ? parseUserDataHeader(whole) : null;
   return { octets: udh === null ? whole : whole.subarray(udh.octets.length), udh };
 }
 
@@ -83,7 +80,7 @@ export function concatenationOf(pdu: MessagePdu): Concatenation | null {
 
 /** What esm_class says the message is: only `message` is an MO; the others report on one of ours. */
 export function messageKind(pdu: MessagePdu): 'message' | 'receipt' | 'acknowledgement' {
-  const type = pdu.fields.esmClass & MESSAGE_TYPE_MASK;
-  if (type === 0) return 'message';
-  return type === 0x04 || type === 0x20 ? 'receipt' : 'acknowledgement';
+  const { esmClass } = pdu.fields;
+  if (messageType(esmClass) === MESSAGE) return 'message';
+  return isReport(esmClass) ? 'receipt' : 'acknowledgement';
 }

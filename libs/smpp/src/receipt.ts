@@ -1,4 +1,5 @@
 import { decodeText } from '@countersign/text';
+import { INTERMEDIATE_NOTIFICATION } from './esm-class.js';
 import { messageOctets } from './message-text.js';
 import type { MessagePdu } from './pdu.js';
 import { tlvInteger, tlvOctets } from './tlv.js';
@@ -42,9 +43,6 @@ const OUTCOME_OF_WORD: ReadonlyMap<string, Outcome> = new Map([
 ]);
 const WORD_LETTERS = 7;
 
-/** esm_class of an intermediate notification (SMPP 3.4, 5.2.12): never the last word. */
-const INTERMEDIATE = 0x20;
-
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
 const ID_IN_TEXT = /\bid:\s?([\x21-\x7e]{1,64})(?=\s|$)/i;
 const STATE_IN_TEXT = /\bstat:\s?([A-Za-z]{1,20})/i;
@@ -66,7 +64,8 @@ export function parseReceipt(pdu: MessagePdu): DeliveryReceipt | null {
   const messageId = idOfTlv(pdu) ?? ID_IN_TEXT.exec(text)?.[1] ?? null;
   if (messageId === null) return null;
   const outcome = outcomeOf(pdu, text);
-  const isFinal = (pdu.fields.esmClass & INTERMEDIATE) === 0;
+  // An intermediate notification is never the last word.
+  const isFinal = (pdu.fields.esmClass & INTERMEDIATE_NOTIFICATION) === 0;
   const state = isFinal ? (outcome?.state ?? 'undecided') : 'undecided';
   const networkError = state === 'undelivered' ? (errorOf(pdu, text) ?? outcome?.name ?? null) : null;
   return { messageId, state, networkError };

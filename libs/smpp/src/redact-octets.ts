@@ -1,5 +1,6 @@
 import { HEADER_OCTETS } from './decode.js';
 import { tlvDefinition, tlvTag } from './dictionary.js';
+import { beginsWithHeader, isReport } from './esm-class.js';
 import { layoutOfId } from './layout.js';
 import type { FieldSpec } from './layout.js';
 import type { CommandName } from './pdu.js';
@@ -15,10 +16,6 @@ const WITH_PASSWORD: ReadonlySet<CommandName> = new Set<CommandName>([
 const MESSAGE_PAYLOAD = tlvTag('message_payload');
 const TLV_HEAD_OCTETS = 4;
 
-/** SMPP 3.4 section 5.2.12: bits 5 to 2 name the type; the receipts among them; and whether a user data header comes first. */
-const TYPE_BITS = 0x3c;
-const RECEIPT_TYPES: ReadonlySet<number> = new Set([0x04, 0x20]);
-const UDH_INDICATOR = 0x40;
 /** A receipt quotes the message it is about behind this word (SMPP 3.4 appendix B). */
 const QUOTE = 'text:';
 
@@ -99,11 +96,11 @@ function maskText({ octets, keepText, esmClass }: Walk, start: number, end: numb
 
 /** How many octets of a text are none: its user data header, or what a receipt says for itself. */
 function headOf(value: Buffer, esmClass: number): number {
-  if ((esmClass & UDH_INDICATOR) !== 0) {
+  if (beginsWithHeader(esmClass)) {
     const header = 1 + (value[0] ?? 0);
     return header <= value.length ? header : 0;
   }
-  if (!RECEIPT_TYPES.has(esmClass & TYPE_BITS)) return 0;
+  if (!isReport(esmClass)) return 0;
   const text = value.toString('latin1').toLowerCase();
   if (!text.startsWith('id:')) return 0;
   const quote = text.indexOf(QUOTE);

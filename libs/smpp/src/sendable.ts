@@ -1,10 +1,8 @@
-import type { BindTerms } from './bind-terms.js';
+import { VERSION_34, type BindTerms } from './bind-terms.js';
 import { isBound, maySend, requestKind } from './link-state.js';
 import type { LinkRole, LinkState } from './link-state.js';
 import type { EnquireLink, MessagePdu, Outgoing } from './pdu.js';
 import { NO_TLVS, tlvOctets } from './tlv.js';
-
-const VERSION_34 = 0x34;
 
 interface Sender {
   readonly role: LinkRole;

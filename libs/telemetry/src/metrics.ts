@@ -49,13 +49,12 @@ export class Metrics {
 
   gauge<Label extends string = never>(options: GaugeOptions<Label>): Gauge<Label> {
     const { read, readAll } = options;
-    if (readAll !== undefined) return this.#gaugeOf(options, readAll);
-    if (read === undefined) return new Gauge<Label>(this.#common(options));
     return new Gauge<Label>({
       ...this.#common(options),
       async collect() {
         try {
-          this.set(await withinDeadline(READ_DEADLINE_MS, read));
+          if (read !== undefined) this.set(await withinDeadline(READ_DEADLINE_MS, read));
+          if (readAll !== undefined) show(this, await withinDeadline(READ_DEADLINE_MS, readAll));
         } catch {
           // The check of the same part fails on /readyz; one gauge must not take the other metrics with it.
         }
@@ -75,24 +74,6 @@ export class Metrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #gaugeOf<Label extends string>(
-    options: GaugeOptions<Label>,
-    readAll: NonNullable<GaugeOptions<Label>['readAll']>,
-  ): Gauge<Label> {
-    return new Gauge<Label>({
-      ...this.#common(options),
-      async collect() {
-        try {
-          const readings = await withinDeadline(READ_DEADLINE_MS, readAll);
-          this.reset();
-          for (const { labels, value } of readings) this.set({ ...labels }, value);
-        } catch {
-          // As above.
-        }
-      },
-    });
-  }
-
   #common<Label extends string>(
     options: MetricOptions<Label>,
   ): { name: string; help: string; labelNames: Label[]; registers: Registry[] } {
@@ -103,4 +84,10 @@ export class Metrics {
       registers: [this.#registry],
     };
   }
+}
+
+/** These readings and no others. */
+function show<Label extends string>(gauge: Gauge<Label>, readings: Iterable<Reading<Label>>): void {
+  gauge.reset();
+  for (const { labels, value } of readings) gauge.set({ ...labels }, value);
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { JITTER_SHARE } from '../growing-wait.js';
 import {
   afterAttempt,
   FRESH_COURSE,
-  JITTER_SHARE,
   RECONNECT_CAP_MS,
   RECONNECT_FIRST_MS,
   STABLE_MS,

@@ -1,3 +1,5 @@
+import { doubledMs, spreadMs } from '../growing-wait.js';
+
 /** Waits between attempts of one bind, as values: no clock and no chance in here, both come in as arguments. */
 
 /** First wait after a link that could not be opened or was lost. */
@@ -9,11 +11,6 @@ export const STANDOFF_FIRST_MS = 10_000;
 export const STANDOFF_CAP_MS = 300_000;
 /** A link that held this long was healthy: what went wrong before it is forgotten. */
 export const STABLE_MS = 60_000;
-/** Every wait is spread by this share, up and down, so that gateways do not knock together. */
-export const JITTER_SHARE = 0.2;
-
-/** Beyond this many doublings every cap has long been reached. */
-const MAX_DOUBLINGS = 16;
 
 /** Command statuses of a bind_resp that mean "stand off": already bound, bind failed, wrong password, unknown system_id. */
 export const STANDOFF_STATUSES: ReadonlySet<number> = new Set([0x05, 0x0d, 0x0e, 0x0f]);
@@ -51,17 +48,12 @@ export function afterAttempt(course: Course, end: AttemptEnd, hosts: number, ran
   const host = (course.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = course.refusals + 1;
-    const waitMs = spread(doubled(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
+    const waitMs = spreadMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
     return { course: { failures: course.failures, refusals, host }, waitMs, standoff: true };
   }
   const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
   const failures = wasStable ? 1 : course.failures + 1;
   const refusals = wasStable ? 0 : course.refusals;
-  const waitMs = spread(doubled(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
+  const waitMs = spreadMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
   return { course: { failures, refusals, host }, waitMs, standoff: false };
 }
-
-const doubled = (firstMs: number, capMs: number, times: number): number =>
-  Math.min(capMs, firstMs * 2 ** Math.min(times - 1, MAX_DOUBLINGS));
-
-const spread = (ms: number, random: number): number => Math.round(ms * (1 - JITTER_SHARE + 2 * JITTER_SHARE * random));

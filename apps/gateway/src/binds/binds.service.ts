@@ -3,6 +3,7 @@ import {
   slotKey,
   type Bind,
   type BindLease,
+  type BindSlotName,
   type CarrierDirectory,
   type ConnectionState,
   type LeaseSurvey,
@@ -90,8 +91,13 @@ export class BindsService {
 
   /** To send by the connection that is held under this lease; null unless it is bound now and may send. */
   senderBy(lease: BindLease): BindSender | null {
-    const supervisor = this.#supervisors.get(slotKey(lease));
-    return supervisor?.guard.lease.epoch === lease.epoch ? supervisor.sender : null;
+    const sender = this.senderAt(lease);
+    return sender?.lease.epoch === lease.epoch ? sender : null;
+  }
+
+  /** The same by whichever lease this connection is held now. */
+  senderAt(slot: BindSlotName): BindSender | null {
+    return this.#supervisors.get(slotKey(slot))?.sender ?? null;
   }
 
   /** Hears of every connection that has just been bound. Must not throw. */

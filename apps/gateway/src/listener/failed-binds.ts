@@ -1,3 +1,4 @@
+import { doubledMs } from '../growing-wait.js';
 import { peerNetwork } from './networks.js';
 
 /** Failures of one peer within the window, after which it may not even connect. */
@@ -20,7 +21,7 @@ export function failuresAt(failures: Failures, nowMs: number): Failures {
 
 /** How long the answer to a refused bind is kept back, `failures` with this one. */
 export function answerDelayMs(failures: Failures): number {
-  return Math.min(FIRST_ANSWER_MS * 2 ** Math.max(0, failures.length - 1), LAST_ANSWER_MS);
+  return doubledMs(FIRST_ANSWER_MS, LAST_ANSWER_MS, failures.length);
 }
 
 export const isShutOut = (failures: Failures): boolean => failures.length >= MAX_FAILURES;

@@ -4,7 +4,14 @@ import type { DatabaseClock } from '@countersign/postgres';
 import { NotSentError, type ResponsePdu } from '@countersign/smpp';
 import type { BindLanes, Senders } from './bind-lanes.js';
 import { EXPIRED } from './delivery-plan.js';
-import { judgeAnswer, judgeFailure, judgeParts, NOT_SENT, UNREADABLE_TEXT } from './judge-answer.js';
+import {
+  judgeAnswer,
+  judgeFailure,
+  judgeParts,
+  NOT_SENT,
+  UNREADABLE_TEXT,
+  type CarrierManners,
+} from './judge-answer.js';
 import { submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
 
@@ -44,7 +51,7 @@ export class AttemptMaker {
     { message, plan }: Claimed,
     part: TextPart,
     withinMs: number,
-    manners: Parameters<typeof judgeAnswer>[1],
+    manners: CarrierManners,
   ): Promise<AttemptOutcome> {
     try {
       const answer = await this.o.lanes.submit(plan.lease, withinMs, () => this.submit({ message, plan }, part));

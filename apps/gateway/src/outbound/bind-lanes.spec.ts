@@ -42,6 +42,7 @@ const lanesOf = (...senders: BindSender[]): BindLanes =>
   new BindLanes({
     sendersOf: (bindId) => (bindId === 'b' ? senders : []),
     senderBy: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+    senderAt: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
   });
 const slotWithRoom = (lanes: BindLanes, beside: ReadonlyMap<string, number>): number | null => {
   const room = lanes.roomFor('b', beside);

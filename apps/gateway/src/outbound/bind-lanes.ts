@@ -1,4 +1,4 @@
-import { slotKey, type BindLease } from '@countersign/carriers';
+import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers';
 import type { ResponsePdu } from '@countersign/smpp';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import type { Pace } from '../link.metrics.js';
@@ -12,6 +12,7 @@ const LEASE_MARGIN_SECONDS = 10;
 export interface Senders {
   sendersOf(bindId: string): readonly BindSender[];
   senderBy(lease: BindLease): BindSender | null;
+  senderAt(slot: BindSlotName): BindSender | null;
 }
 
 /** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
@@ -27,16 +28,15 @@ export class BindLanes {
   roomFor(bindId: string, planned: ReadonlyMap<string, number>): BindRoom | { readonly fullForMs: number } | null {
     let most = 0;
     let best: BindSender | null = null;
-    let fullForMs = Infinity;
-    for (const sender of this.senders.sendersOf(bindId)) {
+    const senders = this.senders.sendersOf(bindId);
+    for (const sender of senders) {
       const { lease } = sender;
-      const lane = this.laneOf(lease);
-      const room = lane.roomBeside(planned.get(slotKey(lease)) ?? 0);
+      const room = this.laneOf(lease).roomBeside(planned.get(slotKey(lease)) ?? 0);
       if (room > most) [most, best] = [room, sender];
-      fullForMs = Math.min(fullForMs, lane.pauseMs);
     }
     if (best !== null) return roomOf(best);
-    return fullForMs === Infinity ? null : { fullForMs };
+    if (senders.length === 0) return null;
+    return { fullForMs: Math.min(...senders.map(({ lease }) => this.laneOf(lease).pauseMs)) };
   }
 
   /** What these connections may send a second now; as agreed on until something was sent by them. */
@@ -73,9 +73,9 @@ export class BindLanes {
   }
 
   /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
-  private termsOf({ bindId, slot }: BindLease): LaneTerms | null {
-    const sender = this.senders.sendersOf(bindId).find(({ lease }) => lease.slot === slot);
-    if (sender === undefined) return null;
+  private termsOf(slot: BindSlotName): LaneTerms | null {
+    const sender = this.senders.senderAt(slot);
+    if (sender === null) return null;
     const { sendWindow: window, submitPerSecond, connections } = sender.bind;
     return { window, perSecond: submitPerSecond / connections };
   }

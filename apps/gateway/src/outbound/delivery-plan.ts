@@ -1,4 +1,5 @@
 import type { BindLease, DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
+import { doubledMs, spreadMs } from '../growing-wait.js';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
 const UNKNOWN_FATES_AT_MOST = 1;
@@ -13,8 +14,6 @@ const PAUSES_DOUBLE_EVERY = 20;
 const LONGEST_PAUSE_MS = 2_000;
 const BACKOFF_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
-/** How far a wait may be from its step, so that what was refused together does not come back together. */
-const JITTER = 0.2;
 
 export const SESSION_OVER = 'SESSION_OVER';
 export const EXPIRED = 'EXPIRED';
@@ -91,7 +90,5 @@ function attemptBy(route: Route, room: BindRoom, message: DueMessage): PlannedAt
 }
 
 /** Half a second, then twice as long each time, up to eight. */
-export function backoffMs(attempts: number, chance: number): number {
-  const step = Math.min(BACKOFF_CAP_MS, BACKOFF_MS * 2 ** Math.max(0, attempts - 1));
-  return Math.round(step * (1 - JITTER + 2 * JITTER * chance));
-}
+export const backoffMs = (attempts: number, chance: number): number =>
+  spreadMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), chance);
