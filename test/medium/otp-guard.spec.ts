@@ -2,15 +2,15 @@ import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { CarrierStore, DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
 import { newId, renderId, type Uuid } from '@countersign/postgres';
 import type { CreateSession } from '@countersign/session';
+import type { OtpLimits } from '@countersign/settings';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
-import type { GuardLimits } from '../../apps/control-plane/src/otp/guard-rules.js';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
 import { GuardOptions, SendGuard } from '../../apps/control-plane/src/otp/send-guard.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 
-const LIMITS: GuardLimits = {
+const LIMITS: OtpLimits = {
   phonePerHour: 5,
   phonePerDay: 10,
   prefixPerHour: 200,
@@ -62,7 +62,7 @@ beforeEach(async () => {
 });
 
 /** What sends codes in one process; two of them share nothing but the database. */
-function sender(changes: Partial<GuardLimits> = {}): SendCodeService {
+function sender(changes: Partial<OtpLimits> = {}): SendCodeService {
   const { database, clock, keys, sessions } = room;
   const store = new GuardStore(destinations, keys);
   const fail = (error: unknown): void => void errors.push(error);
@@ -212,7 +212,7 @@ describe('limits under concurrency', () => {
     ]);
   });
 
-  it.each<readonly [string, Partial<GuardLimits>, string]>([
+  it.each<readonly [string, Partial<OtpLimits>, string]>([
     ['an account', { accountPerHour: 7 }, 'account_velocity'],
     ['a country', { countryPerHour: 7 }, 'country_velocity'],
     ['codes that are not used, to a block of numbers', { prefixPerHour: 7 }, 'prefix_velocity'],

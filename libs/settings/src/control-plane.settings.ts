@@ -18,7 +18,7 @@ export type TlsSettings =
   | { readonly mode: 'direct'; readonly certFile: string; readonly keyFile: string }
   | { readonly mode: 'proxy'; readonly trustedProxies: readonly string[] };
 
-/** How many codes are sent before something is wrong; each is a variable below. */
+/** The numbers of the toll-fraud guard; each is a variable below, which says what it bounds. */
 export interface OtpLimits {
   readonly phonePerHour: number;
   readonly phonePerDay: number;
@@ -100,7 +100,6 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('OTP_BREAKER_BLOCK_MINUTES', 1, 43_200)
   readonly otpBreakerBlockMinutes: number = 60;
 
-  /** The numbers of the toll-fraud guard. */
   get otpLimits(): OtpLimits {
     return {
       phonePerHour: this.otpPhonePerHour,

@@ -1,4 +1,4 @@
-export { ControlPlaneSettings, type TlsSettings } from './control-plane.settings.js';
+export { ControlPlaneSettings, type OtpLimits, type TlsSettings } from './control-plane.settings.js';
 export { DaemonSettings, LOG_LEVELS, type LogLevel } from './daemon.settings.js';
 export { GatewaySettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';

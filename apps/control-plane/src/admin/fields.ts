@@ -1,8 +1,10 @@
+import { isUsd } from '@countersign/accounts';
 import { isCountry } from '@countersign/phone';
 import type { Type } from '@nestjs/common';
 import { PartialType } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
+import { parseInstant } from '../http/instant.js';
 
 /*
  * The words in which bodies of the admin API say what a field must be. A create declares all of it, in the order in which it
@@ -74,13 +76,32 @@ export const memberFault =
     return [...sent.keys()].find((name) => !Object.hasOwn(members, name)) ?? null;
   };
 
-/** A list of different texts, each of which passes. */
+/** A list of different items, each of which passes, and of so many. */
 export const isListOf =
-  (test: (text: string) => boolean) =>
+  (test: (item: unknown) => boolean, { least = 0, most = Infinity } = {}) =>
   (value: unknown): boolean =>
     Array.isArray(value) &&
+    value.length >= least &&
+    value.length <= most &&
     new Set<unknown>(value).size === value.length &&
-    value.every((item: unknown) => typeof item === 'string' && test(item));
+    value.every(test);
+
+/** One of those words. */
+export const isOneOf =
+  (words: readonly unknown[]) =>
+  (value: unknown): boolean =>
+    words.includes(value);
 
 /** ISO 3166-1 alpha-2, or `*` for every country. */
-export const isCountryOrEvery = (text: string): boolean => text === '*' || isCountry(text);
+export const isCountryOrEvery = (value: unknown): boolean =>
+  typeof value === 'string' && (value === '*' || isCountry(value));
+
+/** US dollars, as text. */
+export const isUsdText = (value: unknown): boolean => typeof value === 'string' && isUsd(value);
+
+/** US dollars, as text or as a number of JSON. */
+export const isUsdOrNumber = (value: unknown): boolean =>
+  isUsdText(value) || (typeof value === 'number' && isUsd(String(value)));
+
+/** A time with its offset (RFC 3339). */
+export const isInstant = (value: unknown): boolean => typeof value === 'string' && parseInstant(value) !== null;

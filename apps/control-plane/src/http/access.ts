@@ -50,8 +50,7 @@ export class Gatekeeper {
     // Of a request that no route matched, and of one whose address cannot be read, there is no configuration.
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
-    const path = route === undefined ? pathOf(request.url) : null;
-    if (path !== null && !isVersioned(path)) return this.judgeUnrouted(request.method, path);
+    if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
     const caller = await this.authenticate(request.headers.authorization);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
@@ -59,7 +58,7 @@ export class Gatekeeper {
     const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
-    return route === undefined ? this.judgeUnrouted(request.method, path ?? '') : judgeAccess(caller, route);
+    return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route);
   }
 
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {
@@ -68,8 +67,8 @@ export class Gatekeeper {
     return refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
   }
 
-  private judgeUnrouted(method: string, path: string): RefusedRequest {
-    const methods = this.options.methods.of(path);
+  private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
+    const methods = this.options.methods.of(pathOf(url));
     // A method that the path does answer to was not what stood in the way: the address cannot be read, as in `%E0%A4%A`.
     if (methods.length === 0 || methods.includes(method)) return refused('NOT_FOUND');
     return new RefusedRequest({ code: 'METHOD_NOT_ALLOWED' }, { allow: methods.join(', ') });

@@ -1,7 +1,7 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import type { ValidatorConstraintInterface } from 'class-validator';
-import { CompiledValidator, echoedName } from './compiled-validator.js';
-import { RefusedRequest } from './errors.js';
+import { CompiledValidators, echoedName } from './compiled-validator.js';
+import { RefusedRequest, valueOf } from './errors.js';
 import type { JsonObject, JsonValue } from './json-body.js';
 
 /** The constraints of a room's bodies that need more than a value to decide. A class, so that Nest can inject it. */
@@ -12,24 +12,15 @@ export class BodyConstraints {
 /** From the JSON of a body to the class that the parameter names. Without a body it is refused like a broken one. */
 @Injectable()
 export class BodyPipe implements PipeTransform {
-  private readonly compiled = new Map<unknown, CompiledValidator<object>>();
+  private readonly validators: CompiledValidators;
 
-  constructor(private readonly constraints: BodyConstraints) {}
+  constructor(constraints: BodyConstraints) {
+    this.validators = new CompiledValidators(constraints.all);
+  }
 
   transform(body: JsonValue | undefined, { metatype }: ArgumentMetadata): object {
     if (!(body instanceof Map)) throw new RefusedRequest({ code: 'MALFORMED_REQUEST' });
-    const read = this.validatorOf(metatype).read(body);
-    if (!read.ok) throw new RefusedRequest(read.refusal);
-    return read.value;
-  }
-
-  private validatorOf(metatype: ArgumentMetadata['metatype']): CompiledValidator<object> {
-    const known = this.compiled.get(metatype);
-    if (known !== undefined) return known;
-    if (metatype === undefined) throw new Error('a body parameter has no class');
-    const compiled = CompiledValidator.compile<object>(metatype, this.constraints.all);
-    this.compiled.set(metatype, compiled);
-    return compiled;
+    return valueOf(this.validators.of(metatype).read(body));
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import type { JsonObject } from './json-body.js';
-import type { ErrorCode, Refusal } from './errors.js';
+import { succeed, type ErrorCode, type Outcome, type Refusal } from './errors.js';
 
 /** A request body as a class: its property decorators say what each field must be, its initial values are the defaults. */
 export type BodyClass<T extends object> = new () => T;
@@ -75,11 +75,11 @@ export class CompiledValidator<T extends object> {
   }
 
   /** The body as its class with every field checked, or the first fault. */
-  read(sent: JsonObject): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal } {
+  read(sent: JsonObject): Outcome<T> {
     const body = new this.bodyClass();
     for (const { name } of this.fields) if (sent.has(name)) Reflect.set(body, name, sent.get(name));
     const refusal = this.fault(body) ?? this.unknownField(sent);
-    return refusal === null ? { ok: true, value: body } : { ok: false, refusal };
+    return refusal === null ? succeed(body) : { ok: false, refusal };
   }
 
   /** The first fault in the declared fields of a body, or null. */
@@ -100,6 +100,22 @@ export class CompiledValidator<T extends object> {
       }
     }
     return null;
+  }
+}
+
+/** The validators of the classes that parameters name, each compiled when it is first needed. */
+export class CompiledValidators {
+  private readonly compiled = new Map<BodyClass<object>, CompiledValidator<object>>();
+
+  constructor(private readonly constraints: readonly ValidatorConstraintInterface[] = []) {}
+
+  of(parameterClass: BodyClass<object> | undefined): CompiledValidator<object> {
+    if (parameterClass === undefined) throw new Error('a parameter has no class');
+    const known = this.compiled.get(parameterClass);
+    if (known !== undefined) return known;
+    const compiled = CompiledValidator.compile(parameterClass, this.constraints);
+    this.compiled.set(parameterClass, compiled);
+    return compiled;
   }
 }
 

@@ -60,17 +60,17 @@ export class Limits {
 
   /** What an answer says that no quota had a part in. */
   async ofAddress(address: string): Promise<LimitHeaders> {
-    const standings = await Promise.all(
-      ADDRESS_POLICIES.policies.map((policy) => this.limiter.consume(addressKey(address), 0, policy)),
-    );
-    return limitHeaders(ADDRESS_POLICIES, standings, Date.now());
+    return (await this.count(ADDRESS_POLICIES, () => addressKey(address), 0)).headers;
   }
 
   private async count(
     set: PolicySet,
     keyOf: (policy: Policy) => string,
+    points = 1,
   ): Promise<Counted & { readonly away: boolean }> {
-    const standings = await Promise.all(set.policies.map((policy) => this.limiter.consume(keyOf(policy), 1, policy)));
+    const standings = await Promise.all(
+      set.policies.map((policy) => this.limiter.consume(keyOf(policy), points, policy)),
+    );
     return {
       headers: limitHeaders(set, standings, Date.now()),
       refusal: refusalOf(standings),

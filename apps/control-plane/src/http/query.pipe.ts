@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { CompiledValidator, echoedName } from './compiled-validator.js';
-import { RefusedRequest } from './errors.js';
+import { CompiledValidators, echoedName } from './compiled-validator.js';
+import { RefusedRequest, valueOf } from './errors.js';
 import type { JsonObject, JsonValue } from './json-body.js';
 
 /**
@@ -9,21 +9,10 @@ import type { JsonObject, JsonValue } from './json-body.js';
  */
 @Injectable()
 export class QueryPipe implements PipeTransform {
-  private readonly compiled = new Map<unknown, CompiledValidator<object>>();
+  private readonly validators = new CompiledValidators();
 
   transform(query: unknown, { metatype }: ArgumentMetadata): object {
-    const read = this.validatorOf(metatype).read(textsOf(query));
-    if (!read.ok) throw new RefusedRequest(read.refusal);
-    return read.value;
-  }
-
-  private validatorOf(metatype: ArgumentMetadata['metatype']): CompiledValidator<object> {
-    const known = this.compiled.get(metatype);
-    if (known !== undefined) return known;
-    if (metatype === undefined) throw new Error('a query parameter has no class');
-    const compiled = CompiledValidator.compile<object>(metatype);
-    this.compiled.set(metatype, compiled);
-    return compiled;
+    return valueOf(this.validators.of(metatype).read(textsOf(query)));
   }
 }
 

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { RefusedRequest } from './errors.js';
 import { parseJsonObject, type JsonObject } from './json-body.js';
+import type { BodyKind } from './route-access.js';
 
 /** Room for the largest legal body: 16 metadata values of 512 characters, every one escaped. */
 export const MAX_BODY_OCTETS = 128 * 1024;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body's octets, where the request may be a repetition; null where it says nothing of that. */
+    /** SHA-256 of the body's octets, where the call has a body and may be a repetition; null everywhere else. */
     bodyDigest: Buffer | null;
   }
 }
@@ -19,7 +20,7 @@ declare module 'fastify' {
  */
 export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | undefined {
   if (octets.length === 0) return undefined;
-  if (request.headers['idempotency-key'] !== undefined) {
+  if (request.headers['idempotency-key'] !== undefined && bodyKindOf(request) === 'json') {
     request.bodyDigest = createHash('sha256').update(octets).digest();
   }
   if (!isJson(request)) throw new RefusedRequest({ code: 'UNSUPPORTED_MEDIA_TYPE' });
@@ -28,13 +29,17 @@ export function readBody(request: FastifyRequest, octets: Buffer): JsonObject | 
   return body.value;
 }
 
-function isJson({ headers, routeOptions }: FastifyRequest): boolean {
+/** What kind of body the call has; null where no route says so. */
+function bodyKindOf({ routeOptions }: FastifyRequest): BodyKind | null {
+  const { route } = routeOptions.config;
+  return route === undefined || route.access === 'public' ? null : route.body;
+}
+
+function isJson(request: FastifyRequest): boolean {
+  const { headers } = request;
   if (!['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase())) return false;
   const contentType = headers['content-type'];
-  if (contentType === undefined) {
-    const { route } = routeOptions.config;
-    return route !== undefined && route.access !== 'public' && route.body === 'none';
-  }
+  if (contentType === undefined) return bodyKindOf(request) === 'none';
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
   return mediaType.trim() === 'application/json' && parameters.every(isHarmless);
 }

@@ -5,7 +5,7 @@ import { ApiSecurity } from '@nestjs/swagger';
 import type { LimitHeaders } from './limit-headers.js';
 
 /** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
-type BodyKind = 'json' | 'none';
+export type BodyKind = 'json' | 'none';
 
 /** Who may call a route, what kind of body it has, and which quota counts it besides `default`. */
 export type RouteAccess =

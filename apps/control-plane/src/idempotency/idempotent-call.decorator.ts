@@ -14,7 +14,7 @@ export interface RepeatableRequest {
   /** The pattern of the route with its parameters, so that one path in two spellings is one. */
   readonly path: string;
   readonly key: string;
-  /** SHA-256 of the body's octets; of nothing where the call has no body. */
+  /** SHA-256 of the body's octets; empty where the call has no body. */
   readonly bodyDigest: Buffer;
 }
 
@@ -69,8 +69,6 @@ function repeatable(request: FastifyRequest): RepeatableRequest | null {
   if (key === null) throw NO_KEY;
   const { caller, method, routeOptions, params } = request;
   if (caller === null || caller.kind === 'admin') throw new Error('a route with a scope was reached without a key');
-  const { route } = routeOptions.config;
-  const hasBody = route !== undefined && route.access !== 'public' && route.body === 'json';
   return {
     accountId: caller.accountId,
     test: caller.kind === 'test',
@@ -78,6 +76,6 @@ function repeatable(request: FastifyRequest): RepeatableRequest | null {
     path: `${routeOptions.url ?? ''} ${JSON.stringify(params)}`,
     key,
     // Where a call has no body, nothing and `{}` are the same call.
-    bodyDigest: hasBody ? (request.bodyDigest ?? NO_BODY) : NO_BODY,
+    bodyDigest: request.bodyDigest ?? NO_BODY,
   };
 }

@@ -1,3 +1,4 @@
+import type { SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
 import type { AnsweredRequest } from '../http/server.js';
 
@@ -51,7 +52,7 @@ export class ControlPlaneMetrics {
     this.metrics.gauge({ name, help, read });
   }
 
-  countBatch(batch: 'create' | 'find' | 'cancel' | 'check' | 'delivery', size: number): void {
+  countBatch(batch: SessionBatch | 'delivery', size: number): void {
     this.#batches.observe({ batch }, size);
   }
 

@@ -1,13 +1,7 @@
 import type { DestinationRule } from '@countersign/carriers';
+import type { OtpLimits } from '@countersign/settings';
 import { describe, expect, it } from 'vitest';
-import {
-  isAllowed,
-  judgeDestination,
-  judgeTraffic,
-  type Destination,
-  type GuardLimits,
-  type Traffic,
-} from './guard-rules.js';
+import { isAllowed, judgeDestination, judgeTraffic, type Destination, type Traffic } from './guard-rules.js';
 
 const NOW = new Date('2024-05-01T12:00:00Z');
 const SOON = new Date('2024-05-01T12:40:00Z');
@@ -82,7 +76,7 @@ describe('a destination', () => {
   });
 });
 
-const LIMITS: GuardLimits = {
+const LIMITS: OtpLimits = {
   phonePerHour: 5,
   phonePerDay: 10,
   prefixPerHour: 200,

@@ -1,24 +1,6 @@
 import type { DestinationRule } from '@countersign/carriers';
 import type { NumberType } from '@countersign/phone';
-
-/** The numbers of the toll-fraud guard; each is a variable of the environment (README). */
-export interface GuardLimits {
-  /** Codes to one phone over all sessions. */
-  readonly phonePerHour: number;
-  readonly phonePerDay: number;
-  /** Codes of one account to one block of numbers whose sessions were not approved. */
-  readonly prefixPerHour: number;
-  /** Codes of one account to one country. */
-  readonly countryPerHour: number;
-  /** Codes of one account. */
-  readonly accountPerHour: number;
-  /** The breaker looks at a block of numbers from so many codes on, sent within the last 15 minutes … */
-  readonly breakerSends: number;
-  /** … and blocks it when fewer than this many percent of their sessions were approved, … */
-  readonly breakerPercent: number;
-  /** … the first time for so long. */
-  readonly breakerBlockSeconds: number;
-}
+import type { OtpLimits } from '@countersign/settings';
 
 /** Every reason for which the guard sends nothing, as the admins' view names it. */
 export type GuardRule =
@@ -87,7 +69,7 @@ const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destinatio
 ];
 
 /** Asked in this order with the send counted; the first that holds refuses, and nothing of the send stays counted. */
-const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic, limits: GuardLimits) => boolean])[] = [
+const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic, limits: OtpLimits) => boolean])[] = [
   ['prefix_velocity', ({ prefix }, { prefixPerHour }) => prefix.unconverted >= prefixPerHour],
   ['country_velocity', ({ country }, { countryPerHour }) => country.sends > countryPerHour],
   ['account_velocity', ({ account }, { accountPerHour }) => account.sends > accountPerHour],
@@ -106,7 +88,7 @@ export function judgeDestination(destination: Destination): GuardRefusal | null 
  *
  * @param allowed whether an admin's rule allows the destination, which the breaker then leaves alone
  */
-export function judgeTraffic(traffic: Traffic, limits: GuardLimits, allowed: boolean): GuardRefusal | null {
+export function judgeTraffic(traffic: Traffic, limits: OtpLimits, allowed: boolean): GuardRefusal | null {
   if (!allowed && convertsTooLittle(traffic, limits)) return { kind: 'blocked', rule: 'breaker', trips: true };
   const [rule] = TRAFFIC_RULES.find(([, holds]) => holds(traffic, limits)) ?? [];
   if (rule !== undefined) return { kind: 'blocked', rule, trips: false };
@@ -120,7 +102,7 @@ export function judgeTraffic(traffic: Traffic, limits: GuardLimits, allowed: boo
 export const isAllowed = (rules: readonly DestinationRule[]): boolean => adminsRule(rules)?.action === 'allow';
 
 /** Pumped traffic never signs in: nobody reads those codes. */
-function convertsTooLittle({ prefix }: Traffic, { breakerSends, breakerPercent }: GuardLimits): boolean {
+function convertsTooLittle({ prefix }: Traffic, { breakerSends, breakerPercent }: OtpLimits): boolean {
   return prefix.recent >= breakerSends && prefix.recentApproved * 100 < prefix.recent * breakerPercent;
 }
 

@@ -96,9 +96,9 @@ export class SendCodeService {
 
   /** Locks the sessions in the order of their ids, and answers in the order of the commands. */
   private async ask(tx: Executor, commands: readonly SendCommand[]): Promise<AskedSend[]> {
-    const asked = new Map<SendCommand, Promise<AskedSend>>();
-    for (const command of [...commands].sort(bySession)) asked.set(command, this.askOne(tx, command));
-    return Promise.all(commands.map((command) => asked.get(command) ?? this.askOne(tx, command)));
+    const asked: Promise<AskedSend>[] = [];
+    for (const [at, command] of [...commands.entries()].sort(bySession)) asked[at] = this.askOne(tx, command);
+    return Promise.all(asked);
   }
 
   private async askOne(tx: Executor, command: SendCommand): Promise<AskedSend> {
@@ -117,7 +117,9 @@ export class SendCodeService {
   }
 }
 
-const bySession = (one: SendCommand, other: SendCommand): number => (one.sessionId < other.sessionId ? -1 : 1);
+type Placed = readonly [number, SendCommand];
+
+const bySession = ([, one]: Placed, [, other]: Placed): number => (one.sessionId < other.sessionId ? -1 : 1);
 
 function outcomeOf(decision: SendDecision): Outcome<SendSmsAnswer> {
   if (decision.kind === 'refused') return { ok: false, refusal: decision.refusal };

@@ -1,12 +1,12 @@
 import { destinationPrefix, DestinationStore } from '@countersign/carriers';
 import { Database, type Executor } from '@countersign/postgres';
+import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import {
   isAllowed,
   judgeDestination,
   judgeTraffic,
   type Destination,
-  type GuardLimits,
   type GuardRefusal,
   type GuardRule,
 } from './guard-rules.js';
@@ -16,7 +16,7 @@ import type { Slots, TrafficLedger } from './traffic-ledger.js';
 /** A class, so that Nest can inject it. */
 export class GuardOptions {
   constructor(
-    readonly limits: GuardLimits,
+    readonly limits: OtpLimits,
     /** Told of every refusal. */
     readonly onRefused: (rule: GuardRule) => void,
     /** Hears of refusals that could not be written down. */
@@ -36,7 +36,7 @@ export class GuardedSends {
     private readonly destinations: ReadonlyMap<Send, Destination>,
     /** Of those whose destination is not blocked; null when there are none. */
     readonly traffic: OpenLedger | null,
-    private readonly limits: GuardLimits,
+    private readonly limits: OtpLimits,
   ) {}
 
   /** Whether a code may be sent, or why not. */

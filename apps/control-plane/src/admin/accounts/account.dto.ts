@@ -1,13 +1,20 @@
-import { isUsd } from '@countersign/accounts';
 import { EVENT_TYPES } from '@countersign/events';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { IsWebhookTarget } from '../../verify/webhook-target.constraint.js';
-import { ChangeOf, isCountryOrEvery, isLine, isListOf, Nullable, Optional, Satisfies } from '../fields.js';
+import {
+  ChangeOf,
+  isCountryOrEvery,
+  isLine,
+  isListOf,
+  isOneOf,
+  isUsdOrNumber,
+  Nullable,
+  Optional,
+  Satisfies,
+} from '../fields.js';
 import { ACCOUNT_FIELDS } from './account.view.js';
-
-const EVENTS: readonly string[] = EVENT_TYPES;
 
 /** The body of POST /v1/admin/accounts. */
 export class AccountDraft {
@@ -28,7 +35,7 @@ export class AccountDraft {
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
   @Satisfies(
-    isListOf((type) => EVENTS.includes(type)),
+    isListOf(isOneOf(EVENT_TYPES)),
     `webhookEvents must be a list of different events among ${EVENT_TYPES.join(', ')}.`,
   )
   @Optional()
@@ -48,7 +55,7 @@ export class AccountDraft {
     example: '250.00',
   })
   @Satisfies(
-    (value) => (typeof value === 'string' || typeof value === 'number') && isUsd(String(value)),
+    isUsdOrNumber,
     'otpDailySpendCapUsd must be an amount of US dollars of 0 or more with up to six decimals, such as "250.00", or null.',
   )
   @Nullable()

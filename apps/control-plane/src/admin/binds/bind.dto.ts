@@ -12,7 +12,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, ValidateIf } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
-import { ChangeOf, isLine, isWholeNumber, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isListOf, isWholeNumber, Optional, Satisfies } from '../fields.js';
 import {
   isAscii,
   isCarrier,
@@ -139,11 +139,7 @@ export class BindDraft {
 
   @ApiPropertyOptional(BIND_FIELDS.temporaryStatuses)
   @Satisfies(
-    (value) =>
-      Array.isArray(value) &&
-      value.length <= MAX_STATUSES &&
-      new Set<unknown>(value).size === value.length &&
-      value.every(isErrorStatus),
+    isListOf(isErrorStatus, { most: MAX_STATUSES }),
     `temporaryStatuses must be a list of up to ${MAX_STATUSES} different command statuses: whole numbers from 1.`,
   )
   @Optional()

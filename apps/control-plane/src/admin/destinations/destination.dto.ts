@@ -2,8 +2,7 @@ import { DESTINATION_ACTIONS, type DestinationAction } from '@countersign/carrie
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { parseInstant } from '../../http/instant.js';
-import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isInstant, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
 import { DESTINATION_FIELDS } from './destination.view.js';
 
 const isReason = isLine(200);
@@ -32,10 +31,7 @@ export class DestinationDraft {
   reason?: string;
 
   @ApiPropertyOptional(DESTINATION_FIELDS.until)
-  @Satisfies(
-    (value) => typeof value === 'string' && parseInstant(value) !== null,
-    'until must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339), or null.',
-  )
+  @Satisfies(isInstant, 'until must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339), or null.')
   @Nullable()
   until?: string | null;
 }

@@ -4,8 +4,6 @@ import { failsWith } from '../../http/compiled-validator.js';
 import { ChangeOf, isCountryOrEvery, isListOf, isText, Nullable, Satisfies } from '../fields.js';
 import { INBOUND_NUMBER_FIELDS } from './inbound-number.view.js';
 
-const isCountries = isListOf(isCountryOrEvery);
-
 /** The body of POST /v1/admin/inbound-numbers. */
 export class InboundNumberDraft {
   @ApiProperty(INBOUND_NUMBER_FIELDS.number)
@@ -17,7 +15,7 @@ export class InboundNumberDraft {
 
   @ApiProperty(INBOUND_NUMBER_FIELDS.countries)
   @Satisfies(
-    (value) => isCountries(value) && Array.isArray(value) && value.length > 0,
+    isListOf(isCountryOrEvery, { least: 1 }),
     'countries must be a list of at least one and different ISO 3166-1 alpha-2 country codes (GB, not UK), or hold "*" for every country.',
   )
   countries!: readonly string[];

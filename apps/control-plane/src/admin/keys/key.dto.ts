@@ -3,12 +3,10 @@ import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { ChangeOf, isLine, isListOf, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isListOf, isOneOf, Optional, Satisfies } from '../fields.js';
 import { idField } from '../view-fields.js';
 import { limitsFault } from './key-limits.js';
 import { KEY_FIELDS, MAX_LIMIT_PER_MINUTE } from './key.view.js';
-
-const isScopes = isListOf((scope) => SCOPES.some((known) => known === scope));
 
 /** The body of POST /v1/admin/keys. */
 export class KeyDraft {
@@ -26,7 +24,7 @@ export class KeyDraft {
 
   @ApiPropertyOptional(KEY_FIELDS.scopes)
   @Satisfies(
-    (value) => Array.isArray(value) && value.length > 0 && isScopes(value),
+    isListOf(isOneOf(SCOPES), { least: 1 }),
     `scopes must be a list of at least one and different ones of ${SCOPES.join(', ')}.`,
   )
   @Optional()

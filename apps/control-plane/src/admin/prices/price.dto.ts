@@ -1,9 +1,8 @@
-import { isUsd, PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts';
+import { PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { parseInstant } from '../../http/instant.js';
-import { ChangeOf, isCountryOrEvery, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isCountryOrEvery, isInstant, isUsdText, Optional, Satisfies } from '../fields.js';
 import { PRICE_FIELDS } from './price.view.js';
 
 /** The body of POST /v1/admin/prices. Without `from` the price holds from now on. */
@@ -14,7 +13,7 @@ export class PriceDraft {
 
   @ApiProperty(PRICE_FIELDS.country)
   @Satisfies(
-    (value) => typeof value === 'string' && isCountryOrEvery(value),
+    isCountryOrEvery,
     'country must be an ISO 3166-1 alpha-2 country code (GB, not UK), or "*" for every other country.',
   )
   country!: string;
@@ -25,17 +24,11 @@ export class PriceDraft {
     description: 'US dollars for one, as text: numbers of JSON are not exact.',
     example: '0.0079',
   })
-  @Satisfies(
-    (value) => typeof value === 'string' && isUsd(value),
-    'usd must be an amount of 0 or more as text with up to six decimals, such as "0.0079".',
-  )
+  @Satisfies(isUsdText, 'usd must be an amount of 0 or more as text with up to six decimals, such as "0.0079".')
   usd!: string;
 
   @ApiPropertyOptional(PRICE_FIELDS.from)
-  @Satisfies(
-    (value) => typeof value === 'string' && parseInstant(value) !== null,
-    'from must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339).',
-  )
+  @Satisfies(isInstant, 'from must be a time with its offset, such as 2026-01-31T00:00:00Z (RFC 3339).')
   @Optional()
   from?: string;
 }

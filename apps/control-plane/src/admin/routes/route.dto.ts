@@ -1,8 +1,8 @@
-import { isUsd, SENDER_ID } from '@countersign/accounts';
+import { SENDER_ID } from '@countersign/accounts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isText, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isText, isUsdOrNumber, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
 import { MAX_PRIORITY, MAX_WEIGHT, ROUTE_FIELDS } from './route.view.js';
 
 /** The body of POST /v1/admin/routes. */
@@ -35,7 +35,7 @@ export class RouteDraft {
     example: '0.0079',
   })
   @Satisfies(
-    (value) => (typeof value === 'string' || typeof value === 'number') && isUsd(String(value)),
+    isUsdOrNumber,
     'costUsd must be an amount of US dollars of 0 or more with up to six decimals, such as "0.0079".',
   )
   @Optional()

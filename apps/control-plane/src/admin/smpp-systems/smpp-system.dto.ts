@@ -2,13 +2,12 @@ import { BIND_TYPES, type BindType } from '@countersign/carriers';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isListOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
 import { isCarrier, isPassword, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
 import { networkOf } from './networks.js';
 import { MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
 
-const isNetworks = isListOf((text) => networkOf(text) !== null);
-const isBindTypes = isListOf((type) => BIND_TYPES.some((known) => known === type));
+const isNetwork = (value: unknown): boolean => typeof value === 'string' && networkOf(value) !== null;
 
 /** The body of POST /v1/admin/smpp-systems. */
 export class SmppSystemDraft {
@@ -27,7 +26,7 @@ export class SmppSystemDraft {
 
   @ApiPropertyOptional(SYSTEM_FIELDS.allowedCidrs)
   @Satisfies(
-    (value) => isNetworks(value) && Array.isArray(value) && value.length <= MAX_NETWORKS,
+    isListOf(isNetwork, { most: MAX_NETWORKS }),
     `allowedCidrs must be a list of up to ${MAX_NETWORKS} different networks such as "192.0.2.0/24" or addresses.`,
   )
   @Optional()
@@ -35,7 +34,7 @@ export class SmppSystemDraft {
 
   @ApiPropertyOptional(SYSTEM_FIELDS.bindTypes)
   @Satisfies(
-    (value) => isBindTypes(value) && Array.isArray(value) && value.length > 0,
+    isListOf(isOneOf(BIND_TYPES), { least: 1 }),
     `bindTypes must be a list of at least one and different ones of ${BIND_TYPES.join(', ')}.`,
   )
   @Optional()
