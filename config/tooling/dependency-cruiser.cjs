@@ -10,6 +10,8 @@ const LIBS = {
   session: ['phone', 'text', 'keys', 'postgres', 'events'],
   accounts: ['text', 'keys', 'postgres', 'bus', 'events'],
   carriers: ['phone', 'keys', 'postgres', 'bus', 'events'],
+  cards: ['keys', 'postgres'],
+  sdk: [],
   settings: [],
   telemetry: ['phone'],
 };
@@ -17,7 +19,7 @@ const everyLib = Object.keys(LIBS);
 const APPS = {
   'control-plane': everyLib.filter((lib) => lib !== 'smpp'),
   gateway: everyLib,
-  simulator: ['phone', 'text', 'settings', 'telemetry'],
+  simulator: ['phone', 'text', 'settings', 'telemetry', 'sdk'],
 };
 
 const roomRule = (folder, room, allowed) => ({

@@ -13,6 +13,8 @@ const libs = [
   'session',
   'accounts',
   'carriers',
+  'cards',
+  'sdk',
   'settings',
   'telemetry',
 ];

@@ -2,7 +2,12 @@ import { Database, migrate, revertMigration } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 
-const MIGRATIONS = ['FirstTables1700000000001', 'CodesLimitsUsage1700000000002', 'CarrierGrade1700000000003'];
+const MIGRATIONS = [
+  'FirstTables1700000000001',
+  'CodesLimitsUsage1700000000002',
+  'CarrierGrade1700000000003',
+  'Cards1700000000004',
+];
 const TABLES = `
   SELECT relname AS name FROM pg_class
   WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`;

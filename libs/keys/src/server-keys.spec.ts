@@ -23,6 +23,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'otp-code': 'faba02fe4b50dabc903c5acbc08da085c0b2fa463b42476c98db2b3b90838c4c',
   'otp-counter': 'f6d3a9c02b83ac8172ea810c0025ff1d1dd6ae5d34a89dc51740dab77923c680',
   idempotency: 'c47e8701f80e6c126d022eefd88f2c1e9a744563f504084eab25025e3716edb2',
+  'card-answer': 'dc954daf63291bdf46f71765c18038f256ba005af300a2c19346f0ce392bbc7c',
 };
 
 /** Likewise: the text "grüße", nonce 00…0b, the context above. */

@@ -11,7 +11,15 @@ import {
 
 /** What a keyed digest is for. Two labels never share a key, so a digest of one says nothing about another. */
 export type DigestLabel =
-  'api-key' | 'token' | 'token-digest' | 'smpp-password' | 'concatenation' | 'otp-code' | 'otp-counter' | 'idempotency';
+  | 'api-key'
+  | 'token'
+  | 'token-digest'
+  | 'smpp-password'
+  | 'concatenation'
+  | 'otp-code'
+  | 'otp-counter'
+  | 'idempotency'
+  | 'card-answer';
 /** What a sealed value is. A value sealed under one label does not open under another. */
 export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer';
 
@@ -56,6 +64,7 @@ export class ServerKeys {
         'otp-code': derive('otp-code'),
         'otp-counter': derive('otp-counter'),
         idempotency: derive('idempotency'),
+        'card-answer': derive('card-answer'),
       },
       {
         'message-text': derive('message-text'),

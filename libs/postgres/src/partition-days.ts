@@ -5,7 +5,15 @@ export const DAY_MS = 86_400_000;
 export const DAYS_AHEAD = 7;
 
 /** The tables that are cut by day of their id. */
-export const PARTITIONED_TABLES = ['sessions', 'messages', 'outbound_messages', 'events', 'deliveries'] as const;
+export const PARTITIONED_TABLES = [
+  'sessions',
+  'messages',
+  'outbound_messages',
+  'events',
+  'deliveries',
+  'cards',
+  'card_events',
+] as const;
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
 const NAME = new RegExp(`^(${PARTITIONED_TABLES.join('|')})_p(\\d{8})$`);

@@ -69,6 +69,14 @@ export class ControlPlaneSettings extends DaemonSettings {
   @ConnectionUrl('WEBHOOK_EGRESS_PROXY', ['http:', 'https:'])
   readonly webhookEgressProxy: string | null = null;
 
+  /** How long a create waits for the word that a card which the platform took has reached the phone. */
+  @WholeNumber('RCS_DELIVERY_WAIT_MS', 0, 8_000)
+  readonly rcsDeliveryWaitMs: number = 3_000;
+
+  /** For how long no card is tried on a phone that an agent could not reach; 0: every session tries. */
+  @WholeNumber('RCS_UNREACHABLE_SECONDS', 0, 86_400)
+  readonly rcsUnreachableSeconds: number = 300;
+
   /** Codes to one phone over all sessions, in a window that begins with the first. */
   @WholeNumber('OTP_PHONE_PER_HOUR', 1, 1_000_000)
   readonly otpPhonePerHour: number = 5;

@@ -1,6 +1,6 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { FilePath, Host, Port } from './variables.js';
+import { ConnectionUrl, FilePath, Host, Port, Secret } from './variables.js';
 
 /** Settings of the gateway. */
 export class GatewaySettings extends DaemonSettings {
@@ -29,6 +29,18 @@ export class GatewaySettings extends DaemonSettings {
 
   @Port('GATEWAY_HTTP_PORT')
   readonly httpPort: number = 8081;
+
+  /** The RCS Business Messaging service; another host of it, or the simulator. */
+  @ConnectionUrl('RBM_BASE_URL', ['https:', 'http:'])
+  readonly rbmBaseUrl: string = 'https://rcsbusinessmessaging.googleapis.com';
+
+  /** The key of the service account that owns the agents, as Google gives it out (JSON). Without it no card is sent. */
+  @FilePath('RBM_SERVICE_ACCOUNT_FILE')
+  readonly rbmServiceAccountFile: string | null = null;
+
+  /** What the platform signs its webhooks with. */
+  @Secret('RBM_CLIENT_TOKEN', 8, 256)
+  readonly rbmClientToken: string | null = null;
 
   @Port('GATEWAY_OPS_PORT')
   readonly opsPort: number = 9465;

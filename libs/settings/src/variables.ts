@@ -1,4 +1,16 @@
-import { IsArray, IsBoolean, IsIn, IsInstance, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInstance,
+  IsInt,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+} from 'class-validator';
 import {
   readBaseUrl,
   readCidrs,
@@ -95,6 +107,16 @@ export function AdminKey(name: string): PropertyDecorator {
   return fromVariable(
     hidden(name, 'csk_admin_ and 38 letters and digits', readText),
     Matches(/^csk_admin_[0-9A-Za-z]{38}$/, { message: 'is no admin key' }),
+  );
+}
+
+/** A word that two parties share. */
+export function Secret(name: string, shortest: number, longest: number): PropertyDecorator {
+  return fromVariable(
+    hidden(name, `${shortest} to ${longest} printable ASCII characters`, readText),
+    MinLength(shortest, { message: `is shorter than ${shortest} characters` }),
+    MaxLength(longest, { message: `is longer than ${longest} characters` }),
+    Matches(/^[\x21-\x7e]+$/, { message: 'has a character that is not printable ASCII' }),
   );
 }
 

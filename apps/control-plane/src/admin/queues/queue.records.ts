@@ -1,10 +1,11 @@
+import { CardQueue } from '@countersign/cards';
 import { OutboundQueue } from '@countersign/carriers';
 import { QueueSwitchStore, type QueueDepth, type QueueName, type QueueSwitch } from '@countersign/events';
 import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
 import { DeliveryQueue } from '../../webhooks/delivery-queue.js';
 
 /** Z to A, as the newest first of what goes by names. */
-export const QUEUE_NAMES = ['webhooks', 'outbound'] as const satisfies readonly QueueName[];
+export const QUEUE_NAMES = ['webhooks', 'outbound', 'cards'] as const satisfies readonly QueueName[];
 
 /** A queue as it stands: its switch, and what waits behind it. */
 export interface QueueRecord extends QueueSwitch, QueueDepth {
@@ -22,6 +23,7 @@ interface QueueWork {
 export const QUEUE_WORK: Readonly<Record<QueueName, QueueWork>> = {
   webhooks: new DeliveryQueue(),
   outbound: new OutboundQueue(),
+  cards: new CardQueue(),
 };
 
 /** The queues as engineers read them. */

@@ -27,7 +27,7 @@ export class QueueAnswer {
   @ApiProperty({
     type: 'string',
     enum: Object.keys(QUEUES),
-    description: 'Webhooks to callers; codes to phones, but for those of test keys.',
+    description: 'Webhooks to callers; codes and cards to phones, but for those of test keys.',
     example: 'webhooks',
   })
   readonly name!: QueueName;

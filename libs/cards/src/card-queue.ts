@@ -1,0 +1,27 @@
+import { firstIdAt, type Executor } from '@countersign/postgres';
+import { CARD_DEPTH } from './card-queue.sql.js';
+
+/** No session lives longer, and a card no longer than its session. */
+const LONGEST_CARD_MS = 300_000;
+
+/** What waits to be sent. Numbers of the moment: a card that nobody takes at once is taken back. */
+export interface CardDepth {
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** Always 0: what could not be sent is not kept for another try, its session has gone another way. */
+  readonly failed: number;
+  readonly oldestAgeSeconds: number | null;
+}
+
+/** The queue of cards as engineers see it. */
+export class CardQueue {
+  async depth(db: Executor): Promise<CardDepth> {
+    const [depth] = await db.query<CardDepth>(CARD_DEPTH, [firstIdAt(Date.now() - 2 * LONGEST_CARD_MS)]);
+    return depth ?? { waiting: 0, inFlight: 0, failed: 0, oldestAgeSeconds: null };
+  }
+
+  /** A card that failed is never sent again. */
+  retryFailed(): Promise<number> {
+    return Promise.resolve(0);
+  }
+}
