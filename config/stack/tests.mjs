@@ -16,8 +16,8 @@ import { findRedis, whyNoRedis } from './redis.mjs';
  */
 const STAGES = [[['small']], [['medium'], ['contract', 'interop', 'fuzz']], [['e2e', 'faults']]];
 const KINDS = STAGES.flat(2);
-/** What the tests against other SMPP stacks need, by the word in their names, as Debian packages. */
-const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark' };
+/** What the tests with other SMPP stacks and with a browser need, by the word in their names, as Debian packages. */
+const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark', Chromium: 'chromium' };
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const COUNTER = path.join(ROOT, 'config/stack/count-reporter.mjs');
 
