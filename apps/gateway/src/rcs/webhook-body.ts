@@ -1,0 +1,68 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { objectIn, readMembers, textIn, type Members } from './json-members.js';
+
+const SIGNATURE_OCTETS = 64;
+const MAX_SIGNATURE_CHARACTERS = 88;
+const MAX_TOKEN_CHARACTERS = 256;
+const MAX_SECRET_CHARACTERS = 1_024;
+/** No message of the platform is longer; the server refuses longer bodies before they come here. */
+const MAX_DATA_CHARACTERS = 2 * 1024 * 1024;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** What a POST on the webhook is, before it is known who sent it. */
+export type WebhookBody =
+  /** The platform asks whether this is our address: it wants the secret back, and shows the token that both know. */
+  | { readonly kind: 'handshake'; readonly clientToken: string; readonly secret: string }
+  /** Something happened; these are the octets that the signature is over. */
+  | { readonly kind: 'push'; readonly data: Buffer }
+  | { readonly kind: 'unreadable'; readonly because: string };
+
+/** Reads a body of any octets. It is told by its members alone, since headers differ between accounts of the platform. */
+export function readWebhookBody(octets: Buffer): WebhookBody {
+  const members = readMembers(octets);
+  if (members === null) return { kind: 'unreadable', because: 'The body must be a JSON object.' };
+  return Object.hasOwn(members, 'message') ? pushOf(members) : handshakeOf(members);
+}
+
+/** Attributes and ids beside the data are not signed, so they are not read. */
+function pushOf(members: Members): WebhookBody {
+  const message = objectIn(members, 'message');
+  const data = message === null ? null : textIn(message, 'data', MAX_DATA_CHARACTERS);
+  const octets = data === null ? null : decodeBase64(data);
+  if (octets === null || octets.length === 0) return { kind: 'unreadable', because: 'message.data must be base64.' };
+  return { kind: 'push', data: octets };
+}
+
+function handshakeOf(members: Members): WebhookBody {
+  const clientToken = textIn(members, 'clientToken', MAX_TOKEN_CHARACTERS);
+  const secret = textIn(members, 'secret', MAX_SECRET_CHARACTERS);
+  if (clientToken === null || secret === null) {
+    return { kind: 'unreadable', because: 'The body must have message.data, or clientToken and secret.' };
+  }
+  return { kind: 'handshake', clientToken, secret };
+}
+
+/** Whether this is our token; takes as long whatever is wrong with it. */
+export function isClientToken(clientToken: string, offered: string): boolean {
+  const digest = (text: string): Buffer => createHmac('sha256', 'countersign').update(text).digest();
+  return timingSafeEqual(digest(clientToken), digest(offered));
+}
+
+/**
+ * Whether the header is base64 of the HMAC-SHA512 of the data under our client token. A missing header, and one that is
+ * not 64 octets of strict base64, is no signature.
+ */
+export function isSigned(clientToken: string, data: Buffer, header: string | undefined): boolean {
+  if (header === undefined || header.length > MAX_SIGNATURE_CHARACTERS) return false;
+  const signature = decodeBase64(header);
+  if (signature?.length !== SIGNATURE_OCTETS) return false;
+  return timingSafeEqual(signature, createHmac('sha512', clientToken).update(data).digest());
+}
+
+/** Standard base64 with its padding and nothing else; null for what a lenient reader would guess at. */
+function decodeBase64(text: string): Buffer | null {
+  if (!BASE64.test(text)) return null;
+  const octets = Buffer.from(text, 'base64');
+  // Bits that the last character has too many would be another spelling of the same octets.
+  return octets.toString('base64') === text ? octets : null;
+}
