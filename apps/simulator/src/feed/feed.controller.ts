@@ -1,0 +1,82 @@
+import { Controller, Get, Inject, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Refusal } from '../http/refusal.js';
+import { PhoneFeed, type FeedReader } from './phone-feed.js';
+import type { FeedEvent } from './phone-item.js';
+
+const MOST_PHONES = 20;
+const MOST_READERS = 200;
+const PHONE = /^\+[0-9]{2,15}$/;
+/** A reader that is further behind than this is closed; its browser comes back and gets a snapshot. */
+const MOST_UNREAD_BYTES = 1024 * 1024;
+/** So that both ends notice when the other is gone. */
+const HEARTBEAT_MS = 15_000;
+const RECONNECT_AFTER_MS = 1_000;
+
+/**
+ * What happens on some phones, live, as server-sent events:
+ * `GET /phone/feed?phone=%2B14155552671&phone=%2B14155552672` (1 to 20 numbers).
+ *
+ * The first event is the state so far, and each connection begins with one, a reconnected one too:
+ *
+ *     event: snapshot
+ *     data: {"phones":[PhoneView, …],"items":[PhoneItem, …]}     items oldest first, the latest 200 of each number
+ *
+ * Then, whenever something happens:
+ *
+ *     event: item
+ *     data: PhoneItem      a new one, or one whose `id` is known already and whose `state` or `tapped` has changed
+ *     event: phone
+ *     data: PhoneView      somebody has changed the number's switches
+ *
+ * The shapes are in `phone-item.ts`. A page shows `waiting`, `revoked` and `expired` items or leaves them out: they are not
+ * on the phone. It acts through `/_admin`, as the README lists: taps a button, opens a message (read), sends an SMS, writes
+ * to a business, sets the switches. None of these needs an answer to be shown: what they do comes back as an event.
+ */
+@Controller('phone')
+export class FeedController {
+  #readers = 0;
+
+  constructor(@Inject(PhoneFeed) private readonly feed: PhoneFeed) {}
+
+  @Get('feed')
+  open(@Query('phone') phone: unknown, @Res() reply: FastifyReply): void {
+    const phones = phonesOf(phone);
+    if (this.#readers >= MOST_READERS) throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'too many pages are open');
+    reply.hijack();
+    const stream = reply.raw;
+    stream.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    const write = (text: string): void => {
+      if (stream.writableLength > MOST_UNREAD_BYTES) stream.destroy();
+      else stream.write(text);
+    };
+    write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
+    const reader: FeedReader = { phones: new Set(phones), tell: (event) => write(rendered(event)) };
+    const leave = this.feed.join(reader);
+    const heartbeat = setInterval(() => write(': still here\n\n'), HEARTBEAT_MS);
+    this.#readers += 1;
+    stream.on('error', () => undefined);
+    stream.once('close', () => {
+      clearInterval(heartbeat);
+      leave();
+      this.#readers -= 1;
+    });
+  }
+}
+
+/** JSON holds no line break, so an event is one line. */
+const rendered = ({ event, data }: FeedEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** A plus that a query string turned into a space is read as a plus. */
+function phonesOf(given: unknown): string[] {
+  const texts: unknown[] = Array.isArray(given) ? given : [given];
+  const phones = texts.map((text) => (typeof text === 'string' ? text.replace(/^ /, '+') : ''));
+  if (phones.length > MOST_PHONES || phones.some((phone) => !PHONE.test(phone))) {
+    throw new Refusal(422, 'VALIDATION_ERROR', `phone must be 1 to ${MOST_PHONES} numbers like +14155552671`, 'phone');
+  }
+  return [...new Set(phones)];
+}

@@ -1,0 +1,58 @@
+import type { FeedEvent, PhoneItem, PhoneView } from './phone-item.js';
+
+/** Items that a number's page starts with. */
+const REMEMBERED_ITEMS = 200;
+/** Numbers whose items are remembered; beyond that the ones that were silent longest are forgotten. */
+const REMEMBERED_PHONES = 5_000;
+
+/** Somebody who looks at some phones. */
+export interface FeedReader {
+  readonly phones: ReadonlySet<string>;
+  tell(event: FeedEvent): void;
+}
+
+/** What stands on the phones, and who looks at them. Bounded: what is beyond the bounds is forgotten, oldest first. */
+export class PhoneFeed {
+  readonly #items = new Map<string, Map<string, PhoneItem>>();
+  readonly #readers = new Set<FeedReader>();
+
+  constructor(
+    /** The switches of a number, for the snapshot. */
+    private readonly viewOf: (phone: string) => PhoneView,
+    private readonly most = { items: REMEMBERED_ITEMS, phones: REMEMBERED_PHONES },
+  ) {}
+
+  /** Tells the snapshot at once, and everything after it; answers how to leave. */
+  join(reader: FeedReader): () => void {
+    const phones = [...reader.phones];
+    const items = phones.flatMap((phone) => [...(this.#items.get(phone)?.values() ?? [])]);
+    items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
+    reader.tell({ event: 'snapshot', data: { phones: phones.map(this.viewOf), items } });
+    this.#readers.add(reader);
+    return () => void this.#readers.delete(reader);
+  }
+
+  /** A new item, or a known one (by its id) that has changed. */
+  show(item: PhoneItem): void {
+    const items = this.#items.get(item.phone) ?? new Map<string, PhoneItem>();
+    items.set(item.id, item);
+    forgetOldest(items, this.most.items);
+    this.#items.delete(item.phone);
+    this.#items.set(item.phone, items);
+    forgetOldest(this.#items, this.most.phones);
+    this.#tell(item.phone, { event: 'item', data: item });
+  }
+
+  showPhone(view: PhoneView): void {
+    this.#tell(view.phone, { event: 'phone', data: view });
+  }
+
+  #tell(phone: string, event: FeedEvent): void {
+    for (const reader of this.#readers) if (reader.phones.has(phone)) reader.tell(event);
+  }
+}
+
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
