@@ -49,4 +49,27 @@ describe('the deadline of requests', () => {
     after(1);
     expect(late).toEqual(['uploads']);
   });
+
+  it('does not count the time for which it is held, and tells it', async () => {
+    const { deadline, late, after, watch } = watched();
+    const request = watch('waits for a phone');
+    after(2_000);
+    await deadline.hold(request, 8_000, async () => {
+      await Promise.resolve();
+      after(7_999);
+    });
+    after(REQUEST_BUDGET_MS - 2_001);
+    expect(late).toEqual([]);
+    expect(deadline.done(request)).toBe(7_999);
+  });
+
+  it('holds a request no longer than it was told', async () => {
+    const { deadline, late, after, watch } = watched();
+    const request = watch('waits for too long');
+    const held = deadline.hold(request, 8_000, () => Promise.reject(new Error('away')));
+    after(8_000);
+    expect(late).toEqual(['waits for too long']);
+    await expect(held).rejects.toThrow('away');
+    expect(deadline.done(request)).toBe(0);
+  });
 });

@@ -7,8 +7,10 @@ const SWEEP_INTERVAL_MS = 100;
 interface OpenRequest {
   readonly answerLate: () => void;
   dueMs: number;
-  /** Since when the body is being read; the request's own time stands still meanwhile. */
-  readingSinceMs: number | null;
+  /** Since when it waits for somebody else, and until when at most; its own time stands still meanwhile. */
+  pause: { readonly sinceMs: number; readonly untilMs: number } | null;
+  /** For how long it was held in all. */
+  heldMs: number;
 }
 
 /**
@@ -38,35 +40,56 @@ export class RequestDeadline {
 
   /** `answerLate` is called once, if the request is not done in time. */
   watch(request: object, answerLate: () => void, budgetMs = REQUEST_BUDGET_MS): void {
-    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, readingSinceMs: null });
+    this.open.set(request, { answerLate, dueMs: this.nowMs() + budgetMs, pause: null, heldMs: 0 });
   }
 
   /** The body is being read from now on; the server's request timeout bounds that. */
-  pause(request: object): void {
+  pause(request: object, mostMs = MAX_READING_MS): void {
     const entry = this.open.get(request);
-    if (entry !== undefined) entry.readingSinceMs = this.nowMs();
+    const sinceMs = this.nowMs();
+    if (entry !== undefined) entry.pause = { sinceMs, untilMs: sinceMs + mostMs };
   }
 
   /** The body is complete. */
   resume(request: object): void {
     const entry = this.open.get(request);
-    if (entry === undefined || entry.readingSinceMs === null) return;
-    entry.dueMs += this.nowMs() - entry.readingSinceMs;
-    entry.readingSinceMs = null;
+    if (entry !== undefined) this.goOn(entry);
   }
 
-  done(request: object): void {
+  /** While `wait` runs, for `mostMs` at most, the request waits for somebody outside and spends no time of its own. */
+  async hold<T>(request: object, mostMs: number, wait: () => Promise<T>): Promise<T> {
+    this.pause(request, mostMs);
+    try {
+      return await wait();
+    } finally {
+      const entry = this.open.get(request);
+      if (entry !== undefined) entry.heldMs += this.goOn(entry);
+    }
+  }
+
+  /** For how long the request was held: that is nobody's slowness. */
+  done(request: object): number {
+    const heldMs = this.open.get(request)?.heldMs ?? 0;
     this.open.delete(request);
+    return heldMs;
   }
 
   /** Answers for every request that is overdue. */
   sweep(): void {
     const nowMs = this.nowMs();
     for (const [request, entry] of this.open) {
-      const dueMs = entry.readingSinceMs === null ? entry.dueMs : entry.readingSinceMs + MAX_READING_MS;
-      if (dueMs > nowMs) continue;
+      if ((entry.pause?.untilMs ?? entry.dueMs) > nowMs) continue;
       this.open.delete(request);
       entry.answerLate();
     }
+  }
+
+  /** How long the pause was. */
+  private goOn(entry: OpenRequest): number {
+    if (entry.pause === null) return 0;
+    const pausedMs = this.nowMs() - entry.pause.sinceMs;
+    entry.dueMs += pausedMs;
+    entry.pause = null;
+    return pausedMs;
   }
 }

@@ -3,6 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiSecurity } from '@nestjs/swagger';
 import type { LimitHeaders } from './limit-headers.js';
+import type { RequestDeadline } from './request-deadline.js';
 
 /** `none`: the call says all with its address; nothing, an empty body and `{}` are the same, with or without a type. */
 export type BodyKind = 'json' | 'none';
@@ -39,6 +40,8 @@ declare module 'fastify' {
     limitHeaders: LimitHeaders | null;
     /** The address of the client, behind the TLS proxy too. */
     clientAddress: string;
+    /** What answers for it when its own answer does not come. */
+    readonly deadline: RequestDeadline;
   }
 }
 

@@ -42,6 +42,7 @@ export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
+  /** Without the time for which it was held (see `RequestDeadline.hold`). */
   readonly elapsedMs: number;
 }
 
@@ -102,6 +103,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   instance.decorateRequest('limitHeaders', null);
   instance.decorateRequest('clientAddress', '');
   instance.decorateRequest('bodyDigest', null);
+  instance.decorateRequest('deadline', { getter: () => deadline });
   instance.addHook('onRoute', ({ url, method, config }) => {
     if (config?.route === undefined) throw new Error(`${url} does not say who may call it`);
     methods.learn(url, [method].flat());
@@ -112,9 +114,9 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
     done();
   });
   instance.addHook('onResponse', (request, reply, done) => {
-    deadline.done(request);
+    const elapsedMs = reply.elapsedTime - deadline.done(request);
     const route = request.routeOptions.url ?? 'none';
-    onAnswer({ id: request.id, method: request.method, route, status: reply.statusCode, elapsedMs: reply.elapsedTime });
+    onAnswer({ id: request.id, method: request.method, route, status: reply.statusCode, elapsedMs });
     done();
   });
 }
