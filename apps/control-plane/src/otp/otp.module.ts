@@ -1,9 +1,6 @@
-import { bellConnection } from '@countersign/bus';
 import { DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
-import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { Queue } from 'bullmq';
 import { BodyConstraints } from '../http/body.pipe.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
@@ -81,11 +78,7 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
 function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[] {
   const bell = {
     provide: OutboundBell,
-    useFactory: () => {
-      const connection = bellConnection(settings, 'producer');
-      const queue = new Queue(QUEUES.outbound, { connection, prefix: QUEUE_PREFIX });
-      return new OutboundBell(queue, failures.about('the queue of codes'));
-    },
+    useFactory: () => new OutboundBell('outbound', settings, failures.about('the queue of codes')),
   };
   const outbox = {
     provide: CodeOutbox,
