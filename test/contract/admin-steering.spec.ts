@@ -31,6 +31,7 @@ beforeAll(async () => {
     ...room.environment,
     GATEWAY_SMPP_PORT: String(smppPort),
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),
+    GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(await freePort()),
   };
   const logger = createLogger({ app: 'gateway', level: 'error', destination: { write: () => undefined } });

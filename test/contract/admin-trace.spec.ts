@@ -282,7 +282,11 @@ describe('a bind that engineers made', () => {
   it('is traced through the gateway that holds it: made, bound, traced in full, and without texts before', async () => {
     const carrier = new Carrier('north');
     const port = await carrier.listen();
-    const ports = { GATEWAY_SMPP_PORT: String(await freePort()), GATEWAY_OPS_PORT: String(await freePort()) };
+    const ports = {
+      GATEWAY_SMPP_PORT: String(await freePort()),
+      GATEWAY_HTTP_PORT: String(await freePort()),
+      GATEWAY_OPS_PORT: String(await freePort()),
+    };
     const settings = loadSettings(GatewaySettings, { ...room.environment, ...ports });
     const logger = createLogger({ app: 'gateway', level: 'silent' });
     const gateway = await startGateway(settings, logger, () => undefined);

@@ -29,6 +29,7 @@ beforeAll(async () => {
     COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
     COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     GATEWAY_SMPP_PORT: String(await freePort()),
+    GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(await freePort()),
   };
 });

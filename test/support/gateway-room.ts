@@ -46,7 +46,7 @@ export class GatewayRoom {
     readonly carriers: CarrierStore,
     /** Between the gateway and its PostgreSQL; the room's own connection does not use it. */
     readonly line: Line,
-    readonly ports: { readonly smpp: number; readonly smppTls: number; readonly ops: number },
+    readonly ports: Readonly<Record<'smpp' | 'smppTls' | 'http' | 'ops', number>>,
     private readonly changes: Readonly<Record<string, string>>,
   ) {}
 
@@ -55,7 +55,7 @@ export class GatewayRoom {
     const room = await openSessionRoom();
     const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
     await carriers.createInboundNumber(room.database, { number: INBOUND_NUMBER, countries: ['*'] });
-    const ports = { smpp: await freePort(), smppTls: await freePort(), ops: await freePort() };
+    const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
     const gateway = new GatewayRoom(room, carriers, await lineTo(room.url), ports, changes);
     await gateway.start();
     return gateway;
@@ -163,6 +163,7 @@ export class GatewayRoom {
       COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
       GATEWAY_SMPP_PORT: String(this.ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(this.ports.smppTls),
+      GATEWAY_HTTP_PORT: String(this.ports.http),
       GATEWAY_OPS_PORT: String(this.ports.ops),
     };
   }

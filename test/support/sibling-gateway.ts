@@ -9,23 +9,25 @@ import { lineTo, type Line } from './line.js';
 export class SiblingGateway {
   private constructor(
     readonly line: Line,
+    readonly httpPort: number,
     private readonly end: () => Promise<void>,
   ) {}
 
   static async start(room: GatewayRoom, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
     const line = await lineTo(room.room.url);
-    const ports = { smpp: await freePort(), smppTls: await freePort(), ops: await freePort() };
+    const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
     const settings = loadSettings(GatewaySettings, {
       ...room.environment(),
       DATABASE_URL: line.url,
       GATEWAY_SMPP_PORT: String(ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),
+      GATEWAY_HTTP_PORT: String(ports.http),
       GATEWAY_OPS_PORT: String(ports.ops),
       ...changes,
     });
     const logger = createLogger({ app: 'gateway', level: 'silent' });
     const shutdown = await startGateway(settings, logger, () => undefined);
-    return new SiblingGateway(line, () => shutdown.run('the test is over'));
+    return new SiblingGateway(line, ports.http, () => shutdown.run('the test is over'));
   }
 
   /** As after a SIGTERM. */

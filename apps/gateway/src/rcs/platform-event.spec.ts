@@ -99,7 +99,7 @@ describe('an event of the platform', () => {
     expect(read({ ...ofPhone, sendTime })?.occurredAt?.toISOString()).toBe(expected);
   });
 
-  it.each(['', 'now', '2026-13-01T00:00:00Z', '2026-01-15', '15.01.2026', 1768471207])(
+  it.each(['', 'now', '0000-01-01T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-15', '15.01.2026', 1768471207])(
     'does not say when it happened with %j',
     (sendTime) => {
       expect(read({ ...ofPhone, sendTime })?.occurredAt).toBeNull();

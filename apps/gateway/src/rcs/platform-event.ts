@@ -11,8 +11,8 @@ const LAUNCH_STATE = /^[A-Z][A-Z_]*$/;
 const MAX_POSTBACK_CHARACTERS = 2_048;
 const MAX_TEXT_CHARACTERS = 64;
 const PHONE = /^\+[1-9][0-9]{6,14}$/;
-/** RFC 3339; the platform writes 0, 3, 6 or 9 digits of a second. */
-const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
+/** RFC 3339, of this millennium: not every year can be stored. The platform writes 0, 3, 6 or 9 digits of a second. */
+const INSTANT = /^(2\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
 /** What happened, as far as it concerns a card, an agent or who wants no cards. */
 export type PlatformEventKind =

@@ -1,0 +1,87 @@
+import { BatcherFull, DatabaseUnavailable, DataError, type Uuid } from '@countersign/postgres';
+import type { NewCardEvent } from '@countersign/cards';
+import type { PlatformEvent } from './platform-event.js';
+import { readPlatformEvent } from './platform-event.js';
+import { isClientToken, isSigned, readWebhookBody, type WebhookBody } from './webhook-body.js';
+import type { RefusalCode } from './webhook-refusal.js';
+
+/** What a POST is answered. */
+export type WebhookAnswer =
+  | { readonly kind: 'taken' }
+  /** The handshake: this text is the whole body. */
+  | { readonly kind: 'secret'; readonly text: string }
+  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message?: string };
+
+/** What became of a POST, as it is counted. */
+export type WebhookFate =
+  'stored' | 'unreadable' | 'handshake' | 'malformed' | 'unsigned' | 'wrong_token' | 'sent_back' | 'not_set_up';
+
+export interface WebhookDeskOptions {
+  /** Null: nothing can be believed, so nothing is taken. */
+  readonly clientToken: string | null;
+  readonly recordOf: (event: PlatformEvent) => NewCardEvent;
+  /** Stores events and answers the ids of those that were not there yet. */
+  readonly store: (events: NewCardEvent[]) => Promise<readonly Uuid[]>;
+  /** Told after the commit which events wait to be acted on. Must neither throw nor wait. */
+  readonly onStored: (ids: readonly Uuid[]) => void;
+  readonly onFate: (fate: WebhookFate, kind: NewCardEvent['kind'] | null) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * What the platform tells, from octets to the answer. An event is answered 200 once it is stored, and acted on after
+ * that: anything but 200 makes the platform send it again for days, and holds back the events behind it. So what is
+ * signed and cannot be understood is answered 200, too; while nothing can be stored, what comes is asked for again.
+ */
+export class WebhookDesk {
+  constructor(private readonly o: WebhookDeskOptions) {}
+
+  /** Never rejects. */
+  async take(octets: Buffer, signature: string | undefined): Promise<WebhookAnswer> {
+    const { clientToken } = this.o;
+    if (clientToken === null) return this.refuse('not_set_up', 'SERVICE_UNAVAILABLE');
+    const body = readWebhookBody(octets);
+    switch (body.kind) {
+      case 'unreadable':
+        return this.refuse('malformed', 'MALFORMED_REQUEST', body.because);
+      case 'handshake':
+        return this.shakeHands(clientToken, body);
+      case 'push':
+        if (!isSigned(clientToken, body.data, signature)) return this.refuse('unsigned', 'UNAUTHORIZED');
+        return this.store(body.data);
+    }
+  }
+
+  private shakeHands(clientToken: string, body: Extract<WebhookBody, { kind: 'handshake' }>): WebhookAnswer {
+    if (!isClientToken(clientToken, body.clientToken)) return this.refuse('wrong_token', 'FORBIDDEN');
+    this.o.onFate('handshake', null);
+    return { kind: 'secret', text: body.secret };
+  }
+
+  private async store(data: Buffer): Promise<WebhookAnswer> {
+    const event = readPlatformEvent(data);
+    if (event === null) return this.passOver();
+    try {
+      const ids = await this.o.store([this.o.recordOf(event)]);
+      this.o.onFate('stored', event.kind);
+      if (ids.length > 0) this.o.onStored(ids);
+      return { kind: 'taken' };
+    } catch (error) {
+      this.o.onError(error);
+      // It would be refused as often as it came.
+      if (error instanceof DataError) return this.passOver();
+      const away = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
+      return this.refuse('sent_back', away ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR');
+    }
+  }
+
+  private passOver(): WebhookAnswer {
+    this.o.onFate('unreadable', null);
+    return { kind: 'taken' };
+  }
+
+  private refuse(fate: WebhookFate, code: RefusalCode, message?: string): WebhookAnswer {
+    this.o.onFate(fate, null);
+    return message === undefined ? { kind: 'refused', code } : { kind: 'refused', code, message };
+  }
+}

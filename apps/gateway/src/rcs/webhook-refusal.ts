@@ -1,0 +1,26 @@
+/** What the webhook refuses, in the shape of the product's errors. Closed by type. */
+export const REFUSALS = {
+  MALFORMED_REQUEST: { status: 400, message: 'The request cannot be read.' },
+  UNAUTHORIZED: { status: 401, message: 'The signature is missing or wrong.' },
+  FORBIDDEN: { status: 403, message: 'This is not the client token.' },
+  NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not answer to this method.' },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send Content-Type: application/json.' },
+  INTERNAL_ERROR: { status: 500, message: 'Something went wrong here.' },
+  SERVICE_UNAVAILABLE: { status: 503, message: 'This cannot be stored just now: try again.' },
+} as const;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** The body of a refusal. */
+export const refusalBody = (code: RefusalCode, message: string = REFUSALS[code].message): string =>
+  JSON.stringify({ error: { code, message } });
+
+/** What the framework says of a request by a status; its own texts are not for callers. */
+export function refusalOfStatus(status: number): RefusalCode {
+  if (status === 413 || status === 431) return 'PAYLOAD_TOO_LARGE';
+  if (status === 415) return 'UNSUPPORTED_MEDIA_TYPE';
+  if (status === 503) return 'SERVICE_UNAVAILABLE';
+  return status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : 'INTERNAL_ERROR';
+}

@@ -1,0 +1,118 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WebhookAnswer } from './webhook-desk.js';
+import { WEBHOOK_PATH, WebhookServer } from './webhook.server.js';
+
+let server: WebhookServer;
+let url: string;
+let port: number;
+let answer: WebhookAnswer;
+let taken: { readonly octets: Buffer; readonly signature: string | undefined }[];
+
+beforeAll(async () => {
+  server = new WebhookServer({
+    host: '127.0.0.1',
+    port: 0,
+    take: (octets, signature) => {
+      taken.push({ octets, signature });
+      return Promise.resolve(answer);
+    },
+  });
+  port = await server.listen();
+  url = `http://127.0.0.1:${port}`;
+});
+beforeEach(() => {
+  answer = { kind: 'taken' };
+  taken = [];
+});
+afterAll(() => server.close());
+
+const post = (body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${url}${WEBHOOK_PATH}`, {
+    method: 'POST',
+    body: body ?? null,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+
+async function refusalOf(response: Response): Promise<{ status: number; code: unknown }> {
+  const body: unknown = await response.json();
+  expect(body).toEqual({ error: { code: expect.any(String) as unknown, message: expect.any(String) as unknown } });
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  return { status: response.status, code: (body as { error: { code: unknown } }).error.code };
+}
+
+describe('the webhook', () => {
+  it('passes on the octets as they came, with the signature', async () => {
+    const response = await post('{"a" : 1}', { 'x-goog-signature': 'abc=' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(taken).toEqual([{ octets: Buffer.from('{"a" : 1}'), signature: 'abc=' }]);
+  });
+
+  it('answers a handshake with the bare secret', async () => {
+    answer = { kind: 'secret', text: '<1234567890>' };
+    const response = await post('{}');
+    expect([response.status, await response.text()]).toEqual([200, '<1234567890>']);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('says when to come again with what it cannot store', async () => {
+    answer = { kind: 'refused', code: 'SERVICE_UNAVAILABLE' };
+    const response = await post('{}');
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await refusalOf(response)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])(
+    'takes %s',
+    async (type) => {
+      expect((await post('{}', { 'content-type': type })).status).toBe(200);
+    },
+  );
+
+  it.each(['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded', 'x'])('refuses %s', async (type) => {
+    expect(await refusalOf(await post('{}', { 'content-type': type }))).toEqual({
+      status: 415,
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+    });
+    expect(taken).toEqual([]);
+  });
+
+  it('refuses a body that is too large', async () => {
+    const response = await post(Buffer.alloc(1024 * 1024 + 1, 'x'));
+    expect(await refusalOf(response)).toEqual({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('does not answer to %s', async (method) => {
+    const response = await fetch(`${url}${WEBHOOK_PATH}?x=1`, { method });
+    expect(response.headers.get('allow')).toBe('POST');
+    expect(await refusalOf(response)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+  });
+
+  it.each(['/', '/rcs', '/rcs/webhook/', '/rcs/webhookx', '/RCS/webhook', '/v1/verify', '/metrics'])(
+    'is not at %s',
+    async (path) => {
+      const response = await fetch(`${url}${path}`, { method: 'POST' });
+      expect(await refusalOf(response)).toEqual({ status: 404, code: 'NOT_FOUND' });
+    },
+  );
+
+  it.each([
+    ['a path that cannot be decoded', 'POST /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a head without end', `GET / HTTP/1.1\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`, 413],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ])('refuses %s in the same shape', async (_, octets, status) => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.on('error', () => undefined);
+    socket.write(octets);
+    const received = await text(socket);
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(received).toMatch(/\{"error":\{"code":"[A-Z_]+","message":"[^"]+"\}\}$/);
+  });
+});
