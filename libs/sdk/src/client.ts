@@ -1,0 +1,196 @@
+import { verifySecret } from './challenge.js';
+import { type Delivery, type DeliveryQuery, isDelivery } from './delivery.js';
+import { NotFoundError } from './errors.js';
+import { type Page, pageOf } from './fields.js';
+import {
+  type ApprovedSession,
+  type CheckedCode,
+  type CreatedSession,
+  type CreateSession,
+  isCheckedCode,
+  isCreatedSession,
+  isListedSession,
+  isSentCode,
+  isSession,
+  type ListedSession,
+  type SentCode,
+  type Session,
+  type SessionStatus,
+} from './session.js';
+import { type CallOptions, type FetchFunction, Transport } from './transport.js';
+import { isUsageReport, type UsageQuery, type UsageReport } from './usage.js';
+
+export interface ClientOptions {
+  /** Where the service is: `https://verify.example.com`. Plain `http:` is taken for this computer only. */
+  readonly baseUrl: string;
+  /** `csk_live_…` or `csk_test_…`. It belongs on a server: a page must never have it. */
+  readonly apiKey: string;
+  /** The global `fetch` unless told otherwise. */
+  readonly fetch?: FetchFunction;
+  /** For a whole call, repetitions and waits included; 30 s. */
+  readonly timeoutMs?: number;
+  /** For one try; 10 s. Create may wait some seconds for a card to arrive. */
+  readonly attemptTimeoutMs?: number;
+  /** Repetitions after the first try, where a repetition is safe; 2. */
+  readonly maxRetries?: number;
+  /** When the service asks for a longer wait than this, the error is thrown instead; 5 s. */
+  readonly maxRetryAfterSeconds?: number;
+}
+
+/** For calls that would do something twice. */
+export interface KeyedCallOptions extends CallOptions {
+  /**
+   * Of your own, so that a repetition by another process, or after a restart, is known again for 24 hours. When left
+   * out one is made for the call, and its repetitions have the same.
+   */
+  readonly idempotencyKey?: string;
+}
+
+export interface SessionQuery {
+  readonly status?: SessionStatus;
+  readonly phone?: string;
+  /** 1 to 100. */
+  readonly limit?: number;
+  readonly startingAfter?: string;
+}
+
+const DEFAULTS = { timeoutMs: 30_000, attemptTimeoutMs: 10_000, maxRetries: 2, maxRetryAfterSeconds: 5 };
+
+/**
+ * The service's calls, for a server. Refusals are thrown as `ApiError`s of the class that belongs to their code;
+ * `ConnectionError`, `TimeoutError` and `UnexpectedAnswerError` say that there was no answer of the service.
+ */
+export class CountersignClient {
+  readonly #transport: Transport;
+
+  constructor({ baseUrl, apiKey, fetch: ownFetch, ...changes }: ClientOptions) {
+    if (!/^csk_(?:live|test)_[A-Za-z0-9]+$/.test(apiKey))
+      throw new TypeError('apiKey must be csk_live_… or csk_test_….');
+    this.#transport = new Transport({
+      ...DEFAULTS,
+      ...changes,
+      apiKey,
+      baseUrl: safeBaseUrl(baseUrl),
+      // Bound late, so that what replaces the global fetch afterwards, a tracer for instance, is used.
+      fetch: ownFetch ?? ((url, request) => fetch(url, request)),
+    });
+  }
+
+  /** Opens a session. */
+  create(
+    request: CreateSession,
+    { idempotencyKey = crypto.randomUUID(), ...options }: KeyedCallOptions = {},
+  ): Promise<CreatedSession> {
+    const call = { method: 'POST', path: '/v1/verify', repeatable: 'always', body: request, idempotencyKey } as const;
+    return this.#transport.ask(call, isCreatedSession, options);
+  }
+
+  /** The session as it is now. Null when it is unknown, of another account, or expired. */
+  async find(sessionId: string, options?: CallOptions): Promise<Session | null> {
+    try {
+      const call = { method: 'GET', path: sessionPath(sessionId), repeatable: 'always' } as const;
+      return await this.#transport.ask(call, isSession, options);
+    } catch (error) {
+      if (error instanceof NotFoundError && error.code === 'SESSION_NOT_FOUND') return null;
+      throw error;
+    }
+  }
+
+  /**
+   * The last step of the browser binding (specification 4.7): the session, if it is approved **and** the secret is the
+   * one that it was opened for; else null. Take `phone` from it, and use each session once.
+   */
+  async confirm(sessionId: string, secret: string, options?: CallOptions): Promise<ApprovedSession | null> {
+    const session = await this.find(sessionId, options);
+    if (session?.status !== 'approved') return null;
+    return (await verifySecret(secret, session.clientChallenge)) ? session : null;
+  }
+
+  /** Newest first. */
+  list(query: SessionQuery = {}, options?: CallOptions): Promise<Page<ListedSession>> {
+    const path = `/v1/verify${queryText({ ...query })}`;
+    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, pageOf(isListedSession), options);
+  }
+
+  /** Ends a pending session. One that has ended already stays as it is. */
+  async cancel(sessionId: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send({ method: 'DELETE', path: sessionPath(sessionId), repeatable: 'always' }, options);
+  }
+
+  /** Sends a code to the session's phone. */
+  async sendSms(
+    sessionId: string,
+    { idempotencyKey = crypto.randomUUID(), ...options }: KeyedCallOptions = {},
+  ): Promise<SentCode> {
+    const path = `${sessionPath(sessionId)}/send-sms`;
+    return this.#transport.ask({ method: 'POST', path, repeatable: 'always', idempotencyKey }, isSentCode, options);
+  }
+
+  /**
+   * Checks a code. Never repeated once the service may have counted it: after a `ConnectionError` or `TimeoutError`
+   * ask `find` whether the session is approved.
+   */
+  async check(sessionId: string, code: string, options?: CallOptions): Promise<CheckedCode> {
+    const path = `${sessionPath(sessionId)}/check`;
+    const call = { method: 'POST', path, repeatable: 'when-untouched', body: { code } } as const;
+    return this.#transport.ask(call, isCheckedCode, options);
+  }
+
+  usage({ from, to, groupBy }: UsageQuery = {}, options?: CallOptions): Promise<UsageReport> {
+    const path = `/v1/usage${queryText({ from: instantText(from), to: instantText(to), groupBy })}`;
+    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, isUsageReport, options);
+  }
+
+  /** The account's webhooks and what became of them, newest first. */
+  listDeliveries(query: DeliveryQuery = {}, options?: CallOptions): Promise<Page<Delivery>> {
+    const path = `/v1/webhooks/deliveries${queryText({ ...query })}`;
+    return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, pageOf(isDelivery), options);
+  }
+
+  async findDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery> {
+    const call = { method: 'GET', path: deliveryPath(deliveryId), repeatable: 'always' } as const;
+    return this.#transport.ask(call, isDelivery, options);
+  }
+
+  /** Posts it once more, whatever became of it: the receiver knows it by its `webhook-id`. */
+  async retryDelivery(deliveryId: string, options?: CallOptions): Promise<void> {
+    const path = `${deliveryPath(deliveryId)}/retry`;
+    await this.#transport.send({ method: 'POST', path, repeatable: 'when-untouched' }, options);
+  }
+}
+
+/** @throws TypeError for an address over which the key could be read */
+function safeBaseUrl(text: string): string {
+  const url = new URL(text);
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && local)) throw new TypeError('baseUrl must be https.');
+  if (url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new TypeError('baseUrl must be a plain address.');
+  return url.href.replace(/\/+$/, '');
+}
+
+function sessionPath(sessionId: string): string {
+  return `/v1/verify/${pathPart(sessionId, 'SESSION_NOT_FOUND')}`;
+}
+
+function deliveryPath(deliveryId: string): string {
+  return `/v1/webhooks/deliveries/${pathPart(deliveryId, 'NOT_FOUND')}`;
+}
+
+/**
+ * An id often comes from a browser. What cannot be one is not found, without asking: `..` would be another address.
+ */
+function pathPart(id: string, code: 'SESSION_NOT_FOUND' | 'NOT_FOUND'): string {
+  if (/^[A-Za-z0-9_]{1,64}$/.test(id)) return id;
+  throw new NotFoundError(code, { status: 404, message: 'This is not an id.' });
+}
+
+function queryText(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query.toString()}`;
+}
+
+function instantText(instant: string | Date | undefined): string | undefined {
+  return instant instanceof Date ? instant.toISOString() : instant;
+}

@@ -1,0 +1,48 @@
+import { isObject, isText, isTextOrNull } from './fields.js';
+
+export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'blocked';
+
+export interface DeliveryAttempt {
+  readonly at: string;
+  /** The HTTP status that the receiver answered; null when it answered none. */
+  readonly status: number | null;
+  readonly latencyMs: number | null;
+  readonly error?: string;
+}
+
+/** One webhook on its way to one receiver. */
+export interface Delivery {
+  readonly id: string;
+  /** The `webhook-id` that the receiver sees. */
+  readonly eventId: string;
+  readonly type: string;
+  readonly sessionId: string | null;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: readonly DeliveryAttempt[];
+  /** Null when none is due. */
+  readonly nextAttemptAt: string | null;
+  /** What was posted, with `authEntropy` and `fallbackUri` as `[redacted]`. */
+  readonly body: unknown;
+}
+
+export interface DeliveryQuery {
+  readonly status?: DeliveryStatus;
+  /** 1 to 100. */
+  readonly limit?: number;
+  readonly startingAfter?: string;
+}
+
+export function isDelivery(value: unknown): value is Delivery {
+  if (!isObject(value)) return false;
+  const { id, eventId, type, sessionId, url, status, attempts, nextAttemptAt } = value;
+  return (
+    [id, eventId, type, url].every(isText) &&
+    [sessionId, nextAttemptAt].every(isTextOrNull) &&
+    STATUSES.has(status) &&
+    Array.isArray(attempts) &&
+    attempts.every((attempt) => isObject(attempt) && isText(attempt['at']))
+  );
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'succeeded', 'failed', 'blocked']);

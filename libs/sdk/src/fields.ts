@@ -1,0 +1,41 @@
+/** A JSON object. Its fields are anything until somebody looks. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export function isTextOrNull(value: unknown): value is string | null {
+  return value === null || isText(value);
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  /** Whether more follow: ask again with `startingAfter` the last id of this page. */
+  readonly hasMore: boolean;
+}
+
+/** A guard for pages of what the given guard knows. */
+export function pageOf<Item>(isItem: (value: unknown) => value is Item): (value: unknown) => value is Page<Item> {
+  return (value): value is Page<Item> => {
+    if (!isObject(value) || typeof value['hasMore'] !== 'boolean') return false;
+    const items: unknown = value['data'];
+    return Array.isArray(items) && items.every(isItem);
+  };
+}
+
+/** JSON text as a value; undefined, which JSON cannot say, for what is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

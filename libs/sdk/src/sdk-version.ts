@@ -1,0 +1,2 @@
+/** The same as in package.json; a test compares them. */
+export const SDK_VERSION = '0.1.0';

@@ -1,0 +1,162 @@
+import { apiErrorOf, ConnectionError, CountersignError, TimeoutError, UnexpectedAnswerError } from './errors.js';
+import { isCount, isObject, isText, parseJson } from './fields.js';
+import { parseRetryAfter, type Repeatable, type RetryRules, waitBeforeRetry } from './retry.js';
+import { SDK_VERSION } from './sdk-version.js';
+
+/** What the client asks of `fetch`. */
+export interface FetchRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  readonly redirect: 'error';
+}
+
+/** What the client reads of an answer. */
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+/** The global `fetch`, undici's, or your own: for a CA of your own, a proxy, or tests. */
+export type FetchFunction = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
+
+export interface TransportOptions extends RetryRules {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fetch: FetchFunction;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+}
+
+/** How one call is made. */
+export interface CallOptions {
+  /** Ends the call: it throws the signal's reason. What the service has begun by then it may finish. */
+  readonly signal?: AbortSignal;
+  /** For the whole call, repetitions and waits included. */
+  readonly timeoutMs?: number;
+}
+
+export interface Call {
+  readonly method: FetchRequest['method'];
+  /** With its query. */
+  readonly path: string;
+  readonly repeatable: Repeatable;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+/** Sends a call, and again where that is safe. Every repetition has the same octets and the same key. */
+export class Transport {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** The body as the guard knows it. @throws UnexpectedAnswerError for another one */
+  async ask<Body>(call: Call, isBody: (value: unknown) => value is Body, options: CallOptions = {}): Promise<Body> {
+    const { status, requestId, text } = await this.send(call, options);
+    const body = parseJson(text);
+    if (!isBody(body)) throw new UnexpectedAnswerError(status, requestId);
+    return body;
+  }
+
+  async send(call: Call, { signal, timeoutMs = this.#options.timeoutMs }: CallOptions = {}): Promise<Answer> {
+    const request = this.requestOf(call);
+    const deadlineMs = performance.now() + timeoutMs;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.attempt(call.path, request, signal, deadlineMs - performance.now());
+      } catch (error) {
+        signal?.throwIfAborted();
+        const waitMs = waitBeforeRetry(error, call.repeatable, tries, this.#options, Math.random());
+        if (waitMs === null || performance.now() + waitMs >= deadlineMs) throw error;
+        await wait(waitMs, signal);
+      }
+    }
+  }
+
+  private requestOf({ method, body, idempotencyKey }: Call): Omit<FetchRequest, 'signal'> {
+    return {
+      method,
+      redirect: 'error',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${this.#options.apiKey}`,
+        'user-agent': `countersign-sdk/${SDK_VERSION}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+  }
+
+  private async attempt(
+    path: string,
+    request: Omit<FetchRequest, 'signal'>,
+    signal: AbortSignal | undefined,
+    remainingMs: number,
+  ): Promise<Answer> {
+    signal?.throwIfAborted();
+    const timeoutMs = Math.max(Math.min(this.#options.attemptTimeoutMs, Math.ceil(remainingMs)), 1);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      const answer = await this.#options.fetch(`${this.#options.baseUrl}${path}`, { ...request, signal: either });
+      return answerOf(answer.status, answer.headers, await answer.text());
+    } catch (error) {
+      if (error instanceof CountersignError) throw error;
+      signal?.throwIfAborted();
+      const what = `${request.method} ${path}`;
+      if (timeout.aborted) throw new TimeoutError(`${what}: no answer within ${timeoutMs} ms.`, { cause: error });
+      throw new ConnectionError(`${what}: no answer.`, { cause: error });
+    }
+  }
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly text: string;
+}
+
+/** A success; everything else is thrown as the error it is. */
+function answerOf(status: number, headers: FetchAnswer['headers'], text: string): Answer {
+  const requestId = headers.get('x-request-id') ?? undefined;
+  if (status >= 200 && status < 300) return { status, requestId, text };
+  const body = parseJson(text);
+  const error = isObject(body) ? body['error'] : undefined;
+  if (!isObject(error) || !isText(error['code'])) throw new UnexpectedAnswerError(status, requestId);
+  const { code, message, field, docUrl, attemptsRemaining } = error;
+  throw apiErrorOf(code, {
+    status,
+    requestId,
+    message: isText(message) ? message : '',
+    field: isText(field) ? field : undefined,
+    docUrl: isText(docUrl) ? docUrl : undefined,
+    attemptsRemaining: isCount(attemptsRemaining) ? attemptsRemaining : undefined,
+    retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), Date.now()),
+  });
+}
+
+/** @throws the signal's reason, as soon as it has one */
+function wait(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(reasonOf(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, durationMs);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('The call was aborted.', { cause: reason });
+}
