@@ -1,6 +1,14 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { ConnectionUrl, FilePath, Host, Port, Secret } from './variables.js';
+import { FilePath, Host, Port, Secret, ServiceUrl } from './variables.js';
+
+/** How the platform of RCS Business Messaging is reached, and how it is known. */
+export interface RbmSettings {
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly serviceAccountFile: string;
+  readonly clientToken: string;
+}
 
 /** Settings of the gateway. */
 export class GatewaySettings extends DaemonSettings {
@@ -31,7 +39,7 @@ export class GatewaySettings extends DaemonSettings {
   readonly httpPort: number = 8081;
 
   /** The RCS Business Messaging service; another host of it, or the simulator. */
-  @ConnectionUrl('RBM_BASE_URL', ['https:', 'http:'])
+  @ServiceUrl('RBM_BASE_URL')
   readonly rbmBaseUrl: string = 'https://rcsbusinessmessaging.googleapis.com';
 
   /** The key of the service account that owns the agents, as Google gives it out (JSON). Without it no card is sent. */
@@ -45,20 +53,26 @@ export class GatewaySettings extends DaemonSettings {
   @Port('GATEWAY_OPS_PORT')
   readonly opsPort: number = 9465;
 
+  /** Null: no card is sent, and no webhook of the platform believed. */
+  get rbm(): RbmSettings | null {
+    const { rbmBaseUrl: baseUrl, rbmServiceAccountFile: serviceAccountFile, rbmClientToken: clientToken } = this;
+    return serviceAccountFile === null || clientToken === null ? null : { baseUrl, serviceAccountFile, clientToken };
+  }
+
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
-    return [...this.halfOfTls(), ...this.clientsWithoutTls()];
+    return [...this.halfOfTls(), ...this.clientsWithoutTls(), ...this.halfOfRbm()];
   }
 
   private halfOfTls(): SettingFault[] {
-    if ((this.smppTlsCertFile === null) === (this.smppTlsKeyFile === null)) return [];
-    const [variable, other] =
-      this.smppTlsCertFile === null
-        ? ['SMPP_TLS_CERT_FILE', 'SMPP_TLS_KEY_FILE']
-        : ['SMPP_TLS_KEY_FILE', 'SMPP_TLS_CERT_FILE'];
-    return [
-      { variable, fault: `is not set, but ${other} is`, allowed: 'the path of a readable file, or neither of the two' },
-    ];
+    const certificate: Half = ['SMPP_TLS_CERT_FILE', this.smppTlsCertFile, 'the path of a readable file'];
+    return halfOf(certificate, ['SMPP_TLS_KEY_FILE', this.smppTlsKeyFile, 'the path of a readable file']);
+  }
+
+  /** Cards whose answers nobody could prove would leave every session waiting for a tap that never counts. */
+  private halfOfRbm(): SettingFault[] {
+    const account: Half = ['RBM_SERVICE_ACCOUNT_FILE', this.rbmServiceAccountFile, 'the path of a readable file'];
+    return halfOf(account, ['RBM_CLIENT_TOKEN', this.rbmClientToken, 'the client token of the webhook']);
   }
 
   /** Client certificates that nobody asks for would protect nothing. */
@@ -69,4 +83,14 @@ export class GatewaySettings extends DaemonSettings {
       { variable, fault: 'is set, but there is no TLS port', allowed: 'a file where SMPP_TLS_CERT_FILE is set, too' },
     ];
   }
+}
+
+/** A variable, its value, and what would be right. */
+type Half = readonly [variable: string, value: string | null, allowed: string];
+
+/** Two that only go together: the fault is that of the missing one. */
+function halfOf(one: Half, other: Half): SettingFault[] {
+  if ((one[1] === null) === (other[1] === null)) return [];
+  const [[variable, , allowed], [set]] = one[1] === null ? [one, other] : [other, one];
+  return [{ variable, fault: `is not set, but ${set} is`, allowed: `${allowed}, or neither of the two` }];
 }

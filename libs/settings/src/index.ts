@@ -1,6 +1,7 @@
 export { ControlPlaneSettings, type OtpLimits, type TlsSettings } from './control-plane.settings.js';
 export { DaemonSettings, LOG_LEVELS, type LogLevel } from './daemon.settings.js';
-export { GatewaySettings } from './gateway.settings.js';
+export { GatewaySettings, type RbmSettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';
+export { isGuardedUrl } from './readings.js';
 export { SettingsError, type SettingFault } from './settings-error.js';
 export { SimulatorSettings } from './simulator.settings.js';

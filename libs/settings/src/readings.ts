@@ -55,9 +55,35 @@ export function readUrl(text: string, protocols: readonly string[]): Reading {
 export function readBaseUrl(text: string): Reading {
   if (!URL.canParse(text)) return { fault: 'is no URL' };
   const url = new URL(text);
-  if (url.protocol !== 'https:') return { fault: 'is not https' };
+  return url.protocol === 'https:' ? readPlainUrl(url) : { fault: 'is not https' };
+}
+
+function readPlainUrl(url: URL): Reading {
   if (url.username || url.password || url.search || url.hash) return { fault: 'has a user, a query or a fragment' };
-  return { value: url.href.replace(/\/+$/, '') };
+  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, '') };
+}
+
+/**
+ * Whether what is sent there cannot be read on the way: https, or plain http that never leaves the machine. A name is
+ * loopback only when it is `localhost`.
+ */
+export function isGuardedUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+function isLoopback(hostname: string): boolean {
+  if (hostname === 'localhost') return true;
+  const address = hostname.replace(/^\[|\]$/g, '');
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}
+
+/** As `readBaseUrl`, of a service that we call with credentials: https, or http on loopback. */
+export function readServiceUrl(text: string): Reading {
+  if (!URL.canParse(text)) return { fault: 'is no URL' };
+  if (!isGuardedUrl(text)) return { fault: 'is neither https nor on loopback' };
+  return readPlainUrl(new URL(text));
 }
 
 /** A file that this process may read; its content is not looked at. */

@@ -19,6 +19,7 @@ import {
   readFlag,
   readHost,
   readMasterKey,
+  readServiceUrl,
   readText,
   readUrl,
   readWholeNumber,
@@ -78,6 +79,12 @@ export function Cidrs(name: string): PropertyDecorator {
 export function BaseUrl(name: string): PropertyDecorator {
   const allowed = 'an https URL without user, query or fragment';
   return fromVariable(shown(name, allowed, readBaseUrl), IsString());
+}
+
+/** Where a service is called with credentials: `readServiceUrl`. A user in it is a fault, and not shown. */
+export function ServiceUrl(name: string): PropertyDecorator {
+  const allowed = 'an https URL, or an http URL on loopback, without user, query or fragment';
+  return fromVariable(hidden(name, allowed, readServiceUrl), IsString());
 }
 
 export function FilePath(name: string): PropertyDecorator {

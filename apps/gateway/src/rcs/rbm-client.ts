@@ -1,0 +1,136 @@
+import {
+  messageIdOf,
+  plainAgentId,
+  type Card,
+  type SendOutcome,
+  type Suggestion,
+  type Verdict,
+} from '@countersign/cards';
+import type { RbmSettings } from '@countersign/settings';
+import { AgentGates } from './agent-gates.js';
+import { approvalMessage, closingMessage, type AgentMessage } from './card-message.js';
+import { healthOf, judgeSend, judgeTold, wordsOf, type Told } from './rbm-answer.js';
+import { RbmLine, type RbmLineOptions, type RbmRequest } from './rbm-line.js';
+import { loadServiceAccount } from './service-account.js';
+
+/** Cards that do not go out for a reason that an engineer may mend, in the platform's words where it said any. */
+export interface RbmProblem {
+  /** Null: it is the service account's. */
+  readonly agentId: string | null;
+  readonly because: string;
+  readonly said: string;
+}
+
+export interface RbmClientOptions extends Omit<RbmLineOptions, 'onTokenFault'> {
+  /** The same of one agent no more than once a minute. */
+  readonly onProblem: (problem: RbmProblem) => void;
+}
+
+export interface SendLimits {
+  /** Gives the send up; what was on its way is `unknown`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a revoke needs to know of a card. */
+export type SentCard = Pick<Card, 'agentId' | 'phone' | 'messageId'>;
+/** What a closing text needs to know of a card. */
+export type TappedCard = Pick<Card, 'id' | 'agentId' | 'phone' | 'brandName'>;
+
+/** A send in all: waiting for a token, connecting, and the platform's answer. */
+export const SEND_TIMEOUT_MS = 1_500;
+/** Nobody waits for a revoke or a closing text. */
+const ERRAND_TIMEOUT_MS = 5_000;
+
+/**
+ * The client of RCS Business Messaging. What comes of a send is a value, never a rejection. A message has one id however
+ * often it is sent, and is one message to the platform.
+ */
+export class RbmClient {
+  readonly #gates = new AgentGates();
+  readonly #line: RbmLine;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #stop = new AbortController();
+
+  constructor(private readonly options: RbmClientOptions) {
+    const onTokenFault = (said: string): void => this.#report({ agentId: null, because: 'no_token', said });
+    this.#line = new RbmLine({ ...options, onTokenFault });
+  }
+
+  /** Null without settings: no card can be sent. Throws a SettingsError where the key file is not usable. */
+  static open(
+    settings: Pick<RbmSettings, 'baseUrl' | 'serviceAccountFile'> | null,
+    options: Pick<RbmClientOptions, 'nowMs' | 'onProblem'>,
+  ): RbmClient | null {
+    if (settings === null) return null;
+    const { baseUrl, serviceAccountFile } = settings;
+    return new RbmClient({ ...options, baseUrl, account: loadServiceAccount(serviceAccountFile) });
+  }
+
+  /** Sends a card, within 1.5 s. */
+  async send(card: Card, suggestions: readonly Suggestion[], { signal }: SendLimits = {}): Promise<SendOutcome> {
+    if (this.#stop.signal.aborted) return { kind: 'refused', because: 'stopped' };
+    const message = this.#drawn(card, suggestions);
+    if (message === null) return { kind: 'refused', because: 'not_drawn' };
+    const agentId = plainAgentId(card.agentId);
+    const gate = this.#gates.enter(agentId);
+    if ('refusal' in gate) return { kind: 'refused', because: gate.refusal };
+    const request = { to: card, messageId: card.messageId, message };
+    const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_TIMEOUT_MS, signal }));
+    if (answer === null) return { kind: 'refused', because: 'no_token' };
+    this.#gates.learn(agentId, gate.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
+    const outcome = judgeSend(answer);
+    if ('because' in outcome) this.#report({ agentId, because: outcome.because, said: wordsOf(answer) });
+    return outcome;
+  }
+
+  /** Asks the platform to deliver a card no more. `done` proves nothing of whether it arrived. */
+  revoke(card: SentCard): Promise<Told> {
+    return this.#tell({ to: card, messageId: card.messageId, message: null });
+  }
+
+  /** Says what was decided. */
+  close(card: TappedCard, verdict: Verdict): Promise<Told> {
+    const messageId = messageIdOf(card.id, 'closing');
+    return this.#tell({ to: card, messageId, message: closingMessage(card, verdict) });
+  }
+
+  /** No card is sent any more; resolves when those on their way have their outcome. Errands are told another time. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#underWay);
+    await this.#line.close();
+  }
+
+  async #tell(request: RbmRequest): Promise<Told> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return 'again';
+    const answer = await this.#track(this.#line.ask(request, 'errands', { timeoutMs: ERRAND_TIMEOUT_MS, signal }));
+    return answer === null ? 'again' : judgeTold(answer);
+  }
+
+  /** A card that breaks a limit of the platform is a fault of ours, and its session falls back like any other. */
+  #drawn(card: Card, suggestions: readonly Suggestion[]): AgentMessage | null {
+    try {
+      return approvalMessage(card, suggestions);
+    } catch (error) {
+      const said = error instanceof Error ? error.message : '';
+      this.#report({ agentId: plainAgentId(card.agentId), because: 'not_drawn', said });
+      return null;
+    }
+  }
+
+  #report(problem: RbmProblem): void {
+    // Who is stopping cuts its own connections.
+    if (this.#stop.signal.aborted) return;
+    if (this.#gates.isNews(problem.agentId ?? '', problem.because)) this.options.onProblem(problem);
+  }
+
+  async #track<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+}
