@@ -27,12 +27,11 @@ export interface NewCard {
   readonly brandName: string;
   readonly logoUrl: string | null;
   readonly numberMatching: boolean;
-  readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
 /** A card as a gateway sends it. */
-export interface Card extends Omit<NewCard, 'createdAt'> {
+export interface Card extends NewCard {
   /** RFC 9562 UUID, version 5: of one session always the same, so that a repeated send is one card. */
   readonly messageId: string;
 }

@@ -9,4 +9,20 @@ export {
   type SendOutcome,
   type SettledAs,
 } from './card.js';
+export type { Errand, ErrandKind } from './card-errands.sql.js';
+export {
+  newCardEventId,
+  type CardArrival,
+  type CardEvent,
+  type CardEventKind,
+  type CardTap,
+  type NewCardEvent,
+} from './card-event.js';
+export type { AppliedEvents } from './card-events.js';
+export type { OfferResult, Withdrawal } from './card-offers.js';
 export { CardQueue, type CardDepth } from './card-queue.js';
+export { OFFER_LIFE_MS, type AddressedNews, type SentCard } from './card-sends.js';
+export { CardStore, type CardStoreOptions } from './card.store.js';
+export { plainAgentId } from './rules/agent-id.js';
+export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './rules/card-answers.js';
+export { messageIdOf, type MessageKind } from './rules/message-id.js';

@@ -4,7 +4,7 @@ export { CONNECT_TIMEOUT_MS, connectionSettings, type ConnectionSettings } from 
 export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 export { Database, type DatabaseOptions, type EntityClass, type Executor } from './database.js';
-export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';
+export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idOf, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';
 export { migrate, revertMigration } from './migrate.js';
 export { dropOldPartitions, ensurePartitions, PartitionKeeper, type PartitionKeeperOptions } from './partitions.js';
 export { Periodic, type PeriodicOptions } from './periodic.js';

@@ -139,6 +139,18 @@ export const END_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
+ * Sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before.
+ * $1 ids, $2 and $3 their bounds. Locked in id order, as everywhere.
+ */
+export const CHOOSE_RCS = `
+  WITH locked AS MATERIALIZED (
+    SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
+  UPDATE sessions SET channel = 'rcs' FROM locked
+  WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
+    AND sessions.channel = 'sms_fallback'
+  RETURNING sessions.id`;
+
+/**
  * Notes on pending sessions that a wrong sender was told of, once each, and gives the ids noted.
  * $1 ids, $2 moments in the same order, $3 and $4 bounds of the ids.
  */

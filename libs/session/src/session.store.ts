@@ -20,6 +20,7 @@ import { SessionList, type SessionPage, type SessionQuery } from './session-list
 import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
 import type { CreateCommand, CreateSession } from './session.row.js';
 import {
+  CHOOSE_RCS,
   FIND_SESSION,
   FIND_SESSIONS,
   INSERT_SESSIONS,
@@ -234,6 +235,16 @@ export class SessionStore {
     const { low, high } = idBounds(ids);
     const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
     return this.endings.endByRule(tx, cause, rows);
+  }
+
+  /**
+   * Sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so that
+   * the event of a tap says so too. Answers which were not before.
+   */
+  async chooseRcs(tx: Executor, ids: readonly Uuid[]): Promise<Uuid[]> {
+    if (ids.length === 0) return [];
+    const { low, high } = idBounds(ids);
+    return (await tx.query<{ id: Uuid }>(CHOOSE_RCS, [ids, low, high])).map(({ id }) => id);
   }
 
   /**

@@ -44,6 +44,7 @@ const CARDS = [
     message_id uuid,
     card_id uuid,
     choice text,
+    launch_state text,
     occurred_at timestamptz(3) NOT NULL,
     received_at timestamptz(3) NOT NULL,
     handled_at timestamptz(3),
@@ -66,6 +67,7 @@ const CARDS = [
     prefers_sms_at timestamptz(3),
     PRIMARY KEY (agent_id, phone)
   )`,
+  `CREATE INDEX card_recipients_unreachable ON card_recipients (unreachable_at) WHERE prefers_sms_at IS NULL`,
   // What the platform last said of an agent as a whole.
   `CREATE TABLE card_agents (
     agent_id text PRIMARY KEY,

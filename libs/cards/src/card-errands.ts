@@ -1,0 +1,48 @@
+import { firstIdAt, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import {
+  END_ERRAND,
+  GIVE_UP_ERRANDS,
+  NEXT_ERRAND,
+  RETRY_ERRAND,
+  TAKE_ERRANDS,
+  type Errand,
+} from './card-errands.sql.js';
+
+/** An errand and one retry. */
+const MAX_TRIES = 2;
+const RETRY_PAUSE_SECONDS = 1;
+/** So long after the end of its session nobody wants to read how it ended. */
+const OF_USE_SECONDS = 60;
+/** No errand is of use for longer than a session lives, but those that a long stop left behind are to be given up. */
+const LOOK_BACK_MS = 24 * 60 * 60 * 1000;
+
+/** What is still to be told to the platform, by any gateway. */
+export class CardErrands {
+  constructor(
+    private readonly database: Pick<Database, 'query' | 'transaction'>,
+    private readonly clock: Pick<DatabaseClock, 'nowMs'>,
+  ) {}
+
+  async take(limit: number, leaseSeconds: number): Promise<Errand[]> {
+    const low = this.lowestId();
+    await this.database.query(GIVE_UP_ERRANDS, [low, MAX_TRIES, OF_USE_SECONDS]);
+    return this.database.query<Errand>(TAKE_ERRANDS, [low, limit, leaseSeconds]);
+  }
+
+  async done({ id, kind }: Pick<Errand, 'id' | 'kind'>): Promise<void> {
+    await this.database.query(END_ERRAND, [id, kind]);
+  }
+
+  async failed({ id, kind }: Pick<Errand, 'id' | 'kind'>): Promise<void> {
+    await this.database.query(RETRY_ERRAND, [id, kind, MAX_TRIES, RETRY_PAUSE_SECONDS]);
+  }
+
+  async msToNext(): Promise<number | null> {
+    const [next] = await this.database.query<{ ms: number }>(NEXT_ERRAND, [this.lowestId()]);
+    return next?.ms ?? null;
+  }
+
+  private lowestId(): Uuid {
+    return firstIdAt(this.clock.nowMs() - LOOK_BACK_MS);
+  }
+}

@@ -1,0 +1,273 @@
+import {
+  Batcher,
+  firstIdAt,
+  ID_CLOCK_SLACK_MS,
+  idBounds,
+  idTimeMs,
+  type Database,
+  type DatabaseClock,
+  type Executor,
+  type Uuid,
+} from '@countersign/postgres';
+import type { CardArrival, CardEvent, CardTap, NewCardEvent } from './card-event.js';
+import {
+  CHANGE_CARDS,
+  FIND_BY_MESSAGE,
+  INSERT_EVENTS,
+  LOCK_FOR_EVENTS,
+  MARK_HANDLED,
+  NOTE_AGENTS,
+  NOTE_DENIALS,
+  NOTE_TAPS,
+  PREFER_CARDS,
+  PREFER_SMS,
+  TAKE_EVENTS,
+  TAKE_OLDEST_EVENTS,
+  type EventRow,
+  type LockedRow,
+} from './card-events.sql.js';
+import type { BatchBounds } from './card-offers.js';
+import type { AddressedNews } from './card-sends.js';
+import { plainAgentId } from './rules/agent-id.js';
+import { decodeChoice, encodeChoice } from './rules/card-answers.js';
+import { judgeCardEvents, type CardJudgement, type EventOutcome, type VerdictOf } from './rules/judge-events.js';
+
+/** No card is of any interest for longer. */
+const CARD_MEMORY_MS = 24 * 60 * 60 * 1000;
+/** Events may be a day old when they are stored (see `newCardEventId`), and wait for a gateway. */
+const EVENT_MEMORY_MS = 2 * 24 * 60 * 60 * 1000;
+
+/** What events came to, for the caller to go on with in the same transaction. */
+export interface AppliedEvents {
+  /** Sessions whose channel is RCS from now on: `SessionStore.chooseRcs` with them before anything else. */
+  readonly chosen: readonly Uuid[];
+  /** What the taps ask for: `SessionStore.decide`, then `noteEnded`. At most one of a card. */
+  readonly taps: readonly CardTap[];
+  /** To be published once the transaction is committed. */
+  readonly news: readonly AddressedNews[];
+  readonly arrivals: readonly CardArrival[];
+}
+
+export interface CardEventsOptions {
+  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  readonly verdictOf: VerdictOf;
+  readonly bounds: BatchBounds;
+}
+
+interface Judged {
+  readonly card: LockedRow;
+  readonly judgement: CardJudgement;
+}
+
+/** What the platform tells: stored before it is answered, then applied to the cards, once. */
+export class CardEvents {
+  private readonly stores: Batcher<NewCardEvent, boolean>;
+
+  constructor(private readonly options: CardEventsOptions) {
+    this.stores = new Batcher({
+      ...options.bounds,
+      name: 'card.event',
+      keysOf: ({ id }) => [id],
+      run: (events) => storeAll(options.database, events),
+    });
+  }
+
+  async store(events: readonly NewCardEvent[]): Promise<Uuid[]> {
+    const stored = await Promise.all(events.map((event) => this.stores.add(event)));
+    return events.flatMap(({ id }, at) => (stored[at] === true ? [id] : []));
+  }
+
+  async take(tx: Executor, ids: readonly Uuid[]): Promise<CardEvent[]> {
+    if (ids.length === 0) return [];
+    const { low, high } = idBounds(ids);
+    return (await tx.query<EventRow>(TAKE_EVENTS, [ids, low, high])).map(eventOf);
+  }
+
+  async takeOldest(tx: Executor, limit: number): Promise<CardEvent[]> {
+    const low = firstIdAt(this.options.clock.nowMs() - EVENT_MEMORY_MS);
+    return (await tx.query<EventRow>(TAKE_OLDEST_EVENTS, [low, limit])).map(eventOf);
+  }
+
+  async apply(tx: Executor, events: readonly CardEvent[]): Promise<AppliedEvents> {
+    if (events.length === 0) return { chosen: [], taps: [], news: [], arrivals: [] };
+    const byCard = await this.byCard(tx, events);
+    const cards = await lockAll(tx, [...byCard.keys()]);
+    const judged = cards.map((card): Judged => {
+      const locked = { ...card, expiresAtMs: card.expiresAt.getTime(), nowMs: card.now.getTime() };
+      return { card, judgement: judgeCardEvents(locked, byCard.get(card.id) ?? [], this.options.verdictOf) };
+    });
+    await changeAll(tx, judged);
+    await noteRecipients(tx, events);
+    await noteAgents(tx, events);
+    await markAll(tx, events, judged);
+    return {
+      chosen: settledAs(judged, 'rcs').map(({ card }) => card.id),
+      taps: judged.flatMap(({ judgement: { tap } }) => (tap === null ? [] : [tap])),
+      news: judged.flatMap(newsOf),
+      arrivals: judged.flatMap(arrivalOf),
+    };
+  }
+
+  async noteEnded(tx: Executor, taps: readonly CardTap[], ended: readonly Uuid[]): Promise<void> {
+    const all = new Set(ended);
+    const late = taps.filter(({ cardId }) => !all.has(cardId));
+    const counted = taps.filter(({ cardId }) => all.has(cardId));
+    await noteTaps(tx, counted);
+    const denied = counted.filter(({ verdict }) => verdict === 'deny');
+    if (denied.length > 0) await tx.query(NOTE_DENIALS, [denied.map(({ phone }) => phone)]);
+    await mark(tx, [
+      ...counted.map(({ eventId, verdict }) => [eventId, verdict === 'deny' ? 'denied' : 'approved'] as const),
+      ...late.map(({ eventId }) => [eventId, 'late'] as const),
+    ]);
+  }
+
+  drain(): Promise<void> {
+    return this.stores.drain();
+  }
+
+  /** Events that are about a card of the last day, by the card. */
+  private async byCard(tx: Executor, events: readonly CardEvent[]): Promise<ReadonlyMap<Uuid, CardEvent[]>> {
+    const nowMs = this.options.clock.nowMs();
+    const messageIds = [...new Set(events.flatMap(({ messageId }) => (messageId === null ? [] : [messageId])))];
+    const named = await this.cardsOf(tx, messageIds, nowMs);
+    const byCard = new Map<Uuid, CardEvent[]>();
+    for (const event of events) {
+      const id = event.cardId ?? (event.messageId === null ? undefined : named.get(event.messageId));
+      if (id === undefined || Math.abs(nowMs - idTimeMs(id)) > CARD_MEMORY_MS) continue;
+      byCard.set(id, [...(byCard.get(id) ?? []), event]);
+    }
+    return byCard;
+  }
+
+  private async cardsOf(tx: Executor, messageIds: readonly Uuid[], nowMs: number): Promise<ReadonlyMap<Uuid, Uuid>> {
+    if (messageIds.length === 0) return new Map();
+    const low = firstIdAt(nowMs - CARD_MEMORY_MS);
+    const high = firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
+    const rows = await tx.query<{ id: Uuid; messageId: Uuid }>(FIND_BY_MESSAGE, [messageIds, low, high]);
+    return new Map(rows.map(({ id, messageId }) => [messageId, id]));
+  }
+}
+
+async function storeAll(database: Executor, events: readonly NewCardEvent[]): Promise<boolean[]> {
+  const rows = await database.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(events.map(insertRow))]);
+  const inserted = new Set(rows.map(({ id }) => id));
+  return events.map(({ id }) => inserted.has(id));
+}
+
+/** An event as one element of the insert statement's JSON. */
+function insertRow(event: NewCardEvent): Readonly<Record<string, unknown>> {
+  return {
+    id: event.id,
+    kind: event.kind,
+    agent_id: plainAgentId(event.agentId),
+    phone: event.phone,
+    message_id: event.messageId,
+    card_id: event.cardId,
+    choice: event.choice === null ? null : encodeChoice(event.choice),
+    launch_state: event.launchState ?? null,
+    occurred_at: event.occurredAt,
+  };
+}
+
+function eventOf(row: EventRow): CardEvent {
+  return { ...row, choice: row.choice === null ? null : decodeChoice(row.choice) };
+}
+
+async function lockAll(tx: Executor, ids: readonly Uuid[]): Promise<LockedRow[]> {
+  if (ids.length === 0) return [];
+  const { low, high } = idBounds(ids);
+  return tx.query<LockedRow>(LOCK_FOR_EVENTS, [ids, low, high]);
+}
+
+async function changeAll(tx: Executor, judged: readonly Judged[]): Promise<void> {
+  const changes = judged.flatMap(({ judgement: { change } }) => (change === null ? [] : [change]));
+  if (changes.length === 0) return;
+  const ids = changes.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(CHANGE_CARDS, [
+    ids,
+    changes.map(({ deliveredAt }) => deliveredAt),
+    changes.map(({ readAt }) => readAt),
+    changes.map(({ settles }) => settles),
+    changes.map(({ endsRevoke }) => endsRevoke),
+    low,
+    high,
+  ]);
+}
+
+/** The last word of each phone to each agent counts. */
+async function noteRecipients(tx: Executor, events: readonly CardEvent[]): Promise<void> {
+  const last = new Map<string, { agentId: string; phone: string; kind: string }>();
+  for (const { agentId, phone, kind } of events) {
+    if (phone === null || (kind !== 'subscribed' && kind !== 'unsubscribed')) continue;
+    last.set(JSON.stringify([agentId, phone]), { agentId, phone, kind });
+  }
+  for (const [kind, statement] of [
+    ['unsubscribed', PREFER_SMS],
+    ['subscribed', PREFER_CARDS],
+  ] as const) {
+    const rows = [...last.values()].filter((row) => row.kind === kind);
+    if (rows.length === 0) continue;
+    await tx.query(statement, [rows.map(({ agentId }) => agentId), rows.map(({ phone }) => phone)]);
+  }
+}
+
+async function noteAgents(tx: Executor, events: readonly CardEvent[]): Promise<void> {
+  const last = new Map<string, { agentId: string; launchState: string; at: Date }>();
+  for (const { id, kind, agentId, launchState } of events) {
+    if (kind !== 'agent' || launchState === null) continue;
+    last.set(agentId, { agentId, launchState, at: new Date(idTimeMs(id)) });
+  }
+  if (last.size === 0) return;
+  const rows = [...last.values()];
+  await tx.query(NOTE_AGENTS, [
+    rows.map(({ agentId }) => agentId),
+    rows.map(({ launchState }) => launchState),
+    rows.map(({ at }) => at),
+  ]);
+}
+
+async function noteTaps(tx: Executor, taps: readonly CardTap[]): Promise<void> {
+  if (taps.length === 0) return;
+  const ids = taps.map(({ cardId }) => cardId);
+  const { low, high } = idBounds(ids);
+  const errands = taps.map(({ verdict }) => (verdict === 'deny' ? 'close_denied' : 'close_approved'));
+  await tx.query(NOTE_TAPS, [ids, errands, low, high]);
+}
+
+/** What each event came to, of a card or of none. */
+function markAll(tx: Executor, events: readonly CardEvent[], judged: readonly Judged[]): Promise<void> {
+  const ofCards = new Map(judged.flatMap(({ judgement: { outcomes } }) => [...outcomes]));
+  return mark(
+    tx,
+    events.map((event) => [event.id, ofCards.get(event.id) ?? outcomeWithoutCard(event)] as const),
+  );
+}
+
+function outcomeWithoutCard({ kind }: CardEvent): EventOutcome {
+  if (kind === 'subscribed' || kind === 'unsubscribed' || kind === 'agent') return 'noted';
+  return kind === 'typing' || kind === 'text' || kind === 'other' ? 'ignored' : 'unknown_card';
+}
+
+async function mark(tx: Executor, outcomes: readonly (readonly [id: Uuid, outcome: string])[]): Promise<void> {
+  if (outcomes.length === 0) return;
+  const ids = outcomes.map(([id]) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(MARK_HANDLED, [ids, outcomes.map(([, outcome]) => outcome), low, high]);
+}
+
+function settledAs(judged: readonly Judged[], channel: 'rcs'): Judged[] {
+  return judged.filter(({ judgement }) => judgement.change?.settles === channel);
+}
+
+function newsOf({ card, judgement: { change } }: Judged): AddressedNews[] {
+  const settles = change?.settles ?? null;
+  return settles === null ? [] : [{ id: card.id, waiter: card.waiter, news: settles }];
+}
+
+function arrivalOf({ card, judgement: { arrived } }: Judged): CardArrival[] {
+  if (!arrived) return [];
+  const afterMs = card.sentAt === null ? 0 : Math.max(0, card.now.getTime() - card.sentAt.getTime());
+  return [{ cardId: card.id, agentId: card.agentId, afterMs }];
+}

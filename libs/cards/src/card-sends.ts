@@ -1,0 +1,96 @@
+import { Batcher, idBounds, type Database, type Executor, type Uuid } from '@countersign/postgres';
+import type { BatchBounds } from './card-offers.js';
+import { CLAIM_OFFERS, NOTE_UNREACHABLE, READ_OUTCOMES, RECORD_OUTCOMES, type OutcomeRow } from './card-sends.sql.js';
+import { LOCK_CARDS, REFUND_CARDS } from './card-tables.sql.js';
+import type { Card, CardNews, CardState, SendOutcome } from './card.js';
+
+/** Older offers are taken back by whoever waits. */
+export const OFFER_LIFE_MS = 500;
+
+/** What became of one send. */
+export interface SentCard {
+  readonly id: Uuid;
+  readonly outcome: SendOutcome;
+}
+
+/** News and the process whose request waits for them (`cardTopic`). */
+export interface AddressedNews extends CardNews {
+  readonly waiter: Uuid;
+}
+
+export interface CardSendsOptions {
+  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly bounds: BatchBounds;
+}
+
+/** How cards are taken by a gateway, and what it reports of them. */
+export class CardSends {
+  private readonly outcomes: Batcher<SentCard, AddressedNews | null>;
+
+  constructor(private readonly options: CardSendsOptions) {
+    this.outcomes = new Batcher({
+      ...options.bounds,
+      name: 'card.outcome',
+      keysOf: ({ id }) => [id],
+      run: (sent) => options.database.transaction((tx) => recordAll(tx, sent)),
+    });
+  }
+
+  async claimOffers(ids: readonly Uuid[]): Promise<Card[]> {
+    if (ids.length === 0) return [];
+    const { low, high } = idBounds(ids);
+    return this.options.database.query<Card>(CLAIM_OFFERS, [ids, low, high, OFFER_LIFE_MS]);
+  }
+
+  async recordOutcomes(sent: readonly SentCard[]): Promise<AddressedNews[]> {
+    const news = await Promise.all(sent.map((each) => this.outcomes.add(each)));
+    return news.filter((each) => each !== null);
+  }
+
+  drain(): Promise<void> {
+    return this.outcomes.drain();
+  }
+}
+
+const STATES: Readonly<Record<SendOutcome['kind'], CardState>> = {
+  sent: 'sent',
+  unreachable: 'refused',
+  refused: 'refused',
+  unknown: 'unknown',
+};
+
+function refusalOf(outcome: SendOutcome): string | null {
+  if (outcome.kind === 'sent') return null;
+  return outcome.kind === 'unreachable' ? 'unreachable' : outcome.because;
+}
+
+/** Asked for at once and done in this order: cards first, then phones, then what agents know of them. */
+async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(AddressedNews | null)[]> {
+  const ids = sent.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  const states = sent.map(({ outcome }) => STATES[outcome.kind]);
+  const refusals = sent.map(({ outcome }) => refusalOf(outcome));
+  const [, , rows] = await Promise.all([
+    tx.query(LOCK_CARDS, [ids, low, high]),
+    tx.query(RECORD_OUTCOMES, [ids, states, refusals, low, high]),
+    tx.query<OutcomeRow>(READ_OUTCOMES, [ids, low, high]),
+  ]);
+  await noteRefused(tx, sent, rows);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return sent.map(({ id }) => {
+    const row = byId.get(id);
+    return row === undefined ? null : { id, waiter: row.waiter, news: row.settledAs ?? 'sent' };
+  });
+}
+
+/** A card that its phone cannot get does not count against it. */
+async function noteRefused(tx: Executor, sent: readonly SentCard[], rows: readonly OutcomeRow[]): Promise<void> {
+  const refused = rows.filter(({ state }) => state === 'refused');
+  if (refused.length === 0) return;
+  const phones = refused.map(({ phone }) => phone);
+  await tx.query(REFUND_CARDS, [phones, refused.map(({ id }) => id)]);
+  const unreachable = new Set(sent.flatMap(({ id, outcome }) => (outcome.kind === 'unreachable' ? [id] : [])));
+  const known = refused.filter(({ id }) => unreachable.has(id));
+  if (known.length === 0) return;
+  await tx.query(NOTE_UNREACHABLE, [known.map(({ agentId }) => agentId), known.map(({ phone }) => phone)]);
+}
