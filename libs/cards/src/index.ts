@@ -21,6 +21,7 @@ export {
 export type { AppliedEvents } from './card-events.js';
 export type { OfferResult, Withdrawal } from './card-offers.js';
 export { CardQueue, type CardDepth } from './card-queue.js';
+export { findCards, mayReachPhone, type CardRecord } from './card-record.js';
 export { OFFER_LIFE_MS, type AddressedNews, type SentCard } from './card-sends.js';
 export { CardStore, type CardStoreOptions } from './card.store.js';
 export { plainAgentId } from './rules/agent-id.js';
