@@ -77,6 +77,8 @@ describe('a good environment', () => {
       smppTlsKeyFile: null,
       httpHost: '127.0.0.1',
       httpPort: 8081,
+      rbmBaseUrl: 'https://rcsbusinessmessaging.googleapis.com',
+      rbm: null,
     });
     const credentials = { SIMULATOR_SYSTEM_ID: 'simulator', SIMULATOR_PASSWORD: 'secret08' };
     expect(loadSettings(SimulatorSettings, credentials)).toMatchObject({
@@ -171,6 +173,49 @@ describe('a bad variable is named with its fault and what is allowed', () => {
   });
 });
 
+describe('the RCS platform is called with credentials', () => {
+  const baseUrlOf = (text: string): string =>
+    loadSettings(GatewaySettings, { ...DAEMON, RBM_BASE_URL: text }).rbmBaseUrl;
+
+  it.each([
+    ['https://europe-rcsbusinessmessaging.googleapis.com/', 'https://europe-rcsbusinessmessaging.googleapis.com'],
+    ['https://RCS.example.com:8443/rbm//', 'https://rcs.example.com:8443/rbm'],
+    ['http://127.0.0.1:8090', 'http://127.0.0.1:8090'],
+    ['http://127.8.9.1:8090/', 'http://127.8.9.1:8090'],
+    ['http://[::1]:8090/rbm/', 'http://[::1]:8090/rbm'],
+    ['http://localhost:8090', 'http://localhost:8090'],
+    ['https://rcs.example.com/?', 'https://rcs.example.com'],
+  ])('%s is %s', (text, url) => {
+    expect(baseUrlOf(text)).toBe(url);
+  });
+
+  it.each([
+    ['http://rcsbusinessmessaging.googleapis.com', 'is neither https nor on loopback'],
+    ['http://10.0.0.1:8090', 'is neither https nor on loopback'],
+    ['http://0.0.0.0:8090', 'is neither https nor on loopback'],
+    ['http://localhost.example.com', 'is neither https nor on loopback'],
+    ['http://127.0.0.1.example.com', 'is neither https nor on loopback'],
+    ['ftp://127.0.0.1', 'is neither https nor on loopback'],
+    ['127.0.0.1:8090', 'is no URL'],
+    ['https://user:hunter2@rcs.example.com', 'has a user, a query or a fragment'],
+    ['https://rcs.example.com/?key=hunter2', 'has a user, a query or a fragment'],
+    ['https://rcs.example.com/#hunter2', 'has a user, a query or a fragment'],
+  ])('%s is refused: it %s', (text, fault) => {
+    const faults = faultsOf(() => baseUrlOf(text));
+    expect(faults).toMatchObject([{ variable: 'RBM_BASE_URL', fault: `has a value (not shown) that ${fault}` }]);
+    expect(new SettingsError(faults).message).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['hunter2', 'is shorter than 8 characters'],
+    ['hunter2 hunter2', 'has a character that is not printable ASCII'],
+    ['hunter2'.repeat(40), 'is longer than 256 characters'],
+  ])('a client token %j is refused unseen', (text, fault) => {
+    const faults = faultsOf(() => loadSettings(GatewaySettings, { ...DAEMON, RBM_CLIENT_TOKEN: text }));
+    expect(faults).toMatchObject([{ variable: 'RBM_CLIENT_TOKEN', fault: `has a value (not shown) that ${fault}` }]);
+  });
+});
+
 describe('secrets', () => {
   const short = randomBytes(31).toString('base64');
   it.each([
@@ -233,6 +278,23 @@ describe('variables that only go together', () => {
     ] as const) {
       const faults = faultsOf(() => loadSettings(GatewaySettings, { ...DAEMON, [given]: FILE }));
       expect(faults).toMatchObject([{ variable: missing }]);
+    }
+  });
+
+  it('RCS needs an account to send with and a token to believe webhooks by, or neither', () => {
+    const both = { RBM_SERVICE_ACCOUNT_FILE: FILE, RBM_CLIENT_TOKEN: 'hunter2-hunter2' };
+    expect(loadSettings(GatewaySettings, { ...DAEMON, ...both }).rbm).toEqual({
+      baseUrl: 'https://rcsbusinessmessaging.googleapis.com',
+      serviceAccountFile: FILE,
+      clientToken: both.RBM_CLIENT_TOKEN,
+    });
+    for (const [missing, given] of [
+      ['RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'],
+      ['RBM_CLIENT_TOKEN', 'RBM_SERVICE_ACCOUNT_FILE'],
+    ] as const) {
+      const faults = faultsOf(() => loadSettings(GatewaySettings, { ...DAEMON, ...both, [missing]: '' }));
+      expect(faults).toMatchObject([{ variable: missing, fault: `is not set, but ${given} is` }]);
+      expect(new SettingsError(faults).message).not.toContain('hunter2');
     }
   });
 
