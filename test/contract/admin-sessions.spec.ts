@@ -27,6 +27,7 @@ describe('sessions', () => {
       inboundNumber: expect.stringMatching(/^\+?[0-9]+$/) as string,
       codesSent: 0,
       codesTried: 0,
+      card: null,
     });
     await room.approve(id);
     const approved = await admin.get(`sessions/${id}`);

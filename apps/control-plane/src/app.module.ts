@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AdminModule } from './admin/admin.module.js';
+import { CardsModule } from './cards/cards.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OtpModule } from './otp/otp.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -19,7 +20,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        VerifyModule.over(stores, testNumbers, idempotency),
+        VerifyModule.over(stores, testNumbers, idempotency, CardsModule.over(options)),
         UsageModule.over(options),
         OtpModule.over(options, stores, testNumbers, idempotency),
         AdminModule.over(options),

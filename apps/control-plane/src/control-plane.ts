@@ -16,6 +16,7 @@ import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue } from 'bullmq';
 import { AppModule } from './app.module.js';
+import { CardDesk } from './cards/card.desk.js';
 import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ExpirySweeper } from './expiry/expiry.sweeper.js';
@@ -174,6 +175,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
+      app.get(CardDesk).stop();
       await app.getHttpAdapter().getInstance().close();
       deadline.stop();
     })
@@ -187,6 +189,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       await Promise.all([
         stores.keyUse.stop(),
         stores.sessions.drain(),
+        stores.cards.drain(),
         app.get(DeliveryStore).drain(),
         app.get(IdempotencyStore).drain(),
         app.get(SendCodeService).drain(),

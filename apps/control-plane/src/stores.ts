@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { AccountDirectory, KeyUse } from '@countersign/accounts';
 import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
+import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
@@ -8,6 +9,7 @@ import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@
 import { SessionRenderer, SessionStore, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CardBell } from './cards/card.bell.js';
 import { TargetRules } from './webhooks/target.js';
 
 /**
@@ -39,7 +41,9 @@ export interface Stores {
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
   readonly sessions: SessionStore;
+  readonly cards: CardStore;
   readonly bell: EventBell;
+  readonly cardBell: CardBell;
   readonly targetRules: TargetRules;
 }
 
@@ -110,7 +114,9 @@ export async function openStores(
     events,
     renderer,
     sessions,
+    cards: new CardStore({ database, clock, keys, unreachableSeconds: settings.rcsUnreachableSeconds }),
     bell,
+    cardBell: new CardBell('cards', settings, onBusError),
     targetRules: new TargetRules({
       allowedCidrs: settings.webhookAllowedCidrs,
       allowHttp: settings.webhookAllowHttp,
@@ -133,6 +139,7 @@ export class StoresModule {
       { provide: SessionRenderer, useValue: stores.renderer },
       { provide: SessionStore, useValue: stores.sessions },
       { provide: EventBell, useValue: stores.bell },
+      { provide: CardBell, useValue: stores.cardBell },
       { provide: TargetRules, useValue: stores.targetRules },
     ];
     return { module: StoresModule, providers, exports: providers };

@@ -1,5 +1,6 @@
 import type { SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
+import type { CardEnd } from '../cards/card.desk.js';
 import type { AnsweredRequest } from '../http/server.js';
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
@@ -11,6 +12,8 @@ export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
   readonly codesRefused;
+  readonly #cards;
+  readonly #cardSeconds;
   readonly #batches;
   readonly #requests;
   readonly #createSeconds;
@@ -25,7 +28,7 @@ export class ControlPlaneMetrics {
     });
     this.#createSeconds = metrics.histogram({
       name: 'create_seconds',
-      help: 'From the first octet of a create to its answer, when it succeeded.',
+      help: 'From the first octet of a create to its answer, when it succeeded; the wait for its card is not counted.',
     });
     this.expired = metrics.counter({ name: 'sessions_expired_total', help: 'Expiries written down by the sweeper.' });
     this.deliveryAttempts = metrics.counter({
@@ -38,6 +41,16 @@ export class ControlPlaneMetrics {
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard did not send, by its rule.',
       labels: ['rule'],
+    });
+    this.#cards = metrics.counter({
+      name: 'cards_decided_total',
+      help: 'Creates that wanted a card: rcs where it arrived, else why it did not.',
+      labels: ['end'],
+    });
+    this.#cardSeconds = metrics.histogram({
+      name: 'card_decision_seconds',
+      help: 'How long creates took to know whether their cards had arrived.',
+      labels: ['end'],
     });
     this.#batches = metrics.histogram({
       name: 'batch_commands',
@@ -54,6 +67,11 @@ export class ControlPlaneMetrics {
 
   countBatch(batch: SessionBatch | 'delivery', size: number): void {
     this.#batches.observe({ batch }, size);
+  }
+
+  countCard(end: CardEnd, tookMs: number): void {
+    this.#cards.inc({ end });
+    this.#cardSeconds.observe({ end }, tookMs / 1000);
   }
 
   countAnswer({ method, route, status, elapsedMs }: AnsweredRequest): void {

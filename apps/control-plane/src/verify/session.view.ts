@@ -33,7 +33,8 @@ export class ListedSession {
 
   @ApiProperty({
     enum: ['rcs', 'sms_fallback'],
-    description: 'The delivery path that was chosen. It never changes after create has answered.',
+    description:
+      'The delivery path that was chosen: `rcs` where a card has reached the phone. It never changes after create has answered; a card that comes late can still approve or deny.',
     example: 'sms_fallback',
   })
   channel!: Channel;
@@ -106,6 +107,17 @@ export class ListedSession {
 export class SessionAnswer extends ListedSession {
   @ApiPropertyOptional({ ...ENTROPY, description: `Only when approved. ${ENTROPY.description}` })
   authEntropy?: string;
+}
+
+/** The Session as create alone gives it. */
+export class CreatedSession extends SessionAnswer {
+  @ApiPropertyOptional({
+    pattern: '^[1-9][0-9]$',
+    description:
+      'Two digits to show to the user, who taps the same number on the card. Only where the brand has number matching and a card may arrive; told once, and not to be had again.',
+    example: '42',
+  })
+  matchCode?: string;
 }
 
 /** What create answers, for the API description. */

@@ -4,13 +4,14 @@ import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
+import { Patient, type Patience } from '../http/patience.decorator.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
 import { Idempotent, type IdempotentCall } from '../idempotency/idempotent-call.decorator.js';
 import { CreateVerification } from './create-verification.dto.js';
 import { ListVerifications } from './list-verifications.dto.js';
-import { APPROVED_SESSION, PENDING_SESSION, SessionAnswer, SessionListAnswer } from './session.view.js';
+import { APPROVED_SESSION, CreatedSession, PENDING_SESSION, SessionAnswer, SessionListAnswer } from './session.view.js';
 import { VerifyService } from './verify.service.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
@@ -32,8 +33,8 @@ export class VerifyController {
     tag: 'Verifications',
     summary: 'Open a session',
     description:
-      'Opens a session for a phone number. Where no card was delivered the answer carries `fallbackUri`, the link behind a “tap to verify” button.',
-    answer: { status: 200, description: 'The session, pending.', type: SessionAnswer, example: PENDING_SESSION },
+      'Opens a session for a phone number and sends it a card over RCS, if the brand has an agent for it. The answer waits until it is known whether the card arrived: mostly some hundred milliseconds, a few seconds where the phone is offline, under half a second where no card can be sent. `channel` is `rcs` where it did; else it is `sms_fallback`, and `fallbackUri` is the link behind a “tap to verify” button. No card ever makes a create fail. `"channel":"sms_fallback"` in the request sends none.',
+    answer: { status: 200, description: 'The session, pending.', type: CreatedSession, example: PENDING_SESSION },
     errors: [
       'INVALID_PHONE',
       'INVALID_BRAND',
@@ -45,9 +46,10 @@ export class VerifyController {
   async create(
     @CallerKey() caller: ApiKeyPrincipal,
     @Idempotent() call: IdempotentCall,
+    @Patient() patience: Patience,
     @Body(BodyPipe) body: CreateVerification,
   ): Promise<string> {
-    return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, id)));
+    return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, patience, id)));
   }
 
   @Get()

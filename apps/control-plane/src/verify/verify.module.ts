@@ -1,13 +1,19 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { TargetRules } from '../webhooks/target.js';
+import { SessionOpener } from './session.opener.js';
 import { VerifyController } from './verify.controller.js';
 import { VerifyService } from './verify.service.js';
 import { IsWebhookTarget } from './webhook-target.constraint.js';
 
 @Module({})
 export class VerifyModule {
-  static over(stores: DynamicModule, testNumbers: DynamicModule, idempotency: DynamicModule): DynamicModule {
+  static over(
+    stores: DynamicModule,
+    testNumbers: DynamicModule,
+    idempotency: DynamicModule,
+    cards: DynamicModule,
+  ): DynamicModule {
     const constraints = {
       provide: BodyConstraints,
       useFactory: (rules: TargetRules) => new BodyConstraints([new IsWebhookTarget(rules)]),
@@ -15,9 +21,9 @@ export class VerifyModule {
     };
     return {
       module: VerifyModule,
-      imports: [stores, testNumbers, idempotency],
+      imports: [stores, testNumbers, idempotency, cards],
       controllers: [VerifyController],
-      providers: [VerifyService, constraints],
+      providers: [VerifyService, SessionOpener, constraints],
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { CardStore } from '@countersign/cards';
 import type { DueEvent, EventStore, EventType } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import {
@@ -84,6 +85,9 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
+  readonly cards: Pick<CardStore, 'revokeEnded'>;
+  /** Told of cards that are to be taken back, once that is committed. Must not throw. */
+  readonly onRevoked: (ids: readonly Uuid[]) => void;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
@@ -108,7 +112,10 @@ export class DeliveryStore {
     });
   }
 
-  /** Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. */
+  /**
+   * Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. Every end of
+   * a session comes by here, so its card is taken back here too.
+   */
   dispatchNamed(ids: readonly Uuid[]): Promise<number> {
     return this.dispatch((tx) => this.options.events.takeNamed(tx, ids));
   }
@@ -159,22 +166,29 @@ export class DeliveryStore {
     await this.records.drain();
   }
 
-  private dispatch(take: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
-    return this.options.database.transaction(async (tx) => {
+  private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
+    const { database, cards, onRevoked } = this.options;
+    const [count, revoked] = await database.transaction(async (tx) => {
       const taken = await take(tx);
-      const told = taken.flatMap((event) => (event.webhookUrl === null ? [] : [{ ...event, url: event.webhookUrl }]));
-      if (told.length > 0) {
-        await tx.query(INSERT_DELIVERIES, [
-          told.map(({ id }) => id),
-          told.map(({ accountId }) => accountId),
-          told.map(({ sessionId }) => sessionId),
-          told.map(({ type }) => type),
-          told.map(({ url }) => url),
-          told.map(({ occurredAt }) => occurredAt),
-        ]);
-      }
-      return taken.length;
+      const ended = taken.filter(({ type }) => LEAVES_CARD.has(type)).map(({ sessionId }) => sessionId);
+      const [ids] = await Promise.all([cards.revokeEnded(tx, ended), this.insert(tx, taken)]);
+      return [taken.length, ids] as const;
     });
+    if (revoked.length > 0) onRevoked(revoked);
+    return count;
+  }
+
+  private async insert(tx: Executor, taken: readonly DueEvent[]): Promise<void> {
+    const told = taken.flatMap((event) => (event.webhookUrl === null ? [] : [{ ...event, url: event.webhookUrl }]));
+    if (told.length === 0) return;
+    await tx.query(INSERT_DELIVERIES, [
+      told.map(({ id }) => id),
+      told.map(({ accountId }) => accountId),
+      told.map(({ sessionId }) => sessionId),
+      told.map(({ type }) => type),
+      told.map(({ url }) => url),
+      told.map(({ occurredAt }) => occurredAt),
+    ]);
   }
 
   /** The bodies of those that have none yet, by delivery. */
@@ -263,6 +277,13 @@ export class DeliveryStore {
     this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
   }
 }
+
+/** Ends of sessions that a card may outlive; with the time of its session a card is over by itself. */
+const LEAVES_CARD: ReadonlySet<EventType> = new Set([
+  'verification.completed',
+  'verification.denied',
+  'verification.cancelled',
+]);
 
 /** Events whose data is what the event row holds, and not the Session. */
 const TELLS_ITSELF: ReadonlySet<EventType> = new Set(['verification.sender_mismatch', 'verification.otp_delivery']);

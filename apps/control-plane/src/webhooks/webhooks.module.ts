@@ -44,6 +44,7 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   const unreadable = failures.about('reading the body of a webhook');
   return new DeliveryStore({
     ...stores,
+    onRevoked: (ids) => stores.cardBell.ring(ids),
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),

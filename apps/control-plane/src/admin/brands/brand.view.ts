@@ -31,11 +31,16 @@ export const BRAND_FIELDS = {
   ),
   rcsAgentId: nullable(
     {},
-    { description: 'The RCS agent that sends its cards; null for no cards.', example: 'acme_verify_x1y2_agent' },
+    {
+      description:
+        'The RCS agent that sends its cards, with or without `@rbm.goog`; null for no cards: its sessions go by SMS at once.',
+      example: 'acme_verify_x1y2_agent',
+    },
   ),
   rcsNumberMatching: {
     type: 'boolean',
-    description: 'Whether the card asks for the number that the browser shows.',
+    description:
+      'Whether its cards offer three numbers in place of Approve: only the one that create answers as `matchCode` approves, a wrong one denies.',
     example: false,
   },
   senderId: nullable(

@@ -44,7 +44,7 @@ export class QueueAnswer {
   @ApiProperty({
     oneOf: [{ type: 'number', minimum: 0 }, { type: 'null' }],
     description:
-      'For how long the oldest has waited that could have gone: a webhook since it was due, a code since it was asked for. Null when there is none.',
+      'For how long the oldest has waited that could have gone: a webhook since it was due, a code or a card since it was asked for. Null when there is none.',
     example: 1.25,
   })
   readonly oldestAgeSeconds!: number | null;

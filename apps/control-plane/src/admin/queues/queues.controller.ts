@@ -20,7 +20,7 @@ export class QueuesController {
     private readonly queues: QueueResource,
   ) {}
 
-  @Lists(QUEUE, QueueList, { description: 'There are two. Their names stand in place of ids.' })
+  @Lists(QUEUE, QueueList, { description: 'There are three. Their names stand in place of ids.' })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<QueueList>> {
     return valueOf(await this.desk.list(this.queues, query));
   }
@@ -32,7 +32,7 @@ export class QueuesController {
 
   @Acts(QUEUE, { name: 'pause', summary: 'Pause' }, QueueAnswer, {
     description:
-      'Within 2 s nothing of it is begun anywhere; what is in flight is finished. Codes that wait for longer than their sessions last are given up all the same.',
+      'Within 2 s nothing of it is begun anywhere; what is in flight is finished. Codes that wait for longer than their sessions last are given up all the same. While `cards` is paused none is offered, and sessions fall back to SMS at once.',
   })
   async pause(
     @ByEngineer() by: Engineer,
@@ -56,7 +56,7 @@ export class QueuesController {
   }
 
   @Acts(QUEUE, { name: 'retry-failed', summary: 'Try again what failed in' }, QueueAnswer, {
-    description: `Up to ${MAX_RETRIED} at a time, and \`retried\` says how many. Webhooks that were given up, newest first, begin their schedule anew; those that are older than four days within ten minutes. Codes whose attempts came to nothing so far go to every route again, at once; one that was given up is not brought back, since its text was erased: its session sends another.`,
+    description: `Up to ${MAX_RETRIED} at a time, and \`retried\` says how many. Webhooks that were given up, newest first, begin their schedule anew; those that are older than four days within ten minutes. Codes whose attempts came to nothing so far go to every route again, at once; one that was given up is not brought back, since its text was erased: its session sends another. Cards are never sent again: their sessions have gone another way.`,
   })
   async retryFailed(
     @ByEngineer() by: Engineer,

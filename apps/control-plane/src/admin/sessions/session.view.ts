@@ -1,14 +1,17 @@
 import { renderId } from '@countersign/postgres';
-import { type ApprovedBy, sessionOfRecord, type SessionRecord } from '@countersign/session';
-import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { type ApprovedBy, sessionOfRecord } from '@countersign/session';
+import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { nullable } from '../view-fields.js';
+import { SessionCard, sessionCardView } from './session-card.view.js';
+import type { SessionWithCard } from './session.records.js';
 
 const TRIES = { type: 'integer', minimum: 0, example: 0 } as const;
 
 /** A session as engineers see it: neither the token nor what approval proves. */
+@ApiExtraModels(SessionCard)
 export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri']) {
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is pending.', example: null }))
   readonly endedAt!: string | null;
@@ -37,11 +40,17 @@ export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri']
 
   @ApiProperty({ ...TRIES, description: 'Codes that were tried.' })
   readonly codesTried!: number;
+
+  @ApiProperty({
+    anyOf: [{ $ref: getSchemaPath(SessionCard) }, { type: 'null' }],
+    description: 'The card that was offered for it; null where none was.',
+  })
+  readonly card!: Plain<SessionCard> | null;
 }
 
 export class SessionRecordList extends PageOf(SessionRecordAnswer) {}
 
-export function sessionRecordView(record: SessionRecord): Plain<SessionRecordAnswer> {
+export function sessionRecordView(record: SessionWithCard): Plain<SessionRecordAnswer> {
   const session = sessionOfRecord(record);
   const { status, channel, phone, brandSlug, clientChallenge, test, country, inboundNumber, allowSmsOtp } = session;
   const endedAt = session.endedAt?.toISOString() ?? null;
@@ -68,5 +77,6 @@ export function sessionRecordView(record: SessionRecord): Plain<SessionRecordAns
     allowSmsOtp,
     codesSent: record.otpSends,
     codesTried: record.otpAttempts,
+    card: record.card === null ? null : sessionCardView(record.card),
   };
 }

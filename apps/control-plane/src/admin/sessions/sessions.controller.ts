@@ -1,4 +1,3 @@
-import { SESSION_RECORDS } from '@countersign/session';
 import { Controller, Param, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
@@ -7,6 +6,7 @@ import { Lists, Shows } from '../admin-operations.js';
 import { numberOf, uuidOf } from '../filters.js';
 import type { Plain } from '../plain.js';
 import { SessionsQuery } from './session.dto.js';
+import { SessionRecords } from './session.records.js';
 import { SessionRecordAnswer, SessionRecordList, sessionRecordView } from './session.view.js';
 
 const SESSION = { id: 'SessionRecord', one: 'a session', many: 'sessions' };
@@ -14,7 +14,7 @@ const RECORDS = {
   name: 'sessions',
   noun: 'session',
   idPrefix: 'sess',
-  table: SESSION_RECORDS,
+  table: new SessionRecords(),
   view: sessionRecordView,
   refusals: {},
 } as const;
@@ -25,7 +25,7 @@ export class SessionsController {
 
   @Lists(SESSION, SessionRecordList, { description: 'Of all accounts.', errors: ['INVALID_PHONE'] })
   async list(@Query(QueryPipe) query: SessionsQuery): Promise<Plain<SessionRecordList>> {
-    const table = SESSION_RECORDS.where({ phone: numberOf(query.phone), id: uuidOf('sess', query.id) });
+    const table = RECORDS.table.where({ phone: numberOf(query.phone), id: uuidOf('sess', query.id) });
     return valueOf(await this.desk.list({ ...RECORDS, table }, query));
   }
 

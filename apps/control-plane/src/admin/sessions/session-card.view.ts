@@ -1,0 +1,83 @@
+import type { CardRecord, CardState, SettledAs } from '@countersign/cards';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { Plain } from '../plain.js';
+import { nullable } from '../view-fields.js';
+
+const STATES = [
+  'offered',
+  'sending',
+  'sent',
+  'refused',
+  'unknown',
+  'withdrawn',
+] as const satisfies readonly CardState[];
+const ERRANDS = ['revoke', 'close_approved', 'close_denied'] as const;
+
+const oneOf = (values: readonly string[], description: string): ApiPropertyOptions => ({
+  oneOf: [{ type: 'string', enum: [...values] }, { type: 'null' }],
+  description,
+  example: null,
+});
+const moment = (description: string): ApiPropertyOptions =>
+  nullable({ format: 'date-time' }, { description, example: null });
+
+/** The card of a session as engineers see it. */
+export class SessionCard {
+  @ApiProperty({
+    type: 'string',
+    enum: STATES,
+    description:
+      '`offered` to the gateways; `sending` to the platform; `sent`, which is not yet delivered; `refused` by the platform or by a gateway; `unknown` where the platform did not answer, and the card may still come; `withdrawn` because no gateway took it.',
+    example: 'sent',
+  })
+  readonly state!: CardState;
+
+  @ApiProperty(nullable({}, { description: 'Why it is `refused` or `unknown`.', example: null }))
+  readonly reason!: string | null;
+
+  @ApiProperty({ type: 'string', description: 'The RCS agent that sent it.', example: 'acme_verify_x1y2_agent' })
+  readonly agentId!: string;
+
+  @ApiProperty({ type: 'boolean', description: 'Whether it asks for the number that the browser shows.' })
+  readonly numberMatching!: boolean;
+
+  @ApiProperty(oneOf(['rcs', 'sms_fallback'], 'What its create was answered; null as long as that waits.'))
+  readonly settledAs!: SettledAs | null;
+
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2023-11-14T22:13:20.019Z' })
+  readonly offeredAt!: string;
+
+  @ApiProperty(moment('When the platform took it.'))
+  readonly sentAt!: string | null;
+
+  @ApiProperty(moment('When it reached the phone, as the platform told.'))
+  readonly deliveredAt!: string | null;
+
+  @ApiProperty(moment('When it was read.'))
+  readonly readAt!: string | null;
+
+  @ApiProperty(moment('When it was answered, with effect.'))
+  readonly tappedAt!: string | null;
+
+  @ApiProperty(oneOf(ERRANDS, 'What is still to be told to the platform: take it back, or say how it ended.'))
+  readonly errand!: CardRecord['errand'];
+}
+
+export function sessionCardView(card: CardRecord): Plain<SessionCard> {
+  const { state, refusal: reason, agentId, numberMatching, settledAs, errand } = card;
+  return {
+    state,
+    reason,
+    agentId,
+    numberMatching,
+    settledAs,
+    offeredAt: card.createdAt.toISOString(),
+    sentAt: timeOf(card.sentAt),
+    deliveredAt: timeOf(card.deliveredAt),
+    readAt: timeOf(card.readAt),
+    tappedAt: timeOf(card.tappedAt),
+    errand,
+  };
+}
+
+const timeOf = (moment: Date | null): string | null => moment?.toISOString() ?? null;

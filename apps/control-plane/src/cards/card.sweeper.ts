@@ -1,0 +1,29 @@
+import type { CardStore } from '@countersign/cards';
+import { Periodic } from '@countersign/postgres';
+import type { OnModuleDestroy } from '@nestjs/common';
+
+const SWEEP_INTERVAL_MS = 10 * 60_000;
+/** Phones in one statement at most; while a sweep is full the next one follows at once. */
+const MAX_FORGOTTEN = 1_000;
+
+export interface CardSweeperOptions {
+  readonly store: Pick<CardStore, 'forgetStale'>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Forgets what was kept of phones against push-bombing and no longer counts. Any number of processes may do it. */
+export class CardSweeper implements OnModuleDestroy {
+  private readonly periodic: Periodic;
+
+  constructor({ store, onError }: CardSweeperOptions) {
+    this.periodic = new Periodic({
+      everyMs: SWEEP_INTERVAL_MS,
+      work: async () => (await store.forgetStale(MAX_FORGOTTEN)) >= MAX_FORGOTTEN,
+      onError,
+    });
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.periodic.stop();
+  }
+}

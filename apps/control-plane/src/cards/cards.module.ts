@@ -1,0 +1,40 @@
+import { CardAnswers } from '@countersign/cards';
+import type { ControlPlaneSettings } from '@countersign/settings';
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import type { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { CardDesk } from './card.desk.js';
+import { CardSweeper } from './card.sweeper.js';
+
+export interface CardsOptions {
+  readonly settings: ControlPlaneSettings;
+  readonly stores: Stores;
+  readonly metrics: ControlPlaneMetrics;
+  readonly failures: FailureLog;
+}
+
+@Module({})
+export class CardsModule {
+  static over({ settings, stores, metrics, failures }: CardsOptions): DynamicModule {
+    const desk = new CardDesk({
+      store: stores.cards,
+      answers: new CardAnswers(stores.keys),
+      database: stores.database,
+      bus: stores.bus,
+      waiter: stores.clock.newId(),
+      deliveryWaitMs: settings.rcsDeliveryWaitMs,
+      nowMs: () => stores.clock.nowMs(),
+      ring: (ids) => stores.cardBell.ring(ids),
+      onEnd: (end, tookMs) => metrics.countCard(end, tookMs),
+      onError: failures.about('sending a card'),
+    });
+    metrics.watch('creates_waiting', 'Creates that wait for their cards.', () => desk.waiting);
+    const sweeper = new CardSweeper({ store: stores.cards, onError: failures.about('forgetting phones of cards') });
+    const providers = [
+      { provide: CardDesk, useValue: desk },
+      { provide: CardSweeper, useValue: sweeper },
+    ];
+    return { module: CardsModule, providers, exports: providers };
+  }
+}

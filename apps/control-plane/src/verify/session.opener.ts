@@ -1,0 +1,86 @@
+import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts';
+import { CarrierDirectory } from '@countersign/carriers';
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { type Session, SessionStore } from '@countersign/session';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
+import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
+import type { CreateVerification } from './create-verification.dto.js';
+import { metadataPairs } from './metadata.constraint.js';
+import { recentPhoneCheck } from './phone.constraint.js';
+
+/** A session that was just made, and the brand it was made for. */
+export interface OpenedSession {
+  readonly session: Session;
+  readonly brand: Brand;
+}
+
+/** Checks what a session is made of, and makes its row. */
+@Injectable()
+export class SessionOpener {
+  constructor(
+    private readonly accounts: AccountDirectory,
+    private readonly carriers: CarrierDirectory,
+    private readonly sessions: SessionStore,
+    private readonly testNumbers: TestNumbers,
+  ) {}
+
+  /**
+   * A new pending session, `sms_fallback` until a card has arrived. Checked in the contract's order: account, brand,
+   * inbound number. With the id of an earlier attempt it is the same session.
+   */
+  async open(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
+    const plan = planOf(caller, body);
+    if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
+    if (body.accountId !== renderId('acct', caller.accountId)) {
+      return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
+    }
+    const brand = await this.activeBrand(caller, body.brandId);
+    if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
+    const inboundNumber = await this.carriers.inboundNumberFor(plan.country, brand.id);
+    if (inboundNumber === null) {
+      return refuse('INVALID_PHONE', {
+        message: 'No inbound number serves the country of this phone.',
+        field: 'phone',
+      });
+    }
+    const session = await this.sessions.create(
+      {
+        accountId: caller.accountId,
+        brandId: brand.id,
+        phone: body.phone,
+        ...plan,
+        test: caller.kind === 'test',
+        clientChallenge: body.clientChallenge,
+        brandSlug: brand.slug,
+        brandName: brand.name,
+        otpSender: brand.senderId,
+        otpDomain: brand.domain,
+        instruction: brand.instruction,
+        inboundNumber,
+        // As a URL parser writes it: what is stored is what is called.
+        webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
+        ttlSeconds: body.ttl,
+        allowSmsOtp: body.allowSmsOtp,
+        metadata: metadataPairs(body.metadata),
+        entropyKeyVersion: brand.entropyKeyVersion,
+      },
+      id,
+    );
+    if (session.test) this.testNumbers.expect();
+    return succeed({ session, brand });
+  }
+
+  /** Another account's brand is not told from none. */
+  private async activeBrand(caller: ApiKeyPrincipal, brandId: string): Promise<Brand | null> {
+    const id = parseId('brd', brandId);
+    const brand = id === null ? null : await this.accounts.brand(id);
+    return brand !== null && brand.active && brand.accountId === caller.accountId ? brand : null;
+  }
+}
+
+function planOf({ kind }: ApiKeyPrincipal, { phone, channel }: CreateVerification): SessionPlan | null {
+  const check = recentPhoneCheck(phone);
+  return planSession({ test: kind === 'test', phone, channel, country: check.ok ? check.country : null });
+}
