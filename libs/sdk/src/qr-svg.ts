@@ -1,4 +1,4 @@
-import { encode } from 'uqr';
+import { qrCode } from './qr-code.js';
 
 /** How the picture is to look. */
 export interface QrOptions {
@@ -16,9 +16,9 @@ const QUIET_ZONE = 4;
  * @throws RangeError when the text is longer than a QR code can hold
  */
 export function qrSvg(text: string, { title }: QrOptions = {}): string {
-  const { data, size } = encode(text, { ecc: 'M', border: 0 });
-  const side = size + 2 * QUIET_ZONE;
-  const modules = data.flatMap((row, y) =>
+  const rows = qrCode(text);
+  const side = rows.length + 2 * QUIET_ZONE;
+  const modules = rows.flatMap((row, y) =>
     row.flatMap((dark, x) => (dark ? [`M${x + QUIET_ZONE},${y + QUIET_ZONE}h1v1h-1z`] : [])),
   );
   const label = title === undefined ? 'aria-hidden="true"' : `role="img" aria-label="${escapeAttribute(title)}"`;
