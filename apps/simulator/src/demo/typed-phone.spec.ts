@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTypedPhone } from './typed-phone.js';
+import { readTypedPhone } from './page/typed-phone.mjs';
 
 describe('a typed phone number', () => {
   it.each([

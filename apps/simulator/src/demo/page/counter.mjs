@@ -1,0 +1,69 @@
+/* global document */
+// What stands in the page. One screen at a time; text goes in as text, never as markup.
+import { storyOf } from './shown.mjs';
+
+const screens = new Map(
+  [...document.querySelectorAll('[data-screen]')].map((element) => [element.dataset.screen, element]),
+);
+
+export function fill(slot, text) {
+  for (const element of document.querySelectorAll(`[data-slot="${slot}"]`)) element.textContent = text;
+}
+
+export function shownScreen() {
+  return document.body.dataset.at;
+}
+
+/** Shows a screen. When it is another than before, what was wrong there is forgotten and the focus goes along. */
+export function show(name, { focus = true } = {}) {
+  if (shownScreen() === name) return;
+  document.body.dataset.at = name;
+  for (const [other, element] of screens) element.hidden = other !== name;
+  for (const fault of document.querySelectorAll('[data-fault]')) showFault(fault.dataset.fault, null);
+  tellStory(name);
+  if (focus) (screens.get(name).querySelector('input[type="text"]') ?? screens.get(name).querySelector('h2')).focus();
+}
+
+function tellStory(screen) {
+  for (const [step, state] of storyOf(screen)) {
+    const element = document.querySelector(`[data-story="${step}"]`);
+    element.toggleAttribute('data-done', state === 'done');
+    if (state === 'now') element.setAttribute('aria-current', 'step');
+    else element.removeAttribute('aria-current');
+  }
+}
+
+/** What happened, and what to do next; null takes it away. */
+export function showFault(name, advice) {
+  const element = document.querySelector(`[data-fault="${name}"]`);
+  if (element === null) return;
+  const input = screens.get(name)?.querySelector('input[aria-describedby]');
+  input?.toggleAttribute('aria-invalid', false);
+  if (advice !== null) input?.setAttribute('aria-invalid', 'true');
+  const title = document.createElement('b');
+  title.textContent = advice?.title ?? '';
+  element.replaceChildren(...(advice === null ? [] : [title, advice.next]));
+  element.hidden = advice === null;
+}
+
+/** Parts of a screen that are for one case only. */
+export function showWhen(name, holds) {
+  for (const element of document.querySelectorAll(`[data-when="${name}"]`)) element.hidden = !holds;
+}
+
+export function link(name, href) {
+  for (const element of document.querySelectorAll(`[data-link="${name}"]`)) element.href = href;
+}
+
+/** For those who do not see the page: said, not shown. */
+export function announce(text) {
+  fill('announcement', text);
+}
+
+export function showTime(share, text) {
+  for (const clock of document.querySelectorAll('[data-clock]')) {
+    clock.style.setProperty('--left', String(share));
+    clock.toggleAttribute('data-low', share < 0.2);
+    clock.querySelector('span').textContent = text;
+  }
+}

@@ -1,0 +1,1 @@
+export declare function readTypedPhone(text: string): string | null;

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { CountersignClient, type FetchFunction } from '@countersign/sdk';
+import type { SimulatorSettings } from '@countersign/settings';
+import { Agent, fetch } from 'undici';
+import { LoginBook } from './login-book.js';
+import { LoginDesk } from './login-desk.js';
+import { SignIns } from './sign-ins.js';
+
+/** Logins and visitors that are kept in memory. */
+const MOST_LOGINS = 1_000;
+const MOST_SIGN_INS = 1_000;
+/** A create may wait for a card to arrive; a person waits no longer than this. */
+const CALL_TIMEOUT_MS = 15_000;
+
+/** What the launcher gave the shop: who it is with the service. */
+export interface ShopAccount {
+  readonly desk: LoginDesk;
+  readonly webhookSecret: string;
+  close(): Promise<void>;
+}
+
+/** The demo shop. Without an account it is closed, and its page says how to open it. */
+export class Shop {
+  readonly signIns = new SignIns(MOST_SIGN_INS);
+
+  constructor(readonly account: ShopAccount | null) {}
+
+  static open(settings: Readonly<SimulatorSettings>): Shop {
+    return new Shop(accountOf(settings));
+  }
+
+  async close(): Promise<void> {
+    await this.account?.close();
+  }
+}
+
+function accountOf(settings: Readonly<SimulatorSettings>): ShopAccount | null {
+  const { demoBaseUrl, demoApiKey, demoAccountId, demoBrandId, demoWebhookSecret } = settings;
+  if (demoBaseUrl === null || demoApiKey === null || demoAccountId === null) return null;
+  if (demoBrandId === null || demoWebhookSecret === null) return null;
+  const agent = new Agent(settings.demoCaFile === null ? {} : { connect: { ca: readFileSync(settings.demoCaFile) } });
+  const verifier = new CountersignClient({
+    baseUrl: demoBaseUrl,
+    apiKey: demoApiKey,
+    fetch: through(agent),
+    timeoutMs: CALL_TIMEOUT_MS,
+    // A person is told to wait instead.
+    maxRetryAfterSeconds: 1,
+  });
+  const desk = new LoginDesk({
+    verifier,
+    accountId: demoAccountId,
+    brandId: demoBrandId,
+    webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
+    book: new LoginBook(MOST_LOGINS),
+    now: Date.now,
+  });
+  return { desk, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };
+}
+
+/** The local authority is known to the shop alone. */
+function through(agent: Agent): FetchFunction {
+  return (url, request) => fetch(url, { ...request, dispatcher: agent });
+}

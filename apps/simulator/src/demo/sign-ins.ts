@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+
+/** Who is in the shop. */
+export interface SignIn {
+  readonly phone: string;
+  /** What proved the number. */
+  readonly proof: 'card' | 'text' | 'code';
+  readonly latencyMs: number | null;
+}
+
+const COOKIE = 'acme_visit';
+const COOKIE_OCTETS = 24;
+const COOKIE_SECONDS = 60 * 60;
+
+/** The shop's own sessions: a cookie for each, at most so many, the oldest go first. */
+export class SignIns {
+  readonly #byCookie = new Map<string, SignIn>();
+
+  constructor(private readonly limit: number) {}
+
+  /** @returns the Set-Cookie header. No script of the page can read it, no other site can send it. */
+  add(signIn: SignIn): string {
+    const value = randomBytes(COOKIE_OCTETS).toString('base64url');
+    this.#byCookie.set(value, signIn);
+    const [oldest] = this.#byCookie.keys();
+    if (this.#byCookie.size > this.limit && oldest !== undefined) this.#byCookie.delete(oldest);
+    return `${COOKIE}=${value}; Path=/demo; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_SECONDS}`;
+  }
+
+  find(cookieHeader: string | undefined): SignIn | null {
+    return this.#byCookie.get(valueIn(cookieHeader)) ?? null;
+  }
+
+  /** @returns the Set-Cookie header that takes the cookie away */
+  remove(cookieHeader: string | undefined): string {
+    this.#byCookie.delete(valueIn(cookieHeader));
+    return `${COOKIE}=; Path=/demo; HttpOnly; SameSite=Strict; Max-Age=0`;
+  }
+}
+
+function valueIn(cookieHeader = ''): string {
+  const pairs = cookieHeader.split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1) ?? '';
+}
