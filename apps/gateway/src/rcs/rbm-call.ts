@@ -14,7 +14,7 @@ export interface Call {
  * did, before an answer.
  */
 export type Answer =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | null; readonly body: Buffer }
+  | { readonly kind: 'answered'; readonly status: number; readonly body: Buffer }
   | { readonly kind: 'unsent'; readonly because: string }
   | { readonly kind: 'lost'; readonly because: 'timeout' | 'stopped' | 'connection_lost' };
 
@@ -35,13 +35,7 @@ export async function makeCall(dispatcher: Dispatcher, call: Call, deadline: Cal
   try {
     const { signal } = deadline;
     const response = await request(url, { method, headers: { ...headers }, body, dispatcher, signal });
-    const retryAfter = response.headers['retry-after'];
-    return {
-      kind: 'answered',
-      status: response.statusCode,
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
-      body: await beginningOf(response.body),
-    };
+    return { kind: 'answered', status: response.statusCode, body: await beginningOf(response.body) };
   } catch (error) {
     return deadline.reached === null ? failureOf(error) : { kind: 'lost', because: deadline.reached };
   }
