@@ -12,6 +12,7 @@ import { listenerProviders } from './listener/listener.providers.js';
 import { LOGGER } from './logger.token.js';
 import { outboundProviders } from './outbound/outbound.providers.js';
 import { operationsProviders } from './operations.providers.js';
+import { rcsProviders } from './rcs/rcs.providers.js';
 import { recorderProviders } from './recorder/recorder.providers.js';
 import { storeProviders } from './stores.providers.js';
 
@@ -38,6 +39,7 @@ export class GatewayModule {
         ...bindsProviders,
         ...recorderProviders,
         ...outboundProviders,
+        ...rcsProviders,
         ...operationsProviders,
       ],
     };

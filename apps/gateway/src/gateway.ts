@@ -12,6 +12,7 @@ import { LeaseKeeper } from './leases/lease-keeper.js';
 import { ListenerService } from './listener/listener.service.js';
 import { OutboundPump } from './outbound/outbound-pump.js';
 import { ReceiptsService } from './outbound/receipts.service.js';
+import { RcsService } from './rcs/rcs.service.js';
 
 /** What carriers may take to get their answers and to unbind. */
 const DRAIN_MS = 10_000;
@@ -36,31 +37,37 @@ export async function startGateway(
   await app.get(Housekeeping).start();
   await app.get(LeaseKeeper).start();
   await app.get(ListenerService).listen();
+  await app.get(RcsService).listen();
   await app.get(OpsServer).listen();
   app.get(BindsService).start();
   app.get(OutboundPump).start();
+  app.get(RcsService).start();
   return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
 /**
- * The order matters: no code is claimed, MOs are answered on, windows are finished, links unbound; what came in is
+ * The order matters: no code and no card is claimed, MOs are answered on, windows are finished, links unbound; what came in is
  * answered, and what was sent recorded, while the database is still there and the leases are held. Each connection of a
  * bind is given back as soon as it is over, so that another gateway takes it.
  */
 function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
   const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(OutboundPump)];
+  const rcs = app.get(RcsService);
   return shutdown
     .step('stop accepting', STEP_MS, () => {
       app.get(OpsServer).drain();
       listener.stopAccepting();
     })
-    .step('stop sending', STEP_MS, () => outbound.stopClaiming())
+    .step('stop sending', STEP_MS, async () => {
+      await Promise.all([outbound.stopClaiming(), rcs.stopSending()]);
+    })
     .step('stop reconnecting', STEP_MS, () => binds.stopReconnecting())
     .step('answer what came in, unbind', DRAIN_MS + SLACK_MS, async () => {
-      await Promise.all([listener.unbindAll(DRAIN_MS), binds.unbindAll(DRAIN_MS)]);
+      await Promise.all([listener.unbindAll(DRAIN_MS), binds.unbindAll(DRAIN_MS), rcs.finishSending()]);
     })
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
+      await rcs.stop();
     })
     .step('leave the gateways', STEP_MS, () => app.get(LeaseKeeper).stop())
     .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())

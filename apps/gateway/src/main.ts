@@ -4,13 +4,13 @@ import { createLogger, runDaemon } from '@countersign/telemetry';
 import { startGateway } from './gateway.js';
 
 await runDaemon({
-  portVariables: 'GATEWAY_OPS_PORT',
+  portVariables: 'GATEWAY_HTTP_PORT or GATEWAY_OPS_PORT',
   isForOperator: (error) => error instanceof SettingsError,
   start: async () => {
     const settings = loadSettings(GatewaySettings);
     const logger = createLogger({ app: 'gateway', level: settings.logLevel });
     const shutdown = await startGateway(settings, logger);
-    const { smppPort, opsPort } = settings;
-    return { shutdown, ready: () => logger.info({ smppPort, opsPort }, 'ready') };
+    const { smppPort, httpPort, opsPort } = settings;
+    return { shutdown, ready: () => logger.info({ smppPort, httpPort, opsPort }, 'ready') };
   },
 });

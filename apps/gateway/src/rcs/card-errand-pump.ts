@@ -1,0 +1,91 @@
+import type { CardStore, Errand } from '@countersign/cards';
+import { Alarms, Periodic } from '@countersign/postgres';
+import type { Told } from './rbm-answer.js';
+
+/** How often everything is looked for that nobody rang for. */
+const RELAY_INTERVAL_MS = 5_000;
+/** Errands taken in one statement, and run at the same time, at most. */
+const MAX_TAKEN = 100;
+const MAX_UNDER_WAY = 500;
+/** Longer than the platform is given to answer. */
+const LEASE_SECONDS = 10;
+
+export interface CardErrandPumpOptions {
+  readonly cards: Pick<CardStore, 'takeErrands' | 'errandDone' | 'errandFailed' | 'msToNextErrand'>;
+  /** Tells the platform. Must not reject. */
+  readonly run: (errand: Errand) => Promise<Told>;
+  readonly onTold: (kind: Errand['kind'], told: Told) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Tells the platform what is still to be told: that a card is not to be delivered any more, and what was decided by a tap.
+ * Each is taken under a lease, so that a gateway that dies leaves it to another; what fails is tried once more.
+ */
+export class CardErrandPump {
+  private readonly underWay = new Set<Promise<void>>();
+  private readonly alarms = new Alarms(() => this.wake());
+  private periodic: Periodic | undefined;
+
+  constructor(private readonly o: CardErrandPumpOptions) {}
+
+  start(): void {
+    const { onError } = this.o;
+    this.periodic = new Periodic({ everyMs: RELAY_INTERVAL_MS, work: () => this.look(), onError });
+    this.periodic.nudge();
+  }
+
+  /** Something may be due. Never throws, never waits. */
+  wake(): void {
+    this.periodic?.nudge();
+  }
+
+  /** Takes no more. */
+  async stopTaking(): Promise<void> {
+    await this.periodic?.stop();
+    this.periodic = undefined;
+    this.alarms.clear();
+  }
+
+  /** Resolves once every errand that was taken is run. */
+  async drain(): Promise<void> {
+    await Promise.all(this.underWay);
+  }
+
+  /** True when more is waiting. */
+  private async look(): Promise<boolean> {
+    const room = Math.min(MAX_TAKEN, MAX_UNDER_WAY - this.underWay.size);
+    if (room <= 0) return false;
+    const errands = await this.o.cards.takeErrands(room, LEASE_SECONDS);
+    for (const errand of errands) this.begin(errand);
+    if (errands.length === room) return true;
+    const ms = await this.o.cards.msToNextErrand();
+    if (ms !== null && ms < RELAY_INTERVAL_MS) this.alarms.setIn(Math.max(0, ms));
+    return false;
+  }
+
+  private begin(errand: Errand): void {
+    const ran = this.run(errand).finally(() => {
+      this.underWay.delete(ran);
+      if (this.underWay.size === MAX_UNDER_WAY - 1) this.wake();
+    });
+    this.underWay.add(ran);
+  }
+
+  /** Never rejects: an errand whose end is not written comes again when its lease is over, which does no harm. */
+  private async run(errand: Errand): Promise<void> {
+    try {
+      const told = await this.o.run(errand);
+      this.o.onTold(errand.kind, told);
+      if (told === 'done') await this.o.cards.errandDone(errand);
+      else await this.retryLater(errand);
+    } catch (error) {
+      this.o.onError(error);
+    }
+  }
+
+  private async retryLater(errand: Errand): Promise<void> {
+    await this.o.cards.errandFailed(errand);
+    this.wake();
+  }
+}

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AddressedNews, Card, CardStore, SendOutcome } from '@countersign/cards';
+import { Batcher, type Uuid } from '@countersign/postgres';
+
+/** Cards on their way at the same time; what is rung beyond that is left to other gateways, or to SMS. */
+const MAX_UNDER_WAY = 2_000;
+/** Nobody waits for an offer that is older: the request takes it back. */
+const CLAIM_DEADLINE_MS = 500;
+/** A send has been made and cannot be unmade; the waiting request has long had its answer when this is over. */
+const RECORD_DEADLINE_MS = 10_000;
+const RECORD_AGAIN_MS = 250;
+
+export interface CardOffersOptions {
+  readonly cards: Pick<CardStore, 'claimOffers' | 'recordOutcomes'>;
+  /** Must not reject. */
+  readonly send: (card: Card) => Promise<SendOutcome>;
+  readonly maxBatch: number;
+  /** Told after the commit what waiting requests are to hear. Must neither throw nor wait. */
+  readonly onNews: (news: readonly AddressedNews[]) => void;
+  /** What came of a send, and how long it took. */
+  readonly onOutcome: (outcome: SendOutcome, seconds: number) => void;
+  /** Told of offers that were rung for and not looked at. */
+  readonly onShed: (count: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Moves cards: from offers to the platform, from its answers to rows. Whoever claims an offer sends it; one that nobody
+ * claims in time is taken back by the request that made it, so there is nothing to look for later, and a gateway that dies
+ * in between leaves a card that the same request settles. No transaction is open while the platform is waited for, and no
+ * job is held.
+ */
+export class CardOffers {
+  private readonly claims: Batcher<Uuid, Card | null>;
+  private readonly underWay = new Set<Promise<void>>();
+  private stopped = false;
+
+  constructor(private readonly o: CardOffersOptions) {
+    this.claims = new Batcher({
+      name: 'cards.claim',
+      run: (ids) => this.claimAll(ids),
+      keysOf: (id) => [id],
+      maxBatch: o.maxBatch,
+      maxInFlight: 2,
+      maxQueued: MAX_UNDER_WAY,
+      deadlineMs: CLAIM_DEADLINE_MS,
+    });
+  }
+
+  /** Cards that are on their way to the platform. */
+  get sending(): number {
+    return this.underWay.size;
+  }
+
+  /**
+   * Claims what of these is on offer, and sends it. Settles once they are claimed, not once they are sent, and never
+   * rejects; answers the ids that were no offers to this gateway.
+   */
+  async take(ids: readonly Uuid[]): Promise<readonly Uuid[]> {
+    const room = this.stopped ? 0 : Math.max(0, MAX_UNDER_WAY - this.underWay.size);
+    if (ids.length > room) this.o.onShed(ids.length - room);
+    const left = await Promise.all(ids.slice(0, room).map(async (id) => ((await this.claim(id)) ? [] : [id])));
+    return [...left.flat(), ...ids.slice(room)];
+  }
+
+  /** Claims no more. */
+  stopClaiming(): void {
+    this.stopped = true;
+  }
+
+  /** Resolves once every card that was claimed is sent, and its outcome recorded. */
+  async drain(): Promise<void> {
+    await this.claims.drain();
+    await Promise.all(this.underWay);
+  }
+
+  private async claim(id: Uuid): Promise<boolean> {
+    try {
+      const card = await this.claims.add(id);
+      if (card === null) return false;
+      this.begin(card);
+      return true;
+    } catch (error) {
+      this.o.onError(error);
+      return false;
+    }
+  }
+
+  private async claimAll(ids: readonly Uuid[]): Promise<(Card | null)[]> {
+    const cards = new Map((await this.o.cards.claimOffers(ids)).map((card) => [card.id, card]));
+    return ids.map((id) => cards.get(id) ?? null);
+  }
+
+  private begin(card: Card): void {
+    const sent = this.send(card).finally(() => this.underWay.delete(sent));
+    this.underWay.add(sent);
+  }
+
+  /** One send with its record. Never rejects. */
+  private async send(card: Card): Promise<void> {
+    const startMs = performance.now();
+    const outcome = await this.o.send(card);
+    const endMs = performance.now();
+    this.o.onOutcome(outcome, (endMs - startMs) / 1_000);
+    await this.record(card.id, outcome, endMs + RECORD_DEADLINE_MS);
+  }
+
+  private async record(id: Uuid, outcome: SendOutcome, endsMs: number): Promise<void> {
+    for (;;) {
+      try {
+        this.o.onNews(await this.o.cards.recordOutcomes([{ id, outcome }]));
+        return;
+      } catch (error) {
+        this.o.onError(error);
+        // Not recorded: it stays on its way for ever, and what the platform tells of it counts all the same.
+        if (performance.now() + RECORD_AGAIN_MS > endsMs) return;
+        await delay(RECORD_AGAIN_MS);
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import type { FactoryProvider } from '@nestjs/common';
+import { Bell, PubSub } from '@countersign/bus';
+import { CardAnswers, CardStore, type AddressedNews } from '@countersign/cards';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { SessionStore } from '@countersign/session';
+import { GatewaySettings } from '@countersign/settings';
+import { Metrics, type Logger } from '@countersign/telemetry';
+import { LOGGER } from '../logger.token.js';
+import { CardDecisions, type Decided } from './card-decisions.js';
+import { CardErrandPump } from './card-errand-pump.js';
+import { CardEventPump } from './card-event-pump.js';
+import { tellWaiters } from './card-news.js';
+import { CardOffers } from './card-offers.js';
+import { CardPlatform } from './card-platform.js';
+import { CardsConsumer } from './cards.consumer.js';
+import { recordOf } from './event-record.js';
+import { RbmClient } from './rbm-client.js';
+import { RcsMetrics } from './rcs.metrics.js';
+import { RcsService } from './rcs.service.js';
+import { seldom } from './seldom.js';
+import { WebhookDesk } from './webhook-desk.js';
+import { WebhookServer } from './webhook.server.js';
+
+const MAX_BATCHES_IN_FLIGHT = 2;
+
+/** Cards, from offers to the platform and from its webhooks to decisions. */
+export const rcsProviders: FactoryProvider[] = [
+  { provide: RcsMetrics, inject: [Metrics], useFactory: (metrics: Metrics) => new RcsMetrics(metrics) },
+  { provide: CardAnswers, inject: [ServerKeys], useFactory: (keys: ServerKeys) => new CardAnswers(keys) },
+  {
+    provide: CardStore,
+    inject: [Database, DatabaseClock, ServerKeys, GatewaySettings],
+    useFactory: (
+      database: Database,
+      clock: DatabaseClock,
+      keys: ServerKeys,
+      { batchMaxCommands: maxBatch }: GatewaySettings,
+    ) => new CardStore({ database, clock, keys, batch: { maxBatch, maxInFlight: MAX_BATCHES_IN_FLIGHT } }),
+  },
+  {
+    provide: CardPlatform,
+    inject: [GatewaySettings, DatabaseClock, CardAnswers, LOGGER],
+    useFactory: ({ rbm }: GatewaySettings, clock: DatabaseClock, answers: CardAnswers, logger: Logger) => {
+      const client = RbmClient.open(rbm, {
+        nowMs: () => clock.nowMs(),
+        onProblem: (problem) => logger.error(problem, 'the RCS platform refuses what only an engineer can mend'),
+      });
+      if (client === null) logger.info('no RCS platform is set up: sessions fall back to SMS');
+      return new CardPlatform(client, answers);
+    },
+  },
+  {
+    provide: CardOffers,
+    inject: [CardStore, CardPlatform, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    useFactory: (
+      cards: CardStore,
+      platform: CardPlatform,
+      bus: PubSub,
+      metrics: RcsMetrics,
+      { batchMaxCommands: maxBatch }: GatewaySettings,
+      logger: Logger,
+    ) => {
+      const offers = new CardOffers({
+        cards,
+        maxBatch,
+        send: (card) => platform.send(card),
+        onNews: (news: readonly AddressedNews[]) => tellWaiters(bus, news),
+        onOutcome: (outcome, seconds) => metrics.sent(outcome, seconds),
+        onShed: (count) => metrics.leftOut(count),
+        onError: seldom((err) =>
+          logger.warn({ err }, 'cards could not be claimed, or what became of them not recorded'),
+        ),
+      });
+      metrics.watchSends(() => offers.sending);
+      return offers;
+    },
+  },
+  {
+    provide: CardErrandPump,
+    inject: [CardStore, CardPlatform, RcsMetrics, LOGGER],
+    useFactory: (cards: CardStore, platform: CardPlatform, metrics: RcsMetrics, logger: Logger) =>
+      new CardErrandPump({
+        cards,
+        run: (errand) => platform.run(errand),
+        onTold: (kind, told) => metrics.told(kind, told),
+        onError: seldom((err) =>
+          logger.warn({ err }, 'the RCS platform could not be told something, and is told once more'),
+        ),
+      }),
+  },
+  {
+    provide: CardDecisions,
+    inject: [Database, CardStore, SessionStore],
+    useFactory: (database: Database, cards: CardStore, sessions: SessionStore) =>
+      new CardDecisions({ database, cards, sessions }),
+  },
+  {
+    provide: CardEventPump,
+    inject: [CardDecisions, CardErrandPump, PubSub, Bell, RcsMetrics, GatewaySettings, LOGGER],
+    useFactory: (
+      decisions: CardDecisions,
+      errands: CardErrandPump,
+      bus: PubSub,
+      bell: Bell,
+      metrics: RcsMetrics,
+      { batchMaxCommands: maxBatch }: GatewaySettings,
+      logger: Logger,
+    ) => {
+      const onDecided = ({ news, eventIds, arrivals, taps }: Decided): void => {
+        tellWaiters(bus, news);
+        if (eventIds.length > 0) bell.ring(eventIds);
+        for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
+        for (const { verdict, ended } of taps) metrics.tapped(verdict, ended);
+        if (taps.length > 0) errands.wake();
+      };
+      const onError = seldom((err) => logger.error({ err }, 'what the RCS platform told could not be acted on'));
+      return new CardEventPump({ decisions, maxBatch, onDecided, onError });
+    },
+  },
+  {
+    provide: WebhookServer,
+    inject: [GatewaySettings, CardStore, CardAnswers, DatabaseClock, CardEventPump, RcsMetrics, LOGGER],
+    useFactory: (
+      { httpHost: host, httpPort: port, rbmClientToken: clientToken }: GatewaySettings,
+      cards: CardStore,
+      answers: CardAnswers,
+      clock: DatabaseClock,
+      pump: CardEventPump,
+      metrics: RcsMetrics,
+      logger: Logger,
+    ) => {
+      const desk = new WebhookDesk({
+        clientToken,
+        recordOf: (event) => recordOf(event, { answers, clock }),
+        store: (events) => cards.storeEvents(events),
+        onStored: (ids) => pump.wake(ids),
+        onFate: (fate, kind) => metrics.received(fate, kind),
+        onError: seldom((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
+      });
+      return new WebhookServer({ host, port, take: (octets, signature) => desk.take(octets, signature) });
+    },
+  },
+  {
+    provide: CardsConsumer,
+    inject: [CardOffers, CardErrandPump, LOGGER],
+    useFactory: (offers: CardOffers, errands: CardErrandPump, logger: Logger) =>
+      new CardsConsumer(offers, errands, (err) => logger.debug({ err }, 'queue connection')),
+  },
+  {
+    provide: RcsService,
+    inject: [CardStore, CardPlatform, WebhookServer, CardsConsumer, CardOffers, CardErrandPump, CardEventPump],
+    useFactory: (
+      cards: CardStore,
+      platform: CardPlatform,
+      webhook: WebhookServer,
+      consumer: CardsConsumer,
+      offers: CardOffers,
+      errands: CardErrandPump,
+      events: CardEventPump,
+    ) => new RcsService({ cards, platform, webhook, consumer, offers, errands, events }),
+  },
+];

@@ -1,0 +1,54 @@
+import type { CardStore } from '@countersign/cards';
+import type { CardErrandPump } from './card-errand-pump.js';
+import type { CardEventPump } from './card-event-pump.js';
+import type { CardOffers } from './card-offers.js';
+import type { CardPlatform } from './card-platform.js';
+import type { CardsConsumer } from './cards.consumer.js';
+import type { WebhookServer } from './webhook.server.js';
+
+export interface RcsParts {
+  readonly cards: Pick<CardStore, 'drain'>;
+  readonly platform: Pick<CardPlatform, 'isSetUp' | 'stop'>;
+  readonly webhook: Pick<WebhookServer, 'listen' | 'close'>;
+  readonly consumer: Pick<CardsConsumer, 'stop'>;
+  readonly offers: Pick<CardOffers, 'stopClaiming' | 'drain'>;
+  readonly errands: Pick<CardErrandPump, 'start' | 'stopTaking' | 'drain'>;
+  readonly events: Pick<CardEventPump, 'start' | 'stop'>;
+}
+
+/** Everything of cards, as far as it is started and stopped. */
+export class RcsService {
+  constructor(private readonly parts: RcsParts) {}
+
+  async listen(): Promise<void> {
+    await this.parts.webhook.listen();
+  }
+
+  start(): void {
+    const { platform, errands, events } = this.parts;
+    events.start();
+    // Errands of cards are those of a gateway that can run them.
+    if (platform.isSetUp) errands.start();
+  }
+
+  /** No card is claimed and no errand taken from now on. The webhook goes on: cards that went out are answered. */
+  async stopSending(): Promise<void> {
+    const { consumer, offers, errands } = this.parts;
+    offers.stopClaiming();
+    await Promise.all([consumer.stop(), errands.stopTaking()]);
+  }
+
+  /** Resolves once what is on its way to the platform has arrived, and is recorded. */
+  async finishSending(): Promise<void> {
+    await Promise.all([this.parts.offers.drain(), this.parts.errands.drain()]);
+  }
+
+  /** Takes nothing more of the platform, and acts on what it took. */
+  async stop(): Promise<void> {
+    const { cards, platform, webhook, events } = this.parts;
+    await webhook.close();
+    await cards.drain();
+    await events.stop();
+    await platform.stop();
+  }
+}
