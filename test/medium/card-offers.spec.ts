@@ -1,0 +1,201 @@
+import type { NewCard, OfferResult } from '@countersign/cards';
+import type { Uuid } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AGENT, openCardRoom, type CardRoom } from '../support/card-room.js';
+
+const MINUTE_MS = 60_000;
+
+let room: CardRoom;
+
+beforeAll(async () => {
+  room = await openCardRoom();
+});
+afterAll(() => room.close());
+
+const offer = async (changes: Partial<NewCard> = {}): Promise<OfferResult> =>
+  room.cards.offer(await room.draftCard(changes));
+
+const refused = (because: string): unknown => ({ kind: 'refused', because });
+
+const recentOf = async (phone: string): Promise<Uuid[]> => {
+  const [row] = await room.database.query<{ recent: Uuid[] }>('SELECT recent FROM card_phones WHERE phone = $1', [
+    phone,
+  ]);
+  return row?.recent ?? [];
+};
+
+/** An id that was made so long ago. */
+const olderId = (ms: number): Uuid => {
+  const made = room.clock.newId();
+  const time = (room.clock.nowMs() - ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}${made.slice(13)}`;
+};
+
+describe('a card that is offered', () => {
+  it('waits for a gateway, copied as it was, its agent by its plain name', async () => {
+    const card = await room.draftCard({
+      agentId: `${AGENT}@rbm.goog`,
+      logoUrl: 'https://acme.example/l.png',
+      numberMatching: true,
+    });
+    expect(await room.cards.offer(card)).toEqual({ kind: 'offered' });
+    const [claimed] = await room.cards.claimOffers([card.id]);
+    const messageId = expect.stringMatching(/^[0-9a-f-]{14}5[0-9a-f-]+$/) as string;
+    expect(claimed).toEqual({ ...card, agentId: AGENT, messageId });
+  });
+
+  it('is the same as before when its request comes again: it counts nothing and is not sent again', async () => {
+    const card = await room.offered();
+    expect(await room.cards.offer(card)).toEqual({ kind: 'earlier', settledAs: null });
+    expect(await recentOf(card.phone)).toEqual([card.id]);
+    await room.cards.settle(card.id);
+    expect(await room.cards.offer(card)).toEqual({ kind: 'earlier', settledAs: 'sms_fallback' });
+  });
+
+  it('is offered once when its request comes twice at once, to two processes', async () => {
+    const card = await room.draftCard();
+    const results = await Promise.all([room.cards, room.otherCards()].map((cards) => cards.offer(card)));
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['earlier', 'offered']);
+  });
+
+  it('is refused while engineers hold cards back', async () => {
+    await room.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'cards'`);
+    try {
+      expect(await offer()).toEqual(refused('paused'));
+    } finally {
+      await room.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'cards'`);
+    }
+  });
+
+  it('is refused while its agent is suspended, until it is launched again', async () => {
+    const agentId = 'suspended_agent';
+    const card = await room.draftCard({ agentId });
+    const told = (launchState: string): Promise<unknown> =>
+      room.tell(room.eventOf(card, 'agent', { phone: null, messageId: null, launchState }));
+    await told('SUSPENDED');
+    expect(await offer({ agentId })).toEqual(refused('agent_suspended'));
+    // Another carrier's word of the same agent.
+    await told('PENDING');
+    expect(await offer({ agentId })).toEqual(refused('agent_suspended'));
+    await told('LAUNCHED');
+    expect(await offer({ agentId })).toEqual({ kind: 'offered' });
+  });
+
+  it('is refused where its phone asked this agent to stop, until it asks for cards again', async () => {
+    const card = await room.offered();
+    const { phone } = card;
+    await room.tell(room.eventOf(card, 'unsubscribed', { messageId: null }));
+    expect(await offer({ phone })).toEqual(refused('prefers_sms'));
+    expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
+    await room.tell(room.eventOf(card, 'subscribed', { messageId: null }));
+    expect(await offer({ phone })).toEqual({ kind: 'offered' });
+  });
+
+  it('is refused for a while where its agent could not reach the phone', async () => {
+    const { id, phone } = await room.offered();
+    await room.cards.claimOffers([id]);
+    await room.cards.recordOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
+    expect(await offer({ phone })).toEqual(refused('unreachable'));
+    expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
+    await room.database.query(`UPDATE card_recipients SET unreachable_at = now() - interval '301 s' WHERE phone = $1`, [
+      phone,
+    ]);
+    expect(await offer({ phone })).toEqual({ kind: 'offered' });
+  });
+});
+
+describe('against push-bombing', () => {
+  it('a phone gets three cards in ten minutes, of all accounts and agents together', async () => {
+    const phone = room.freshPhone();
+    await room.cards.offer(await room.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
+    for (const agentId of ['one_agent', 'two_agent', 'three_agent']) {
+      expect(await offer({ phone, agentId, accountId: room.clock.newId() })).toEqual({ kind: 'offered' });
+    }
+    expect(await offer({ phone })).toEqual(refused('too_many_cards'));
+    // The one of eleven minutes ago is forgotten.
+    expect(await recentOf(phone)).toHaveLength(3);
+  });
+
+  it('three are sent and no more however many ask at once, at two processes', async () => {
+    const phone = room.freshPhone();
+    const drafts = await Promise.all(Array.from({ length: 12 }, () => room.draftCard({ phone })));
+    const others = room.otherCards();
+    const results = await Promise.all(drafts.map((card, at) => (at % 2 === 0 ? room.cards : others).offer(card)));
+    expect(results.filter(({ kind }) => kind === 'offered')).toHaveLength(3);
+    expect(await recentOf(phone)).toHaveLength(3);
+  });
+
+  it('cards that never reached the phone do not count', async () => {
+    const phone = room.freshPhone();
+    const drafts = [await room.offered({ phone }), await room.offered({ phone }), await room.offered({ phone })];
+    const [withdrawn, unreachable, broken] = drafts.map(({ id }) => id);
+    if (withdrawn === undefined || unreachable === undefined || broken === undefined) throw new Error('three drafts');
+    expect(await room.cards.withdrawUnclaimed(withdrawn)).toBe('withdrawn');
+    await room.cards.claimOffers([unreachable, broken]);
+    await room.cards.recordOutcomes([
+      { id: unreachable, outcome: { kind: 'refused', because: 'HTTP 429' } },
+      { id: broken, outcome: { kind: 'unknown', because: 'time-out' } },
+    ]);
+    // What is unknown may have arrived.
+    expect(await recentOf(phone)).toEqual([broken]);
+  });
+
+  it('two denials within an hour keep cards of everyone away for an hour from the second', async () => {
+    const phone = room.freshPhone();
+    const deny = async (): Promise<void> => {
+      const card = await room.sent({ phone });
+      expect((await room.tell(room.tapOn(card, { kind: 'deny' }))).ended).toEqual([card.id]);
+    };
+    await deny();
+    const second = await room.sent({ phone });
+    await room.tell(room.tapOn(second, { kind: 'deny' }));
+    expect(await offer({ phone, agentId: 'another_agent' })).toEqual(refused('denied_before'));
+    const ago = (minutes: readonly number[]): Promise<unknown> =>
+      room.database.query(
+        `UPDATE card_phones SET recent = '{}', denials = ARRAY(SELECT now() - make_interval(mins => ago)
+         FROM unnest($2::int[]) AS ago) WHERE phone = $1`,
+        [phone, minutes],
+      );
+    await ago([118, 59]);
+    expect(await offer({ phone })).toEqual(refused('denied_before'));
+    await ago([119, 61]);
+    expect(await offer({ phone })).toEqual({ kind: 'offered' });
+    await ago([65, 1]);
+    expect(await offer({ phone })).toEqual({ kind: 'offered' });
+  });
+
+  it('the last two denials are kept, those of one moment too', async () => {
+    const phone = room.freshPhone();
+    const taps = [await room.sent({ phone }), await room.sent({ phone }), await room.sent({ phone })];
+    const { ended } = await room.tell(...taps.map((card) => room.tapOn(card, { kind: 'deny' })));
+    expect(ended).toHaveLength(3);
+    const more = await room.database.query<{ denials: Date[] }>('SELECT denials FROM card_phones WHERE phone = $1', [
+      phone,
+    ]);
+    expect(more[0]?.denials).toHaveLength(2);
+    expect(await offer({ phone })).toEqual(refused('denied_before'));
+  });
+});
+
+describe('what is known of phones', () => {
+  it('is forgotten a day after it last mattered, as many as asked for', async () => {
+    const cards = [await room.offered(), await room.offered(), await room.offered()];
+    const phones = cards.map(({ phone }) => phone);
+    await room.database.query(
+      `UPDATE card_phones SET changed_at = now() - interval '25 hours' WHERE phone = ANY ($1::text[])`,
+      [phones],
+    );
+    await room.database.query(
+      `INSERT INTO card_recipients (agent_id, phone, unreachable_at, prefers_sms_at)
+       SELECT 'old_agent', phone, now() - interval '25 hours', CASE WHEN phone = $2 THEN now() END
+       FROM unnest($1::text[]) AS phone`,
+      [phones, phones[0]],
+    );
+    expect([await room.cards.forgetStale(2), await room.cards.forgetStale(2), await room.cards.forgetStale(2)]).toEqual(
+      [2, 1, 0],
+    );
+    const left = await room.database.query(`SELECT phone FROM card_recipients WHERE agent_id = 'old_agent'`);
+    // That a phone asked to stop is not forgotten.
+    expect(left).toEqual([{ phone: phones[0] }]);
+  });
+});

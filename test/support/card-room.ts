@@ -1,0 +1,136 @@
+import {
+  CardAnswers,
+  CardStore,
+  messageIdOf,
+  newCardEventId,
+  type AppliedEvents,
+  type Card,
+  type CardRecord,
+  findCards,
+  type CardEventKind,
+  type CardStoreOptions,
+  type Choice,
+  type NewCard,
+  type NewCardEvent,
+} from '@countersign/cards';
+import type { Executor, Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { openSessionRoom, type SessionRoom, type SessionRoomOptions } from './session-room.js';
+
+export const AGENT = 'acme_agent';
+/** Names of events that the platform does not repeat. */
+let told = 0;
+
+/** What an event says beside its kind; the rest is true of the card. */
+export type EventChanges = Partial<NewCardEvent> & { readonly name?: string };
+
+/** A session room with cards. */
+export interface CardRoom extends SessionRoom {
+  readonly cards: CardStore;
+  readonly answers: CardAnswers;
+  readonly waiter: Uuid;
+  /** The same cards, as another process sees them. */
+  otherCards(options?: Partial<CardStoreOptions>): CardStore;
+  /** A phone that nobody has sent anything to. */
+  freshPhone(): string;
+  /** A new session as SMS, and the card that it would like to send. */
+  draftCard(changes?: Partial<NewCard>): Promise<NewCard>;
+  /** A card that waits for a gateway. */
+  offered(changes?: Partial<NewCard>): Promise<NewCard>;
+  /** A card that the platform has taken. */
+  sent(changes?: Partial<NewCard>): Promise<Card>;
+  eventOf(card: NewCard, kind: CardEventKind, changes?: EventChanges): NewCardEvent;
+  tapOn(card: NewCard, choice: Choice, changes?: EventChanges): NewCardEvent;
+  /** Stores events and does what a gateway does with those that are new. */
+  tell(...events: readonly NewCardEvent[]): Promise<Decided>;
+  /** Does what a gateway does with events that are stored. */
+  decide(ids: readonly Uuid[]): Promise<Decided>;
+  cardOf(id: Uuid): Promise<CardRecord | undefined>;
+  sessionOf(card: NewCard): Promise<Session | null>;
+  outcomesOf(events: readonly NewCardEvent[]): Promise<(string | null)[]>;
+}
+
+export interface Decided extends AppliedEvents {
+  readonly ended: readonly Uuid[];
+}
+
+export async function openCardRoom(options: SessionRoomOptions = {}): Promise<CardRoom> {
+  const room = await openSessionRoom(options);
+  const { database, clock, keys, account, brand } = room;
+  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 300 });
+  const waiter = clock.newId();
+  let phones = 0;
+  const freshPhone = (): string => `+1415556${String(phones++).padStart(4, '0')}`;
+  const draftCard = async (changes: Partial<NewCard> = {}): Promise<NewCard> => {
+    const phone = changes.phone ?? freshPhone();
+    const { id, expiresAt } = await room.sessions.create(room.draft({ phone }), changes.id);
+    const card = { id, accountId: account.id, brandId: brand.id, waiter, agentId: AGENT, phone, brandName: 'Acme' };
+    return { ...card, logoUrl: null, numberMatching: false, expiresAt, ...changes };
+  };
+  const offered = async (changes?: Partial<NewCard>): Promise<NewCard> => {
+    const card = await draftCard(changes);
+    const { kind } = await cards.offer(card);
+    if (kind !== 'offered') throw new Error(`the card was ${kind}`);
+    return card;
+  };
+  const decide = (ids: readonly Uuid[]): Promise<Decided> =>
+    database.transaction((tx) => decideIn(tx, room, cards, ids));
+  const eventOf = (card: NewCard, kind: CardEventKind, { name, ...changes }: EventChanges = {}): NewCardEvent => {
+    const occurredAt = changes.occurredAt ?? new Date(clock.nowMs());
+    told += 1;
+    const id = newCardEventId(occurredAt.getTime(), name ?? `event ${told}`, clock);
+    const { agentId, phone } = card;
+    const messageId = kind === 'tap' ? null : messageIdOf(card.id, 'card');
+    return { id, kind, agentId, phone, messageId, cardId: null, choice: null, occurredAt, ...changes };
+  };
+  return {
+    ...room,
+    cards,
+    answers: new CardAnswers(keys),
+    waiter,
+    otherCards: (other = {}) => new CardStore({ database, clock, keys, ...other }),
+    freshPhone,
+    draftCard,
+    offered,
+    sent: async (changes) => {
+      const { id } = await offered(changes);
+      const [card] = await cards.claimOffers([id]);
+      if (card === undefined) throw new Error('the card was not claimed');
+      await cards.recordOutcomes([{ id, outcome: { kind: 'sent' } }]);
+      return card;
+    },
+    eventOf,
+    tapOn: (card, choice, changes) => eventOf(card, 'tap', { cardId: card.id, choice, ...changes }),
+    tell: async (...events) => decide(await cards.storeEvents(events)),
+    decide,
+    cardOf: async (id) => (await findCards(database, [id])).get(id),
+    sessionOf: ({ accountId, id }) => room.sessions.find(accountId, id),
+    outcomesOf: async (events) => {
+      const rows = await database.query<{ id: Uuid; outcome: string | null }>(
+        'SELECT id, outcome FROM card_events WHERE id = ANY ($1::uuid[])',
+        [events.map(({ id }) => id)],
+      );
+      return events.map(({ id }) => rows.find((row) => row.id === id)?.outcome ?? null);
+    },
+    close: async () => {
+      await cards.drain();
+      await room.close();
+    },
+  };
+}
+
+async function decideIn(tx: Executor, room: SessionRoom, cards: CardStore, ids: readonly Uuid[]): Promise<Decided> {
+  const applied = await cards.applyEvents(tx, await cards.takeEvents(tx, ids));
+  await room.sessions.chooseRcs(tx, applied.chosen);
+  const ended: Uuid[] = [];
+  for (const verdict of ['approve', 'deny'] as const) {
+    const ofVerdict = applied.taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);
+    const cause =
+      verdict === 'approve'
+        ? ({ trigger: 'approve', approvedBy: 'rcs' } as const)
+        : ({ trigger: 'deny', approvedBy: null } as const);
+    ended.push(...(await room.sessions.decide(tx, { ids: ofVerdict, ...cause })).ended);
+  }
+  await cards.noteEnded(tx, applied.taps, ended);
+  return { ...applied, ended };
+}
