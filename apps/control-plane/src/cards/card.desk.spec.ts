@@ -1,0 +1,323 @@
+import type { Brand } from '@countersign/accounts';
+import { cardTopic, type CardNews, type OfferResult, type SettledAs, type Withdrawal } from '@countersign/cards';
+import type { MessageHandler } from '@countersign/bus';
+import { DatabaseUnavailable, DataError } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Patience } from '../http/patience.decorator.js';
+import { CardDesk, type CardEnd } from './card.desk.js';
+
+const ID = '018f0000-0000-7000-8000-000000000001';
+const WAITER = '018f0000-0000-7000-8000-0000000000aa';
+const T_MS = 3_000;
+const STARTED_AT = Date.UTC(2026, 0, 15, 10);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+const BRAND: Brand = {
+  id: '018f0000-0000-7000-8000-000000000002',
+  accountId: '018f0000-0000-7000-8000-000000000003',
+  name: 'Acme',
+  slug: 'ACME',
+  instruction: 'Send this message.',
+  logoUrl: null,
+  rcsAgentId: 'acme_agent',
+  rcsNumberMatching: true,
+  senderId: null,
+  domain: null,
+  entropyKeyVersion: 1,
+  active: true,
+};
+
+const sessionOf = (ttlSeconds: number): Session => ({
+  id: ID,
+  accountId: BRAND.accountId,
+  brandId: BRAND.id,
+  phone: '+14155552671',
+  country: 'US',
+  test: false,
+  status: 'pending',
+  channel: 'sms_fallback',
+  clientChallenge: 'ab'.repeat(32),
+  brandSlug: 'ACME',
+  brandName: 'Acme',
+  otpSender: null,
+  otpDomain: null,
+  instruction: 'Send this message.',
+  inboundNumber: '+14155550100',
+  webhookUrl: null,
+  allowSmsOtp: true,
+  metadata: [],
+  entropyKeyVersion: 1,
+  createdAt: new Date(STARTED_AT),
+  expiresAt: new Date(STARTED_AT + ttlSeconds * 1000),
+  endedAt: null,
+});
+
+/** What the rows say when they are asked; `never` does not answer. */
+interface Rows {
+  readonly offer?: OfferResult | Error | 'never';
+  readonly withdraw?: Withdrawal | Error;
+  readonly settle?: SettledAs | Error;
+  /** The state of the card's row. */
+  readonly state?: string;
+  readonly brand?: Partial<Brand>;
+  readonly ttlSeconds?: number;
+  readonly deliveryWaitMs?: number;
+}
+
+const answering = <T>(answer: T | Error): Promise<T> =>
+  answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+
+/** A desk whose card was just asked for, and all that was asked of the rows, in order. */
+function sending(rows: Rows = {}) {
+  const asked: string[] = [];
+  const errors: unknown[] = [];
+  const ends: CardEnd[] = [];
+  let held = 0;
+  let hear: MessageHandler = () => undefined;
+  const ask = <T>(name: string, answer: T | Error): Promise<T> => {
+    asked.push(name);
+    return answering(answer);
+  };
+  const { offer = { kind: 'offered' }, withdraw = 'withdrawn', settle = 'sms_fallback', state = 'unknown' } = rows;
+  const desk = new CardDesk({
+    store: {
+      offer: () => (offer === 'never' ? new Promise(() => undefined) : ask('offer', offer)),
+      withdrawUnclaimed: () => ask('withdraw', withdraw),
+      settle: () => ask('settle', settle),
+    },
+    answers: { matchCodeOf: () => '42' },
+    database: { query: <Row>() => ask('read', [{ id: ID, state } as Row]) },
+    bus: {
+      subscribe: (topic, handler) => {
+        asked.push(topic);
+        hear = handler;
+        return { ready: Promise.resolve(), close: () => undefined };
+      },
+    },
+    waiter: WAITER,
+    deliveryWaitMs: rows.deliveryWaitMs ?? T_MS,
+    nowMs: () => STARTED_AT,
+    ring: (ids) => void asked.push(`ring ${ids.join()}`),
+    onEnd: (end) => void ends.push(end),
+    onError: (error) => void errors.push(error),
+  });
+  const patience: Patience = async (_mostMs, wait) => {
+    held++;
+    try {
+      return await wait();
+    } finally {
+      held--;
+    }
+  };
+  const decided = desk.send(sessionOf(rows.ttlSeconds ?? 90), { ...BRAND, ...rows.brand }, patience);
+  const settled = decided.then(
+    () => true,
+    () => true,
+  );
+  return {
+    desk,
+    asked,
+    errors,
+    ends,
+    decided,
+    isHeld: () => held > 0,
+    isDecided: () => Promise.race([settled, Promise.resolve(false)]),
+    after: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+    tell: (...news: CardNews['news'][]) => {
+      const payload = news.map((word) => ({ id: ID, news: word }));
+      const octets = Buffer.from(JSON.stringify(payload));
+      hear({ topic: cardTopic(WAITER), octets, json: () => payload });
+    },
+  };
+}
+
+const FALLBACK = { channel: 'sms_fallback', matchCode: null };
+
+describe('a session gets no card', () => {
+  it.each<[string, Rows]>([
+    ['when its brand has no agent', { brand: { rcsAgentId: null } }],
+    ['when it ends before the platform would stop delivering', { ttlSeconds: 9 }],
+  ])('%s', async (_, rows) => {
+    const { decided, asked } = sending(rows);
+    expect(await decided).toEqual(FALLBACK);
+    expect(asked).toEqual([cardTopic(WAITER)]);
+  });
+
+  it.each(['too_many_cards', 'denied_before', 'agent_suspended', 'prefers_sms', 'unreachable', 'paused'] as const)(
+    'that is refused beforehand: %s',
+    async (because) => {
+      const { decided, asked, ends } = sending({ offer: { kind: 'refused', because } });
+      expect(await decided).toEqual(FALLBACK);
+      expect(asked.slice(1)).toEqual(['offer']);
+      expect(ends).toEqual([because]);
+    },
+  );
+
+  it('when the offer fails, which is reported', async () => {
+    const away = new DatabaseUnavailable('away');
+    const { decided, errors, ends } = sending({ offer: away });
+    expect(await decided).toEqual(FALLBACK);
+    expect([errors, ends]).toEqual([[away], ['failed']]);
+  });
+
+  it('when the offer is not written in time, and then nobody is rung for', async () => {
+    const { decided, asked, after, ends } = sending({ offer: 'never' });
+    await after(300);
+    expect(await decided).toEqual(FALLBACK);
+    expect(asked.slice(1)).toEqual([]);
+    expect(ends).toEqual(['failed']);
+  });
+});
+
+describe('a create whose card is offered', () => {
+  it('rings for it and is held', async () => {
+    const { asked, after, isHeld, isDecided } = sending();
+    await after(399);
+    expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`]);
+    expect([isHeld(), await isDecided()]).toEqual([true, false]);
+  });
+
+  it('takes it back when no gateway has taken it', async () => {
+    const { decided, asked, after, ends } = sending();
+    await after(400);
+    expect(await decided).toEqual(FALLBACK);
+    expect(asked.slice(3)).toEqual(['withdraw']);
+    expect(ends).toEqual(['not_taken']);
+  });
+
+  it('is rcs at once when it hears so', async () => {
+    const { decided, asked, after, tell } = sending();
+    await after(20);
+    tell('sent', 'rcs');
+    expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
+    expect(asked.slice(3)).toEqual([]);
+  });
+
+  it('falls back at once when the card was refused', async () => {
+    const { decided, after, tell, ends } = sending({ state: 'refused' });
+    await after(20);
+    tell('sms_fallback');
+    expect(await decided).toEqual(FALLBACK);
+    expect(ends).toEqual(['not_sent']);
+  });
+
+  it('shows the number where the platform did not answer: the card may come yet', async () => {
+    const { decided, after, tell } = sending({ state: 'unknown' });
+    await after(20);
+    tell('sms_fallback');
+    expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
+  });
+
+  it('shows no number without number matching', async () => {
+    const { decided, after, tell } = sending({ brand: { rcsNumberMatching: false } });
+    await after(20);
+    tell('rcs');
+    expect(await decided).toEqual({ channel: 'rcs', matchCode: null });
+  });
+
+  it('waits T for its delivery from the moment at which it was sent, and then settles', async () => {
+    const { decided, asked, after, tell, isDecided, ends } = sending();
+    await after(350);
+    tell('sent');
+    await after(T_MS - 1);
+    expect(await isDecided()).toBe(false);
+    await after(1);
+    expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
+    expect(asked.slice(3)).toEqual(['settle']);
+    expect(ends).toEqual(['not_delivered']);
+  });
+
+  it('is rcs when the row says so at the last moment', async () => {
+    const { decided, after, tell } = sending({ settle: 'rcs' });
+    await after(10);
+    tell('sent');
+    await after(T_MS);
+    expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
+  });
+
+  it('waits for a quarter of its session at most', async () => {
+    const { decided, after, tell, isDecided } = sending({ ttlSeconds: 30, deliveryWaitMs: 8_000 });
+    tell('sent');
+    await after(7_499);
+    expect(await isDecided()).toBe(false);
+    await after(1);
+    expect(await decided).toMatchObject({ channel: 'sms_fallback' });
+  });
+
+  it('settles at once after the send when it shall not wait', async () => {
+    const { decided, asked, after, tell } = sending({ deliveryWaitMs: 0 });
+    await after(10);
+    tell('sent');
+    await decided;
+    expect(asked.slice(3)).toEqual(['settle']);
+  });
+});
+
+describe('a create that hears nothing', () => {
+  it('goes on waiting for a card that a gateway took, until a send is over', async () => {
+    const { decided, asked, after, isDecided } = sending({ withdraw: 'claimed' });
+    await after(400 + 1_500 + 249);
+    expect([asked.slice(3), await isDecided()]).toEqual([['withdraw'], false]);
+    await after(1);
+    expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
+    expect(asked.slice(3)).toEqual(['withdraw', 'settle']);
+  });
+
+  it('hears late as well as in time', async () => {
+    const { decided, after, tell } = sending({ withdraw: 'claimed' });
+    await after(1_000);
+    tell('sent');
+    await after(2_000);
+    tell('rcs');
+    expect(await decided).toMatchObject({ channel: 'rcs' });
+  });
+
+  it.each<SettledAs>(['rcs', 'sms_fallback'])('believes the row: %s', async (withdraw) => {
+    const { decided, after } = sending({ withdraw });
+    await after(400);
+    expect(await decided).toMatchObject({ channel: withdraw });
+  });
+});
+
+describe('the card of an earlier attempt', () => {
+  it.each<[SettledAs | null, string[]]>([
+    ['rcs', []],
+    ['sms_fallback', []],
+    [null, ['settle']],
+  ])('that was settled as %s is not sent again', async (settledAs, more) => {
+    const { decided, asked } = sending({ offer: { kind: 'earlier', settledAs }, state: 'sent' });
+    expect(await decided).toEqual({ channel: settledAs ?? 'sms_fallback', matchCode: '42' });
+    expect(asked.slice(1).filter((each) => each !== 'read')).toEqual(['offer', ...more]);
+  });
+});
+
+describe('when the row cannot be asked', () => {
+  it('for want of a database, there is no answer that could be untrue', async () => {
+    const away = new DatabaseUnavailable('away');
+    const { decided, after } = sending({ withdraw: away });
+    const refused = expect(decided).rejects.toBe(away);
+    await after(400);
+    await refused;
+  });
+
+  it('for any other reason, the create goes on without a card', async () => {
+    const broken = new DataError('broken', '42P01', null);
+    const { decided, after, tell, errors } = sending({ settle: broken });
+    tell('sent');
+    await after(T_MS);
+    expect(await decided).toEqual(FALLBACK);
+    expect(errors).toEqual([broken]);
+  });
+});
+
+it('a process that stops lets no create wait any longer', async () => {
+  const { desk, decided, asked, after } = sending({ withdraw: 'claimed' });
+  await after(10);
+  expect(desk.waiting).toBe(1);
+  desk.stop();
+  expect(await decided).toMatchObject({ channel: 'sms_fallback' });
+  expect([asked.slice(3, 5), desk.waiting]).toEqual([['withdraw', 'settle'], 0]);
+});
