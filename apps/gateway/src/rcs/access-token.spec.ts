@@ -27,7 +27,10 @@ async function endpoint(handler: Handler) {
   const tokenUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
   const dispatcher = new Agent();
   ends.push(() => dispatcher.destroy());
-  ends.push(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())));
+  ends.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   const faults: string[] = [];
   const time = { ms: 0 };
   const tokens = new AccessTokens({
@@ -101,8 +104,8 @@ describe('an access token', () => {
   it('that is not granted is asked for again after a pause that grows, and told of each time', async () => {
     let broken = true;
     const { tokens, asked, faults, time } = await endpoint((response, times) => {
-      if (!broken) return granting(3_600)(response, times);
-      response.writeHead(400).end('{"error":"invalid_grant","error_description":"Invalid JWT Signature."}');
+      if (!broken) granting(3_600)(response, times);
+      else response.writeHead(400).end('{"error":"invalid_grant","error_description":"Invalid JWT Signature."}');
     });
     const fault = 'the token endpoint answered 400 invalid_grant';
     expect(await Promise.all([tokens.get(), tokens.get()])).toEqual([{ fault }, { fault }]);
