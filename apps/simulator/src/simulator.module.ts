@@ -1,15 +1,30 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { FeedController } from './feed/feed.controller.js';
+import { PhoneFeed } from './feed/phone-feed.js';
 import { HealthController } from './http/health.controller.js';
+import { RbmAdminController } from './rbm/rbm-admin.controller.js';
+import { RbmController } from './rbm/rbm.controller.js';
+import { RbmService } from './rbm/rbm.service.js';
 import { SmscController } from './smsc/smsc.controller.js';
 import { SmscServer } from './smsc/smsc.server.js';
 
+export interface SimulatorParts {
+  readonly smsc: SmscServer;
+  readonly rbm: RbmService;
+  readonly feed: PhoneFeed;
+}
+
 @Module({})
 export class SimulatorModule {
-  static register(smsc: SmscServer): DynamicModule {
+  static register({ smsc, rbm, feed }: SimulatorParts): DynamicModule {
     return {
       module: SimulatorModule,
-      controllers: [HealthController, SmscController],
-      providers: [{ provide: SmscServer, useValue: smsc }],
+      controllers: [HealthController, SmscController, RbmAdminController, RbmController, FeedController],
+      providers: [
+        { provide: SmscServer, useValue: smsc },
+        { provide: RbmService, useValue: rbm },
+        { provide: PhoneFeed, useValue: feed },
+      ],
     };
   }
 }

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RpcRefusal } from '../rbm/rpc-refusal.js';
 import { Refusal } from './refusal.js';
 
 const CODES: Readonly<Record<number, string>> = {
@@ -10,14 +11,29 @@ const CODES: Readonly<Record<number, string>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-/** Every error of the simulator's HTTP side in one shape. */
+/** Where the RBM service is played: its errors have the form that its callers know. */
+const RPC_PATHS = '/v1/';
+
+/** Every error of the simulator's HTTP side in one shape, those of the RBM service in theirs. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const reply = http.getResponse<FastifyReply>();
+    if (http.getRequest<FastifyRequest>().url.startsWith(RPC_PATHS)) {
+      const { code, body } = asRpcRefusal(error);
+      void reply.status(code).send(body);
+      return;
+    }
     const { status, code, message, field } = asRefusal(error);
-    const body = { error: { code, message, ...(field === undefined ? {} : { field }) } };
-    void host.switchToHttp().getResponse<FastifyReply>().status(status).send(body);
+    void reply.status(status).send({ error: { code, message, ...(field === undefined ? {} : { field }) } });
   }
+}
+
+function asRpcRefusal(error: unknown): RpcRefusal {
+  if (error instanceof RpcRefusal) return error;
+  const { status, message } = asRefusal(error);
+  return new RpcRefusal(status, message);
 }
 
 function asRefusal(error: unknown): Refusal {

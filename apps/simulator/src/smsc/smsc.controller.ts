@@ -1,4 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Put, Query } from '@nestjs/common';
+import { PhoneFeed } from '../feed/phone-feed.js';
+import { sentItem } from '../feed/sms-items.js';
 import { Refusal } from '../http/refusal.js';
 import { parseAddress, type SmscAddress } from './address.js';
 import type { SmscFaults } from './fault-switches.js';
@@ -12,16 +14,23 @@ type SmscView = SmscFaults & { readonly dropLink: false; readonly links: LinkVie
 /** The control surface of the carrier (contract, the carrier simulator). */
 @Controller('_admin')
 export class SmscController {
-  constructor(@Inject(SmscServer) private readonly smsc: SmscServer) {}
+  constructor(
+    @Inject(SmscServer) private readonly smsc: SmscServer,
+    @Inject(PhoneFeed) private readonly feed: PhoneFeed,
+  ) {}
 
   /** An SMS from a phone to the service. */
   @Post('sms')
   @HttpCode(200)
   async send(@Body() { from, to, text }: SendSms): Promise<{ commandStatus: number }> {
     const [source, destination] = [addressOf('from', from), addressOf('to', to)];
+    const show = (commandStatus: number | null): void => this.feed.show(sentItem(from, to, text, commandStatus));
     try {
-      return { commandStatus: await this.smsc.sendMo(source, destination, text) };
+      const commandStatus = await this.smsc.sendMo(source, destination, text);
+      show(commandStatus);
+      return { commandStatus };
     } catch (error) {
+      show(null);
       throw refusalOf(error);
     }
   }

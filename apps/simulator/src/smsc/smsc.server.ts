@@ -22,6 +22,8 @@ export interface SmscOptions {
   readonly systemId: string;
   readonly password: string;
   readonly log: (message: string) => void;
+  /** Told of every SMS that reaches a phone. */
+  readonly onReceived?: (sms: ReceivedSms) => void;
   readonly limits?: LinkLimits;
 }
 
@@ -148,7 +150,9 @@ export class SmscServer {
       return;
     }
     const message = submittedMessage(pdu);
-    this.mailbox.add(received(message, pdu.data_coding ?? 0));
+    const sms = received(message, pdu.data_coding ?? 0);
+    this.mailbox.add(sms);
+    this.options.onReceived?.(sms);
     const respond = (): void => {
       if (!this.switches.current.muteSubmit) link.answer(pdu, { message_id: message.messageId });
     };

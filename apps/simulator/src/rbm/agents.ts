@@ -1,0 +1,29 @@
+import type { AgentBrand } from '../feed/phone-item.js';
+
+const DOMAIN = '@rbm.goog';
+const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
+
+/** What agents have registered with the platform. */
+const REGISTERED: ReadonlyMap<string, Omit<AgentBrand, 'agentId'>> = new Map([
+  ['countersign_demo', { name: 'Acme', logoUrl: '/phone/media/acme.svg', verified: true }],
+]);
+
+/** Pictures that the platform has fetched, by where it fetched them: it shows its own copy of them. */
+const FETCHED: ReadonlyMap<string, string> = new Map([['https://acme.example/logo.png', '/phone/media/acme.svg']]);
+
+/** `acme` of `acme` and of `acme@rbm.goog`; null when it is no agent's id. */
+export function agentIdOf(text: unknown): string | null {
+  if (typeof text !== 'string') return null;
+  const id = text.endsWith(DOMAIN) ? text.slice(0, -DOMAIN.length) : text;
+  return AGENT_ID.test(id) ? id : null;
+}
+
+/** As events name it. */
+export const agentAddress = (agentId: string): string => `${agentId}${DOMAIN}`;
+
+export function agentBrand(agentId: string): AgentBrand {
+  const registered = REGISTERED.get(agentId) ?? { name: agentId, logoUrl: null, verified: true };
+  return { agentId, ...registered };
+}
+
+export const pictureOf = (fileUrl: string): string => FETCHED.get(fileUrl) ?? fileUrl;

@@ -1,0 +1,212 @@
+import type { PhoneItem, PhoneView } from '../feed/phone-item.js';
+import { type AgentMessage, type Fields, readAgentMessage } from './agent-message.js';
+import type { Clock } from './clock.js';
+import { callOff, itemOf, type KeptMessage, MessageShelf } from './kept-message.js';
+import type { PhoneBook, PhoneProfile } from './phone-profile.js';
+import { deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
+import type { RbmSwitches } from './rbm-switches.js';
+import { RpcRefusal, unreachable } from './rpc-refusal.js';
+
+const MOST_MESSAGES = 20_000;
+
+export interface PlatformParts {
+  readonly clock: Clock;
+  readonly phones: PhoneBook;
+  readonly switches: RbmSwitches;
+  /** The agent's webhook. */
+  readonly tell: (event: RbmEvent) => void;
+  /** The phone's screen. */
+  readonly screen: { show(item: PhoneItem): void; showPhone(view: PhoneView): void };
+  readonly mostMessages?: number;
+}
+
+/** A message on its way in. */
+export interface Send {
+  readonly agentId: string;
+  readonly phone: string;
+  readonly messageId: string;
+  readonly body: unknown;
+}
+
+/** What a send is answered with, and whether it is answered at all. */
+export interface Taken {
+  readonly resource: Fields;
+  readonly mute: boolean;
+}
+
+export type TapResult = 'tapped' | 'unknown_message' | 'not_on_phone' | 'no_such_suggestion';
+
+/**
+ * The RBM platform with the phones behind it, in memory: waiting → delivered → read → tapped, waiting → revoked, waiting →
+ * expired. Throws RpcRefusal where the service would refuse.
+ */
+export class RbmPlatform {
+  readonly #messages: MessageShelf;
+  readonly #suspended = new Set<string>();
+
+  constructor(private readonly parts: PlatformParts) {
+    this.#messages = new MessageShelf(parts.mostMessages ?? MOST_MESSAGES);
+  }
+
+  send({ agentId, phone, messageId, body }: Send): Taken {
+    const { clock, phones, switches } = this.parts;
+    const message = readAgentMessage(body, clock.nowMs());
+    const { duplicateIdStatus, sendStatus, muteSend } = switches.current;
+    const first = this.#messages.find(agentId, messageId);
+    if (first !== undefined) {
+      if (duplicateIdStatus === 409) throw new RpcRefusal(409, 'Requested entity already exists.');
+      return { resource: resourceOf(first), mute: muteSend };
+    }
+    const behaviour = phones.behaviourOf(phone);
+    const status = sendStatus ?? behaviour.sendStatus;
+    if (status !== null) throw new RpcRefusal(status, 'The simulator was told to answer so.');
+    if (!behaviour.profile.reachable || this.#suspended.has(agentId)) throw unreachable();
+    const kept = this.#keep({ agentId, phone, messageId }, message);
+    return { resource: resourceOf(kept), mute: muteSend || behaviour.muteSend };
+  }
+
+  /** Takes back what has not reached the phone. What has, or never was, is answered as the mode has it. */
+  revoke(agentId: string, phone: string, messageId: string): void {
+    const kept = this.#messages.find(agentId, messageId);
+    const { revokeMode } = this.parts.switches.current;
+    if (kept?.phone !== phone || kept.state !== 'waiting') {
+      if (revokeMode === 'strict') throw new RpcRefusal(404, 'Requested entity was not found.');
+      return;
+    }
+    if (this.parts.phones.profileOf(phone).deliverAnyway) this.#later(kept, 0, () => this.#deliver(kept));
+    else this.#end(kept, 'revoked');
+  }
+
+  /** The person's finger. */
+  tap(messageId: string, index: number): TapResult {
+    const kept = this.#messages.findById(messageId);
+    return kept === undefined ? 'unknown_message' : this.#tap(kept, index);
+  }
+
+  /** The person's eye. */
+  read(messageId: string): Exclude<TapResult, 'no_such_suggestion' | 'tapped'> | 'read' {
+    const kept = this.#messages.findById(messageId);
+    if (kept === undefined) return 'unknown_message';
+    if (!this.#isOnPhone(kept)) return 'not_on_phone';
+    this.#read(kept);
+    return 'read';
+  }
+
+  setPhone(phone: string, changes: Partial<PhoneProfile>): PhoneView {
+    const view = { phone, ...this.parts.phones.set(phone, changes) };
+    this.parts.screen.showPhone(view);
+    for (const kept of this.#messages.waitingFor(phone)) this.#schedule(kept);
+    return view;
+  }
+
+  suspend(agentId: string, isSuspended: boolean): void {
+    if (isSuspended) this.#suspended.add(agentId);
+    else this.#suspended.delete(agentId);
+  }
+
+  /** Oldest first. */
+  list(phone: string | undefined): KeptMessage[] {
+    return this.#messages.list(phone);
+  }
+
+  #keep(name: Pick<KeptMessage, 'agentId' | 'phone' | 'messageId'>, message: AgentMessage): KeptMessage {
+    const kept: KeptMessage = {
+      ...name,
+      message,
+      sentAtMs: this.parts.clock.nowMs(),
+      state: 'waiting',
+      deliveredAtMs: null,
+      tapped: null,
+      timers: new Set(),
+    };
+    this.#messages.add(kept);
+    this.parts.screen.show(itemOf(kept));
+    this.#schedule(kept);
+    return kept;
+  }
+
+  /** Plans what becomes of a waiting message by itself: its delivery, when the phone is there, and its expiry. */
+  #schedule(kept: KeptMessage): void {
+    callOff(kept);
+    const { reachable, online, deliverAfterMs } = this.parts.phones.profileOf(kept.phone);
+    if (reachable && online) this.#later(kept, deliverAfterMs, () => this.#deliver(kept));
+    const { expiresAtMs } = kept.message;
+    if (expiresAtMs !== null) this.#later(kept, expiresAtMs - this.parts.clock.nowMs(), () => this.#expire(kept));
+  }
+
+  #deliver(kept: KeptMessage): void {
+    if (kept.state !== 'waiting') return;
+    const { profile, bothEvents } = this.parts.phones.behaviourOf(kept.phone);
+    this.#end(kept, 'delivered');
+    if (bothEvents) this.parts.tell(expiryEvent(this.#about(kept)));
+    this.parts.tell(deliveryEvent(this.#about(kept), 'DELIVERED'));
+    const { autoTap, tapAfterMs } = profile;
+    if (autoTap === null) return;
+    const index = autoTap === 'approve' ? 0 : kept.message.suggestions.length - 1;
+    this.#later(kept, tapAfterMs, () => void this.#tap(kept, index));
+  }
+
+  #expire(kept: KeptMessage): void {
+    if (kept.state !== 'waiting') return;
+    this.#end(kept, 'expired');
+    this.parts.tell(expiryEvent(this.#about(kept)));
+  }
+
+  #tap(kept: KeptMessage, index: number): TapResult {
+    if (!this.#isOnPhone(kept)) return 'not_on_phone';
+    const suggestion = kept.message.suggestions[index];
+    if (suggestion === undefined) return 'no_such_suggestion';
+    this.#read(kept);
+    kept.state = 'tapped';
+    kept.tapped = index;
+    this.parts.screen.show(itemOf(kept));
+    this.parts.tell(tapEvent(this.#about(kept), suggestion));
+    return 'tapped';
+  }
+
+  /** It waits no longer. */
+  #end(kept: KeptMessage, state: 'delivered' | 'revoked' | 'expired'): void {
+    callOff(kept);
+    this.#messages.settle(kept);
+    kept.state = state;
+    if (state === 'delivered') kept.deliveredAtMs = this.parts.clock.nowMs();
+    this.parts.screen.show(itemOf(kept));
+  }
+
+  #read(kept: KeptMessage): void {
+    if (kept.state !== 'delivered') return;
+    kept.state = 'read';
+    this.parts.screen.show(itemOf(kept));
+    this.parts.tell(deliveryEvent(this.#about(kept), 'READ'));
+  }
+
+  /** A phone to which revokes come too late has had the message all along. */
+  #isOnPhone(kept: KeptMessage): boolean {
+    const isTooLate = this.parts.phones.profileOf(kept.phone).deliverAnyway;
+    if (isTooLate && kept.state === 'revoked') kept.state = 'waiting';
+    if (isTooLate) this.#deliver(kept);
+    return kept.state === 'delivered' || kept.state === 'read' || kept.state === 'tapped';
+  }
+
+  #later(kept: KeptMessage, ms: number, what: () => void): void {
+    const cancel = this.parts.clock.after(ms, () => {
+      kept.timers.delete(cancel);
+      what();
+    });
+    kept.timers.add(cancel);
+  }
+
+  #about({ agentId, phone, messageId }: KeptMessage): Parameters<typeof expiryEvent>[0] {
+    return { agentId, phone, messageId, atMs: this.parts.clock.nowMs() };
+  }
+}
+
+function resourceOf({ phone, messageId, message, sentAtMs }: KeptMessage): Fields {
+  const { expiresAtMs } = message;
+  return {
+    ...message.echo,
+    name: `phones/${phone}/agentMessages/${messageId}`,
+    sendTime: new Date(sentAtMs).toISOString(),
+    ...(expiresAtMs === null ? {} : { expireTime: new Date(expiresAtMs).toISOString() }),
+  };
+}

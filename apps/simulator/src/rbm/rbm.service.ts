@@ -1,0 +1,94 @@
+import type { PhoneFeed } from '../feed/phone-feed.js';
+import type { ReplyItem } from '../feed/phone-item.js';
+import { agentBrand } from './agents.js';
+import type { Clock } from './clock.js';
+import type { PhoneBook } from './phone-profile.js';
+import { launchEvent, type LaunchState, loneEvent, type LoneUserEvent, textEvent } from './rbm-event.js';
+import { RbmPlatform } from './rbm-platform.js';
+import { type RbmFaults, RbmSwitches } from './rbm-switches.js';
+import { type ServiceAccount, TokenDesk } from './token-desk.js';
+import { WebhookSender } from './webhook-sender.js';
+
+export interface RbmOptions {
+  readonly clock: Clock;
+  /** Null: nobody gets a token. */
+  readonly account: ServiceAccount | null;
+  readonly clientToken: string | null;
+  readonly webhookUrl: string | null;
+  readonly phones: PhoneBook;
+  readonly feed: PhoneFeed;
+  readonly log: (message: string) => void;
+}
+
+/** Words that a person ends and begins a conversation with. The platform tells what they do beside the text itself. */
+const WORDS: ReadonlyMap<string, LoneUserEvent> = new Map([
+  ['STOP', 'UNSUBSCRIBE'],
+  ['BAJA', 'UNSUBSCRIBE'],
+  ['PARAR', 'UNSUBSCRIBE'],
+  ['START', 'SUBSCRIBE'],
+]);
+
+/** The RBM service: its switches, tokens, messages and webhooks. */
+export class RbmService {
+  readonly switches: RbmSwitches;
+  readonly tokens: TokenDesk;
+  readonly platform: RbmPlatform;
+  readonly webhook: WebhookSender;
+  readonly #launchStates = new Map<string, LaunchState>();
+  #replies = 0;
+
+  constructor(private readonly options: RbmOptions) {
+    const { clock, clientToken, phones, feed, log } = options;
+    this.switches = new RbmSwitches({ webhookUrl: options.webhookUrl });
+    this.tokens = new TokenDesk(options.account, clock);
+    this.webhook = new WebhookSender({ clock, clientToken, switches: this.switches, log });
+    this.platform = new RbmPlatform({
+      clock,
+      phones,
+      switches: this.switches,
+      screen: feed,
+      tell: (event) => this.webhook.tell(event),
+    });
+  }
+
+  get phones(): PhoneBook {
+    return this.options.phones;
+  }
+
+  /** A new webhook is asked to show that it knows the client token. */
+  set(changes: Partial<RbmFaults>): void {
+    const before = this.switches.current.webhookUrl;
+    this.switches.set(changes);
+    if (this.switches.current.webhookUrl !== before) this.webhook.register();
+  }
+
+  /** A person writes to an agent. */
+  reply(agentId: string, phone: string, text: string): void {
+    const atMs = this.options.clock.nowMs();
+    this.#replies += 1;
+    const item: ReplyItem = {
+      kind: 'reply',
+      id: `reply-${this.#replies}`,
+      phone,
+      at: new Date(atMs).toISOString(),
+      agent: agentBrand(agentId),
+      text,
+    };
+    this.options.feed.show(item);
+    this.webhook.tell(textEvent({ agentId, phone, atMs }, text));
+    const meaning = WORDS.get(text.trim().toUpperCase());
+    if (meaning !== undefined) this.tellLone(agentId, phone, meaning);
+  }
+
+  tellLone(agentId: string, phone: string, type: LoneUserEvent): void {
+    this.webhook.tell(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
+  }
+
+  /** An agent that is not launched reaches nobody. */
+  tellLaunch(agentId: string, state: LaunchState): void {
+    const old = this.#launchStates.get(agentId) ?? 'LAUNCHED';
+    this.#launchStates.set(agentId, state);
+    this.platform.suspend(agentId, state !== 'LAUNCHED');
+    this.webhook.tell(launchEvent(agentId, { old, new: state }, this.options.clock.nowMs()));
+  }
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { SimulatorSettings } from '@countersign/settings';
+import { PhoneFeed } from './feed/phone-feed.js';
+import { receivedItem } from './feed/sms-items.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { onlyOwnPages } from './http/own-pages.js';
+import { withoutTypeOfNothing } from './http/empty-body.js';
+import { validationPipe } from './http/validation.pipe.js';
+import { servePages } from './pages/static-pages.js';
+import { systemClock } from './rbm/clock.js';
+import { PhoneBook } from './rbm/phone-profile.js';
+import { RbmService } from './rbm/rbm.service.js';
+import { readServiceAccount } from './rbm/token-desk.js';
+import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
+import { SmscServer } from './smsc/smsc.server.js';
+
+/** The control surface has no key: it is for this machine alone. */
+const HOST = '127.0.0.1';
+
+/** The simulator, up. */
+export interface Simulator {
+  readonly parts: SimulatorParts;
+  /** Its parts at the same time: none needs another to stop. */
+  close(): Promise<void>;
+}
+
+/** Brings up the SMSC, the RBM service and the pages on the ports of the settings. */
+export async function openSimulator(
+  settings: Readonly<SimulatorSettings>,
+  log: (message: string) => void,
+): Promise<Simulator> {
+  const parts = partsOf(settings, log);
+  const http = await NestFactory.create<NestFastifyApplication>(
+    SimulatorModule.register(parts),
+    new FastifyAdapter({ forceCloseConnections: true }),
+    { rawBody: true },
+  );
+  http.useGlobalPipes(validationPipe());
+  http.useGlobalFilters(new ErrorFilter());
+  const server = http.getHttpAdapter().getInstance();
+  server.addHook('onRequest', onlyOwnPages);
+  server.addHook('onRequest', withoutTypeOfNothing);
+  servePages(http);
+  await parts.smsc.listen();
+  await http.listen(settings.httpPort, HOST);
+  parts.rbm.webhook.register();
+  return {
+    parts,
+    close: async () => {
+      await Promise.all([http.close(), parts.rbm.webhook.close(), parts.smsc.close()]);
+    },
+  };
+}
+
+function partsOf(settings: Readonly<SimulatorSettings>, log: (message: string) => void): SimulatorParts {
+  const phones = new PhoneBook();
+  const feed = new PhoneFeed((phone) => ({ phone, ...phones.profileOf(phone) }));
+  const { rbmServiceAccountFile: file, rbmClientToken: clientToken, rbmWebhookUrl: webhookUrl } = settings;
+  const account = file === null ? null : readServiceAccount(readFileSync(file, 'utf8'));
+  const rbm = new RbmService({ clock: systemClock, account, clientToken, webhookUrl, phones, feed, log });
+  const smsc = new SmscServer({
+    port: settings.smppPort,
+    systemId: settings.systemId,
+    password: settings.password,
+    log,
+    onReceived: (sms) => feed.show(receivedItem(sms)),
+  });
+  return { smsc, rbm, feed };
+}

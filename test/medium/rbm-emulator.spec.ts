@@ -1,0 +1,477 @@
+import { createHmac, createSign, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openRbmRoom, type RbmRoom } from '../support/rbm-room.js';
+import { until } from '../support/until.js';
+
+const SOON_MS = 10_000;
+const AGENT = 'acme_verify';
+const PHONE = '+14155552671';
+const SCOPE = 'https://www.googleapis.com/auth/rcsbusinessmessaging';
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+interface Posted {
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Record<string, unknown>;
+  /** What the envelope holds; null on a handshake. */
+  readonly event: Record<string, unknown> | null;
+  readonly data: Buffer;
+}
+
+/** A webhook that remembers, and answers what it is told to. */
+class Webhook {
+  readonly posted: Posted[] = [];
+  status = 200;
+  answerSecret = true;
+  readonly server = http.createServer((incoming, answer) => {
+    const parts: Buffer[] = [];
+    incoming.on('data', (part: Buffer) => parts.push(part));
+    incoming.once('end', () => {
+      const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
+      const message = body['message'] as { data: string } | undefined;
+      const data = Buffer.from(message?.data ?? '', 'base64');
+      const event = message === undefined ? null : (JSON.parse(data.toString()) as Record<string, unknown>);
+      this.posted.push({ headers: incoming.headers, body, event, data });
+      answer.statusCode = this.status;
+      answer.end(this.answerSecret && event === null ? String(body['secret']) : '');
+    });
+  });
+
+  async listen(): Promise<string> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/rcs/webhook`;
+  }
+
+  get events(): Record<string, unknown>[] {
+    return this.posted.flatMap(({ event }) => (event === null ? [] : [event]));
+  }
+
+  get kinds(): unknown[] {
+    return this.events.map((event) => event['eventType'] ?? ('suggestionResponse' in event ? 'tap' : 'text'));
+  }
+}
+
+let room: RbmRoom;
+let webhook: Webhook;
+let token: string;
+
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** The assertion of the room's account, with changes. */
+function assertion(claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}): string {
+  const account = JSON.parse(readFileSync(room.serviceAccountFile, 'utf8')) as Record<string, string>;
+  const iat = Math.floor(Date.now() / 1000);
+  const said = {
+    iss: account['client_email'],
+    scope: SCOPE,
+    aud: account['token_uri'],
+    iat,
+    exp: iat + 3600,
+    ...claims,
+  };
+  const signed = `${encoded({ alg: 'RS256', typ: 'JWT', kid: account['private_key_id'], ...header })}.${encoded(said)}`;
+  return `${signed}.${createSign('RSA-SHA256')
+    .update(signed)
+    .sign(account['private_key'] ?? '', 'base64url')}`;
+}
+
+async function exchange(jwt: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const { statusCode, body } = await request(`${room.url}/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ grant_type: GRANT, assertion: jwt }).toString(),
+  });
+  return { status: statusCode, body: (await body.json()) as Record<string, unknown> };
+}
+
+async function call(method: 'GET' | 'POST' | 'DELETE', pathname: string, body?: unknown, bearer = token) {
+  const answer = await request(`${room.url}${pathname}`, {
+    method,
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+}
+
+const card = (changes: object = {}): object => ({
+  contentMessage: {
+    richCard: {
+      standaloneCard: {
+        cardOrientation: 'VERTICAL',
+        cardContent: {
+          title: 'Sign in to Acme?',
+          suggestions: [
+            { reply: { text: 'Approve', postbackData: 'v1.a' } },
+            { reply: { text: 'Deny', postbackData: 'v1.d' } },
+          ],
+        },
+      },
+    },
+  },
+  messageTrafficType: 'AUTHENTICATION',
+  expireTime: new Date(Date.now() + 60_000).toISOString(),
+  ...changes,
+});
+
+async function send(phone: string, body: object = card(), messageId: string = randomUUID()) {
+  const answer = await call('POST', `/v1/phones/${phone}/agentMessages?messageId=${messageId}&agentId=${AGENT}`, body);
+  return { ...answer, messageId };
+}
+
+const revoke = (phone: string, messageId: string) =>
+  call('DELETE', `/v1/phones/${phone}/agentMessages/${messageId}?agentId=${AGENT}`);
+const setPhone = (phone: string, profile: object) => room.admin('PUT', `/_admin/phones/${phone}`, profile);
+const tap = (messageId: string, suggestion: number) =>
+  room.admin('POST', `/_admin/cards/${messageId}/tap`, { suggestion });
+const told = (count: number) => until(`${count} events`, SOON_MS, () => webhook.events.length >= count);
+const stateOf = async (messageId: string): Promise<unknown> => {
+  const { data } = (await room.admin('GET', '/_admin/cards')).body as { data: Record<string, unknown>[] };
+  return data.find((kept) => kept['messageId'] === messageId)?.['state'];
+};
+
+beforeEach(async () => {
+  webhook = new Webhook();
+  room = await openRbmRoom({ webhookUrl: await webhook.listen() });
+  token = String((await exchange(assertion())).body['access_token']);
+});
+
+afterEach(async () => {
+  await room.close();
+  webhook.server.closeAllConnections();
+  await new Promise((resolve) => webhook.server.close(resolve));
+});
+
+describe('a token', () => {
+  it('is given for the signed word of the service account', async () => {
+    const { status, body } = await exchange(assertion());
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ expires_in: 3599, token_type: 'Bearer' });
+  });
+
+  it.each([
+    ['another audience', { aud: 'https://oauth2.googleapis.com/token' }, {}],
+    ['another issuer', { iss: 'somebody@else' }, {}],
+    ['another scope', { scope: 'https://www.googleapis.com/auth/businesscommunications' }, {}],
+    ['a time gone by', { iat: 1, exp: 3601 }, {}],
+    ['a life of two hours', { exp: Math.floor(Date.now() / 1000) + 7300 }, {}],
+    ['no signature', {}, { alg: 'none' }],
+    ['another key', {}, { kid: 'other' }],
+  ])('is refused to %s', async (_, claims, header) => {
+    expect(await exchange(assertion(claims, header))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  });
+
+  it.each(['', 'x', 'a.b', 'a.b.c', '..', 'é.é.é'])('is refused for %j', async (jwt) => {
+    expect((await exchange(jwt)).status).toBe(400);
+  });
+
+  it('is asked for by every call, and may be forgotten', async () => {
+    await setPhone(PHONE, { reachable: true });
+    expect(await call('GET', `/v1/phones/${PHONE}/capabilities?agentId=${AGENT}`, undefined, 'other')).toMatchObject({
+      status: 401,
+      body: { error: { code: 401, status: 'UNAUTHENTICATED' } },
+    });
+    await room.admin('PUT', '/_admin/rbm', { dropTokens: true });
+    expect((await send(PHONE)).status).toBe(401);
+  });
+});
+
+describe('a send', () => {
+  it('to a phone that is online is answered with the message, delivered, and told', async () => {
+    await setPhone(PHONE, { reachable: true, online: true, deliverAfterMs: 0 });
+    const { status, body, messageId } = await send(PHONE);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      name: `phones/${PHONE}/agentMessages/${messageId}`,
+      messageTrafficType: 'AUTHENTICATION',
+      sendTime: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+    await told(1);
+    expect(webhook.events[0]).toMatchObject({
+      senderPhoneNumber: PHONE,
+      eventType: 'DELIVERED',
+      messageId,
+      agentId: `${AGENT}@rbm.goog`,
+    });
+  });
+
+  it.each([
+    ['a phone without RCS', PHONE, 404, 'NOT_FOUND'],
+    ['…0404', '+14155550404', 404, 'NOT_FOUND'],
+    ['…0429', '+14155550429', 429, 'RESOURCE_EXHAUSTED'],
+    ['…0503', '+14155550503', 503, 'UNAVAILABLE'],
+  ])('to %s is refused', async (_, phone, code, status) => {
+    expect(await send(phone)).toMatchObject({ status: code, body: { error: { code, status } } });
+  });
+
+  it('takes the number with its plus as it is or escaped, and the agent with its domain', async () => {
+    await setPhone(PHONE, { reachable: true });
+    const path = `/v1/phones/${encodeURIComponent(PHONE)}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}%40rbm.goog`;
+    expect((await call('POST', path, card())).status).toBe(200);
+    const { data } = (await room.admin('GET', `/_admin/cards?phone=${PHONE}`)).body as { data: object[] };
+    expect(data).toMatchObject([{ phone: PHONE, agentId: AGENT, card: { title: 'Sign in to Acme?' } }]);
+  });
+
+  it('with an id that the agent has used is the first message, or refused, and never a second one', async () => {
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    const first = await send(PHONE);
+    expect((await send(PHONE, card(), first.messageId)).body['sendTime']).toBe(first.body['sendTime']);
+    await room.admin('PUT', '/_admin/rbm', { duplicateIdStatus: 409 });
+    expect((await send(PHONE, card(), first.messageId)).status).toBe(409);
+    expect((await room.admin('GET', '/_admin/messages')).body['data']).toHaveLength(1);
+  });
+
+  it('for an agent that the account does not own is refused', async () => {
+    await room.admin('PUT', '/_admin/rbm', { agents: ['other@rbm.goog'] });
+    expect(await send(PHONE)).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
+    await room.admin('PUT', '/_admin/rbm', { agents: null });
+    expect((await send(PHONE)).status).toBe(404);
+  });
+
+  it('whose answer never comes is under way all the same', async () => {
+    const phone = '+14155550599';
+    const path = `${room.url}/v1/phones/${phone}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}`;
+    const stop = new AbortController();
+    const sent = request(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(card()),
+      signal: stop.signal,
+    });
+    const failed = expect(sent).rejects.toThrow();
+    await told(1);
+    stop.abort();
+    await failed;
+    expect(webhook.kinds).toEqual(['DELIVERED']);
+  });
+});
+
+describe('a message that waits', () => {
+  it('is delivered when its phone comes online', async () => {
+    const { messageId } = await send('+14155550500');
+    expect(await stateOf(messageId)).toBe('waiting');
+    await setPhone('+14155550500', { online: true, deliverAfterMs: 0 });
+    await told(1);
+    expect(await stateOf(messageId)).toBe('delivered');
+  });
+
+  it('is revoked, and is then not delivered', async () => {
+    const { messageId } = await send('+14155550500');
+    expect(await revoke('+14155550500', messageId)).toEqual({ status: 200, body: {} });
+    await setPhone('+14155550500', { online: true, deliverAfterMs: 0 });
+    expect(await stateOf(messageId)).toBe('revoked');
+    expect((await tap(messageId, 0)).status).toBe(409);
+  });
+
+  it('expires, and that is told', async () => {
+    const { messageId } = await send('+14155550500', card({ expireTime: undefined, ttl: '0.2s' }));
+    await told(1);
+    expect(webhook.events[0]).toMatchObject({
+      phoneNumber: '+14155550500',
+      eventType: 'TTL_EXPIRATION_REVOKED',
+      messageId,
+    });
+    expect(await stateOf(messageId)).toBe('expired');
+  });
+
+  it('reaches a phone to which revokes come too late', async () => {
+    const { messageId } = await send('+14155550410');
+    expect((await revoke('+14155550410', messageId)).status).toBe(200);
+    await told(1);
+    expect(webhook.kinds).toEqual(['DELIVERED']);
+    expect((await tap(messageId, 0)).status).toBe(200);
+  });
+
+  it('can be tapped there even before its revoke', async () => {
+    await setPhone(PHONE, { reachable: true, online: false, deliverAnyway: true });
+    const { messageId } = await send(PHONE);
+    expect((await tap(messageId, 1)).status).toBe(200);
+    await told(3);
+    expect([...webhook.kinds].sort()).toEqual(['DELIVERED', 'READ', 'tap']);
+  });
+});
+
+describe('a revoke of what was delivered', () => {
+  it.each([
+    ['always200', 200],
+    ['strict', 404],
+  ])('is answered as %s has it', async (revokeMode, status) => {
+    await room.admin('PUT', '/_admin/rbm', { revokeMode });
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    const { messageId } = await send(PHONE);
+    await told(1);
+    expect((await revoke(PHONE, messageId)).status).toBe(status);
+    expect((await revoke(PHONE, randomUUID())).status).toBe(status);
+    expect(await stateOf(messageId)).toBe('delivered');
+  });
+});
+
+describe('a tap', () => {
+  it('tells the postback of the button, from the phone, with an id of its own', async () => {
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    const { messageId } = await send(PHONE);
+    await told(1);
+    expect((await tap(messageId, 0)).body).toEqual({ result: 'tapped' });
+    await told(3);
+    const tapped = webhook.events.find((event) => 'suggestionResponse' in event);
+    expect(tapped).toMatchObject({
+      senderPhoneNumber: PHONE,
+      agentId: `${AGENT}@rbm.goog`,
+      suggestionResponse: { postbackData: 'v1.a', text: 'Approve', type: 'REPLY' },
+    });
+    expect(tapped?.['messageId']).not.toBe(messageId);
+  });
+
+  it('cannot be on a button that was not sent, nor on a card that was not', async () => {
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    const { messageId } = await send(PHONE);
+    await told(1);
+    expect((await tap(messageId, 2)).status).toBe(422);
+    expect((await tap(messageId, -1)).status).toBe(422);
+    expect((await tap(randomUUID(), 0)).status).toBe(404);
+  });
+
+  it.each([
+    ['approve', 'v1.a'],
+    ['deny', 'v1.d'],
+  ])('comes by itself where the person is told to %s', async (autoTap, postbackData) => {
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap, tapAfterMs: 0 });
+    await send(PHONE);
+    await told(3);
+    const tapped = webhook.events.find((event) => 'suggestionResponse' in event);
+    expect(tapped).toMatchObject({ suggestionResponse: { postbackData } });
+  });
+});
+
+describe('a webhook', () => {
+  it('is signed over its decoded data with the client token', async () => {
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    await send(PHONE);
+    await told(1);
+    const [posted] = webhook.posted.filter(({ event }) => event !== null);
+    const signature = createHmac('sha512', room.clientToken)
+      .update(posted?.data ?? '')
+      .digest('base64');
+    expect(posted?.headers['x-goog-signature']).toBe(signature);
+  });
+
+  it('is tried again until it is answered 200', async () => {
+    await room.admin('PUT', '/_admin/rbm', { retryAfterMs: 10 });
+    webhook.status = 503;
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
+    await send(PHONE);
+    await told(3);
+    webhook.status = 200;
+    const view = async () => (await room.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
+    await until('it was taken', SOON_MS, async () => (await view())['delivered'] === 1);
+    const ids = webhook.posted.flatMap(({ event, body }) => (event === null ? [] : [body['message']]));
+    expect(new Set(ids.map((message) => (message as { messageId: string }).messageId)).size).toBe(1);
+  });
+
+  it('has to show that it knows the client token, by the secret alone', async () => {
+    const verified = async () => (await room.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
+    await until('the handshake', SOON_MS, async () => (await verified())['verified'] === true);
+    const [handshake] = webhook.posted;
+    expect(handshake?.body).toEqual({
+      clientToken: room.clientToken,
+      secret: expect.stringMatching(/^\d{10}$/) as string,
+    });
+    expect(handshake?.headers).not.toHaveProperty('x-goog-signature');
+  });
+
+  it.each([
+    ['duplicate', { duplicate: true }, ['DELIVERED', 'DELIVERED', 'READ', 'READ', 'tap', 'tap']],
+    ['dropDelivered', { dropDelivered: true }, ['READ', 'tap']],
+    ['reorder', { reorder: true }, ['DELIVERED', 'READ', 'tap']],
+  ])('can be told to %s', async (_, faults, kinds) => {
+    await room.admin('PUT', '/_admin/rbm', faults);
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'approve', tapAfterMs: 50 });
+    await send(PHONE);
+    await told(kinds.length);
+    expect([...webhook.kinds].sort()).toEqual(kinds);
+    if ('reorder' in faults) expect(webhook.kinds[0]).toBe('READ');
+  });
+
+  it('can have a wrong signature, agent and form', async () => {
+    const faults = { corruptSignature: true, wrongAgent: true, omitSendTime: true, omitType: true };
+    await room.admin('PUT', '/_admin/rbm', faults);
+    await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'deny', tapAfterMs: 0 });
+    await send(PHONE);
+    await told(3);
+    for (const event of webhook.events) {
+      expect(event['agentId']).toBe('somebody_else@rbm.goog');
+      expect(event).not.toHaveProperty('sendTime');
+    }
+    const tapped = webhook.events.find((event) => 'suggestionResponse' in event);
+    expect(tapped?.['suggestionResponse']).toEqual({ postbackData: 'v1.d', text: 'Deny' });
+  });
+
+  it('is told a delivery and an expiry of one message at …0301', async () => {
+    await send('+14155550301');
+    await told(2);
+    expect([...webhook.kinds].sort()).toEqual(['DELIVERED', 'TTL_EXPIRATION_REVOKED']);
+  });
+
+  it('is told of a STOP, of typing, and of an agent that is suspended and then reaches nobody', async () => {
+    await setPhone(PHONE, { reachable: true });
+    await room.admin('POST', '/_admin/replies', { phone: PHONE, agentId: AGENT, text: ' stop ' });
+    await room.admin('POST', '/_admin/rbm/events', { phone: PHONE, agentId: AGENT, type: 'IS_TYPING' });
+    await room.admin('POST', '/_admin/rbm/events', { agentId: AGENT, type: 'SUSPENDED' });
+    await told(4);
+    expect([...webhook.kinds].sort()).toEqual(['IS_TYPING', 'UNSUBSCRIBE', 'text', 'text']);
+    expect(webhook.events).toContainEqual(expect.objectContaining({ newLaunchState: 'SUSPENDED' }));
+    expect((await send(PHONE)).status).toBe(404);
+  });
+});
+
+describe('hostile calls', () => {
+  it.each([
+    ['POST', '/v1/phones/+1415/agentMessages?messageId=x&agentId=a', '{"contentMessage":{"text":"x"}}'],
+    ['POST', `/v1/phones/%00/agentMessages?agentId=a&messageId=${'9'.repeat(36)}`, '[]'],
+    ['POST', '/v1/phones/__proto__/agentMessages?agentId=__proto__', '{"__proto__":1}'],
+    ['POST', '/v1/phones/+14155552671/agentMessages?agentId=a&agentId=b', 'null'],
+    ['POST', '/v1/phones/+14155552671/agentMessages', '{'],
+    ['POST', '/v1/users:batchGet', '{"users":[null,{}]}'],
+    ['POST', '/v1/anything', '"x"'],
+    ['DELETE', '/v1/phones/+14155552671/agentMessages/..%2f..', ''],
+    ['GET', '/v1/phones/1/capabilities?agentId=', ''],
+    ['PUT', '/v1/phones', ''],
+  ] as const)('%s %s is refused in the form of the service', async (method, pathname, body) => {
+    const answer = await request(`${room.url}${pathname}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body === '' ? {} : { 'content-type': 'application/json' }) },
+      body: body === '' ? null : body,
+    });
+    const { error } = (await answer.body.json()) as { error: Record<string, unknown> };
+    expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+    expect(answer.statusCode).toBeLessThan(500);
+    expect(error['code']).toBe(answer.statusCode);
+    expect((await room.admin('GET', '/healthz')).status).toBe(200);
+  });
+
+  it.each([
+    ['PUT', '/_admin/phones/+14155552671', { online: null }],
+    ['PUT', '/_admin/phones/+14155552671', { deliverAfterMs: -1 }],
+    ['PUT', '/_admin/phones/+14155552671', { autoTap: 'maybe' }],
+    ['PUT', '/_admin/phones/14155552671', {}],
+    ['PUT', '/_admin/rbm', { agents: 'all' }],
+    ['PUT', '/_admin/rbm', { webhookUrl: 'file:///etc/passwd' }],
+    ['POST', '/_admin/replies', { phone: PHONE, agentId: '../x', text: 'x' }],
+    ['POST', '/_admin/rbm/events', { agentId: AGENT, type: 'IS_TYPING' }],
+  ] as const)('%s %s with %j is refused', async (method, pathname, body) => {
+    expect((await room.admin(method, pathname, body)).status).toBe(422);
+  });
+
+  it.each([
+    ['from a page of another site', { origin: 'https://evil.example' }],
+    ['by a name that was pointed at this machine', { host: 'evil.example' }],
+  ])('%s are refused', async (_, headers) => {
+    const answer = await request(`${room.url}/_admin/cards`, { headers });
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(403);
+  });
+});
