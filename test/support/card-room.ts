@@ -37,6 +37,10 @@ export interface CardRoom extends SessionRoom {
   draftCard(changes?: Partial<NewCard>): Promise<NewCard>;
   /** A card that waits for a gateway. */
   offered(changes?: Partial<NewCard>): Promise<NewCard>;
+  /** What a gateway gets for the job of an offer, however slow this machine is. */
+  claim(id: Uuid): Promise<Card>;
+  /** A card that a gateway is sending. */
+  sending(changes?: Partial<NewCard>): Promise<Card>;
   /** A card that the platform has taken. */
   sent(changes?: Partial<NewCard>): Promise<Card>;
   eventOf(card: NewCard, kind: CardEventKind, changes?: EventChanges): NewCardEvent;
@@ -73,6 +77,13 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
     if (kind !== 'offered') throw new Error(`the card was ${kind}`);
     return card;
   };
+  const claim = async (id: Uuid): Promise<Card> => {
+    await database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    const [card] = await cards.claimOffers([id]);
+    if (card === undefined) throw new Error('the card was not claimed');
+    return card;
+  };
+  const sending = async (changes?: Partial<NewCard>): Promise<Card> => claim((await offered(changes)).id);
   const decide = (ids: readonly Uuid[]): Promise<Decided> =>
     database.transaction((tx) => decideIn(tx, room, cards, ids));
   const eventOf = (card: NewCard, kind: CardEventKind, { name, ...changes }: EventChanges = {}): NewCardEvent => {
@@ -92,11 +103,11 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
     freshPhone,
     draftCard,
     offered,
+    claim,
+    sending,
     sent: async (changes) => {
-      const { id } = await offered(changes);
-      const [card] = await cards.claimOffers([id]);
-      if (card === undefined) throw new Error('the card was not claimed');
-      await cards.recordOutcomes([{ id, outcome: { kind: 'sent' } }]);
+      const card = await sending(changes);
+      await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
       return card;
     },
     eventOf,
