@@ -38,8 +38,8 @@ export type TappedCard = Pick<Card, 'id' | 'agentId' | 'phone' | 'brandName'>;
 
 /** A send in all: waiting for a token, connecting, and the platform's answer. */
 export const SEND_TIMEOUT_MS = 1_500;
-/** Nobody waits for a revoke or a closing text. */
-const ERRAND_TIMEOUT_MS = 5_000;
+/** Nobody waits for a revoke or a closing text but the stop. */
+const ERRAND_TIMEOUT_MS = 2_500;
 
 /**
  * The client of RCS Business Messaging. What comes of a send is a value, never a rejection. A message has one id however
@@ -79,7 +79,8 @@ export class RbmClient {
     if (answer === null) return { kind: 'refused', because: 'no_token' };
     this.#gates.learn(agentId, gate.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
     const outcome = judgeSend(answer);
-    if ('because' in outcome) this.#report({ agentId, because: outcome.because, said: wordsOf(answer) });
+    // What failed or was lost mends itself, and is counted.
+    if (outcome.kind === 'refused') this.#report({ agentId, because: outcome.because, said: wordsOf(answer) });
     return outcome;
   }
 

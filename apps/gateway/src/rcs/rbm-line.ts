@@ -28,7 +28,7 @@ export interface RbmRequest {
 export type Lane = 'cards' | 'errands';
 
 /** Requests at the same time; further ones wait for a connection, within their time. */
-const CONNECTIONS: Readonly<Record<Lane, number>> = { cards: 256, errands: 32 };
+const CONNECTIONS: Readonly<Record<Lane, number>> = { cards: 128, errands: 32 };
 const CONNECT_TIMEOUT_MS = 1_500;
 const KEEP_ALIVE_MS = 30_000;
 
