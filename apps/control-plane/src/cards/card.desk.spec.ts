@@ -165,7 +165,7 @@ describe('a session gets no card', () => {
 
   it('when the offer is not written in time, and then nobody is rung for', async () => {
     const { decided, asked, after, ends } = sending({ offer: 'never' });
-    await after(300);
+    await after(400);
     expect(await decided).toEqual(FALLBACK);
     expect(asked.slice(1)).toEqual([]);
     expect(ends).toEqual(['failed']);

@@ -17,7 +17,7 @@ import type { Patience } from '../http/patience.decorator.js';
 import { CardWaits, readNews, type CardWait } from './card-waits.js';
 
 /** What writing an offer may take; a database that is slower than this is not waited for. */
-const OFFER_MS = 300;
+const OFFER_MS = 400;
 /**
  * From its offer until a gateway must have taken a card: with the statements before and after it, a create whose card
  * nobody takes is answered within 500 ms.
