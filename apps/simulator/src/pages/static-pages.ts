@@ -50,9 +50,7 @@ export function servePages(app: NestFastifyApplication): void {
       redirect: true,
       index: ['index.html'],
       allowedPath: (pathname: string) => !pathname.endsWith('.ts') && !pathname.endsWith('.map'),
-      setHeaders: (response: { setHeader(name: string, value: string): unknown }) => {
-        for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-      },
+      setHeaders: (reply: { headers(values: typeof HEADERS): unknown }) => void reply.headers(HEADERS),
     });
   }
 }
