@@ -1,11 +1,9 @@
 import { createHmac, createSign, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openRbmRoom, type RbmRoom } from '../support/rbm-room.js';
+import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
+import { RbmWebhook } from '../support/rbm-webhook.js';
 import { until } from '../support/until.js';
 
 const SOON_MS = 10_000;
@@ -14,50 +12,8 @@ const PHONE = '+14155552671';
 const SCOPE = 'https://www.googleapis.com/auth/rcsbusinessmessaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-interface Posted {
-  readonly headers: http.IncomingHttpHeaders;
-  readonly body: Record<string, unknown>;
-  /** What the envelope holds; null on a handshake. */
-  readonly event: Record<string, unknown> | null;
-  readonly data: Buffer;
-}
-
-/** A webhook that remembers, and answers what it is told to. */
-class Webhook {
-  readonly posted: Posted[] = [];
-  status = 200;
-  answerSecret = true;
-  readonly server = http.createServer((incoming, answer) => {
-    const parts: Buffer[] = [];
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.once('end', () => {
-      const body = JSON.parse(Buffer.concat(parts).toString()) as Record<string, unknown>;
-      const message = body['message'] as { data: string } | undefined;
-      const data = Buffer.from(message?.data ?? '', 'base64');
-      const event = message === undefined ? null : (JSON.parse(data.toString()) as Record<string, unknown>);
-      this.posted.push({ headers: incoming.headers, body, event, data });
-      answer.statusCode = this.status;
-      answer.end(this.answerSecret && event === null ? String(body['secret']) : '');
-    });
-  });
-
-  async listen(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/rcs/webhook`;
-  }
-
-  get events(): Record<string, unknown>[] {
-    return this.posted.flatMap(({ event }) => (event === null ? [] : [event]));
-  }
-
-  get kinds(): unknown[] {
-    return this.events.map((event) => event['eventType'] ?? ('suggestionResponse' in event ? 'tap' : 'text'));
-  }
-}
-
-let room: RbmRoom;
-let webhook: Webhook;
+let room: RbmEmulator;
+let webhook: RbmWebhook;
 let token: string;
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -135,15 +91,14 @@ const stateOf = async (messageId: string): Promise<unknown> => {
 };
 
 beforeEach(async () => {
-  webhook = new Webhook();
-  room = await openRbmRoom({ webhookUrl: await webhook.listen() });
+  webhook = new RbmWebhook();
+  room = await openRbmEmulator({ webhookUrl: await webhook.listen() });
   token = String((await exchange(assertion())).body['access_token']);
 });
 
 afterEach(async () => {
   await room.close();
-  webhook.server.closeAllConnections();
-  await new Promise((resolve) => webhook.server.close(resolve));
+  await webhook.close();
 });
 
 describe('a token', () => {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { SimulatorSettings } from '@countersign/settings';
+import { Shop } from './demo/shop.js';
 import { PhoneFeed } from './feed/phone-feed.js';
 import { receivedItem } from './feed/sms-items.js';
 import { ErrorFilter } from './http/error.filter.js';
@@ -18,6 +20,9 @@ import { SmscServer } from './smsc/smsc.server.js';
 
 /** The control surface has no key: it is for this machine alone. */
 const HOST = '127.0.0.1';
+/** Signatures are over the octets of a body, not over what is read out of them. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares its options as classes
+const OPTIONS: NestApplicationOptions = { rawBody: true };
 
 /** The simulator, up. */
 export interface Simulator {
@@ -35,7 +40,7 @@ export async function openSimulator(
   const http = await NestFactory.create<NestFastifyApplication>(
     SimulatorModule.register(parts),
     new FastifyAdapter({ forceCloseConnections: true }),
-    { rawBody: true },
+    OPTIONS,
   );
   http.useGlobalPipes(validationPipe());
   http.useGlobalFilters(new ErrorFilter());
@@ -49,7 +54,7 @@ export async function openSimulator(
   return {
     parts,
     close: async () => {
-      await Promise.all([http.close(), parts.rbm.webhook.close(), parts.smsc.close()]);
+      await Promise.all([http.close(), parts.rbm.webhook.close(), parts.smsc.close(), parts.shop.close()]);
     },
   };
 }
@@ -67,5 +72,5 @@ function partsOf(settings: Readonly<SimulatorSettings>, log: (message: string) =
     log,
     onReceived: (sms) => feed.show(receivedItem(sms)),
   });
-  return { smsc, rbm, feed };
+  return { smsc, rbm, feed, shop: Shop.open(settings) };
 }

@@ -1,0 +1,78 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Logger } from '@nestjs/common';
+import { loadSettings, SimulatorSettings } from '@countersign/settings';
+import { request } from 'undici';
+import { freePort } from '../../config/stack/postgres.mjs';
+import { openSimulator, type Simulator } from '../../apps/simulator/src/simulator.js';
+
+/** RSA keys take a while to make; nobody minds that the simulators of one file share one. */
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+/** What a gateway needs to send cards to the simulator, and calls of its control surface. */
+export interface RbmEmulator {
+  readonly simulator: Simulator;
+  /** Base of everything: RBM, `/_admin`, pages. */
+  readonly url: string;
+  readonly smppPort: number;
+  readonly serviceAccountFile: string;
+  readonly clientToken: string;
+  admin(
+    method: 'GET' | 'PUT' | 'POST',
+    pathname: string,
+    body?: object,
+  ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
+  close(): Promise<void>;
+}
+
+/** The simulator in this process, on free ports. `webhookUrl` may be given later (`PUT /_admin/rbm`). */
+export async function openRbmEmulator(options: { readonly webhookUrl?: string } = {}): Promise<RbmEmulator> {
+  const [httpPort, smppPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${httpPort}`;
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-simulator-'));
+  const serviceAccountFile = path.join(folder, 'service-account.json');
+  writeFileSync(serviceAccountFile, JSON.stringify(serviceAccount(url)), { mode: 0o600 });
+  const clientToken = 'client-token-of-a-test';
+  const settings = loadSettings(SimulatorSettings, {
+    SIMULATOR_HTTP_PORT: String(httpPort),
+    SIMULATOR_SMPP_PORT: String(smppPort),
+    SIMULATOR_SYSTEM_ID: 'simulator',
+    SIMULATOR_PASSWORD: 'secret08',
+    SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile,
+    SIMULATOR_RBM_CLIENT_TOKEN: clientToken,
+    SIMULATOR_RBM_WEBHOOK_URL: options.webhookUrl,
+  });
+  Logger.overrideLogger(false);
+  const simulator = await openSimulator(settings, () => undefined);
+  return {
+    simulator,
+    url,
+    smppPort,
+    serviceAccountFile,
+    clientToken,
+    admin: async (method, pathname, body) => {
+      const answer = await request(`${url}${pathname}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+    },
+    close: async () => {
+      await simulator.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The key file of a service account, as Google gives it out. */
+const serviceAccount = (url: string): Record<string, string> => ({
+  type: 'service_account',
+  project_id: 'countersign-test',
+  private_key_id: 'key-of-a-test',
+  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  client_email: 'rbm@countersign-test.iam.gserviceaccount.com',
+  token_uri: `${url}/token`,
+});
