@@ -1,4 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { DemoController } from './demo/demo.controller.js';
+import { Shop } from './demo/shop.js';
 import { FeedController } from './feed/feed.controller.js';
 import { PhoneFeed } from './feed/phone-feed.js';
 import { HealthController } from './http/health.controller.js';
@@ -12,18 +14,27 @@ export interface SimulatorParts {
   readonly smsc: SmscServer;
   readonly rbm: RbmService;
   readonly feed: PhoneFeed;
+  readonly shop: Shop;
 }
 
 @Module({})
 export class SimulatorModule {
-  static register({ smsc, rbm, feed }: SimulatorParts): DynamicModule {
+  static register({ smsc, rbm, feed, shop }: SimulatorParts): DynamicModule {
     return {
       module: SimulatorModule,
-      controllers: [HealthController, SmscController, RbmAdminController, RbmController, FeedController],
+      controllers: [
+        HealthController,
+        SmscController,
+        RbmAdminController,
+        RbmController,
+        FeedController,
+        DemoController,
+      ],
       providers: [
         { provide: SmscServer, useValue: smsc },
         { provide: RbmService, useValue: rbm },
         { provide: PhoneFeed, useValue: feed },
+        { provide: Shop, useValue: shop },
       ],
     };
   }

@@ -1,4 +1,4 @@
-/* global document */
+/* global document, matchMedia */
 // What stands in the page. One screen at a time; text goes in as text, never as markup.
 import { storyOf } from './shown.mjs';
 
@@ -53,6 +53,26 @@ export function showWhen(name, holds) {
 
 export function link(name, href) {
   for (const element of document.querySelectorAll(`[data-link="${name}"]`)) element.href = href;
+}
+
+/** The phone beside the counter; links to it go there by its name, and to a tab of their own where it has no room. */
+const PHONE_FRAME = 'countersign-phone';
+const ROOM_FOR_PHONE = '(min-width: 57rem)';
+
+/** Puts the phone on the counter, or with null takes it away. */
+export function lay(href) {
+  const place = document.querySelector('[data-beside]');
+  const laid = place.querySelector('iframe');
+  const wanted = href !== null && matchMedia(ROOM_FOR_PHONE).matches;
+  document.body.toggleAttribute('data-framed', wanted);
+  place.hidden = !wanted;
+  if (!wanted) return laid?.remove();
+  if (laid?.dataset.href === href) return undefined;
+  laid?.remove();
+  const frame = Object.assign(document.createElement('iframe'), { name: PHONE_FRAME, title: 'The simulated phone' });
+  frame.dataset.href = href;
+  frame.src = href;
+  return place.prepend(frame);
 }
 
 /** For those who do not see the page: said, not shown. */

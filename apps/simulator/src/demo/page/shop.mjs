@@ -1,6 +1,6 @@
 /* global document, FormData, location, navigator */
 // The page of the shop: what a person does, what the shop's server says, and the secret that never leaves but at the end.
-import { createChallenge } from './sdk/challenge.js';
+import { createChallenge } from '../sdk/challenge.js';
 import * as backend from './backend.mjs';
 import * as counter from './counter.mjs';
 import { attemptsText, proofOf, readablePhone, resendText, screenOf, timeLeft } from './shown.mjs';
@@ -58,19 +58,15 @@ async function begin(phone, channel) {
 }
 
 function refuseStart(problem) {
-  reset();
+  startOver();
   if (problem.code === 'NO_ACCOUNT') return counter.show('closed');
-  counter.show('start');
   return counter.showFault('start', problem);
 }
 
 function watch(id) {
   leave = backend.watch(id, {
     onLogin: apply,
-    onGone: () => {
-      reset();
-      counter.show('start', { focus: false });
-    },
+    onGone: () => startOver({ focus: false }),
   });
 }
 
@@ -122,13 +118,25 @@ function reset({ keepShown = false } = {}) {
 
 function showPhone(phone) {
   counter.fill('phone', readablePhone(phone));
-  counter.link('phone', `../phone/?phone=${encodeURIComponent(phone)}`);
+  const href = `../phone/?phone=${encodeURIComponent(phone)}`;
+  counter.link('phone', href);
+  counter.lay(href);
+}
+
+/** The start, with nothing left of what was. */
+function startOver(how) {
+  reset();
+  showChallenge(null);
+  counter.lay(null);
+  counter.show('start', how);
 }
 
 function showChallenge(challenge) {
+  const place = document.querySelector('[data-slot="challenge"]');
+  if (challenge === null) return place.replaceChildren('.');
   const code = document.createElement('code');
   code.textContent = `${challenge.slice(0, 12)}…`;
-  document.querySelector('[data-slot="challenge"]').replaceChildren(': ', code);
+  return place.replaceChildren(': ', code);
 }
 
 function showSms({ id, phone, sms, fallbackUri }) {
@@ -210,14 +218,10 @@ const ACTS = {
     if (problem) return counter.showFault(counter.shownScreen(), problem);
     return apply(now);
   },
-  again: () => {
-    reset();
-    return open();
-  },
+  again: () => startOver(),
   'sign-out': async () => {
     await backend.signOut();
-    reset();
-    counter.show('start');
+    startOver();
   },
   reload: () => location.reload(),
 };
