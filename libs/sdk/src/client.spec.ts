@@ -1,0 +1,452 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ClientOptions, CountersignClient } from './client.js';
+import { createChallenge } from './challenge.js';
+import {
+  ConnectionError,
+  InvalidRequestError,
+  LimitError,
+  NotFoundError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from './errors.js';
+import type { FetchAnswer, FetchFunction } from './transport.js';
+
+const API_KEY = `csk_live_${'k'.repeat(38)}`;
+const PENDING = {
+  id: 'sess_01HF7YAT000000000000000001',
+  status: 'pending',
+  channel: 'sms_fallback',
+  fallbackUri: 'sms:+14155550199?body=AUTH-ACME-7Q2M9XK4T1V8C3ZB%0ASend%20this.',
+  phone: '+14155552671',
+  accountId: 'acct_01HF7YAT000000000000000002',
+  brandId: 'brd_01HF7YAT000000000000000003',
+  brandSlug: 'ACME',
+  clientChallenge: 'ab'.repeat(32),
+  latencyMs: null,
+  approvedAt: null,
+  expiresAt: '2023-11-14T22:14:50.007Z',
+  createdAt: '2023-11-14T22:13:20.007Z',
+  metadata: { orderId: '7' },
+};
+const APPROVED = {
+  ...PENDING,
+  status: 'approved',
+  latencyMs: 4_314,
+  approvedAt: '2023-11-14T22:13:24.321Z',
+  authEntropy: '3f1c9ab2'.repeat(8),
+};
+const CREATE = {
+  phone: PENDING.phone,
+  accountId: PENDING.accountId,
+  brandId: PENDING.brandId,
+  clientChallenge: PENDING.clientChallenge,
+  metadata: { orderId: '7' },
+};
+const USAGE = {
+  period: { from: '2026-11-01T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' },
+  verifications: { total: 3, approved: 1, expired: 1, denied: 0 },
+  channels: { rcs: 1, sms_fallback: 2 },
+  estimatedCostUsd: '0.0237',
+};
+const DELIVERY = {
+  id: 'dlv_01HF7YAT000000000000000004',
+  eventId: 'evt_01HF7YAT000000000000000009',
+  type: 'verification.completed',
+  sessionId: PENDING.id,
+  url: 'https://example.com/hook',
+  status: 'failed',
+  attempts: [{ at: '2026-11-21T00:00:00.000Z', status: 500, latencyMs: 12 }],
+  nextAttemptAt: null,
+  body: { type: 'verification.completed' },
+};
+
+/** What the server does with one request: answers it, breaks the connection, or stays silent. */
+type Step =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | 'break'
+  | 'silence';
+interface Seen {
+  readonly line: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const servers: Server[] = [];
+
+/** A real server that goes through the steps, and a client of it. Beyond the last step it repeats that one. */
+async function serverWith(
+  steps: readonly Step[],
+  options: Partial<ClientOptions> = {},
+  onRequest: () => void = () => undefined,
+): Promise<{ client: CountersignClient; seen: Seen[]; baseUrl: string }> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const step = steps[Math.min(seen.length, steps.length - 1)] ?? 'silence';
+      seen.push({
+        line: `${request.method ?? ''} ${request.url ?? ''}`,
+        headers: request.headers,
+        body: Buffer.concat(parts).toString('utf8'),
+      });
+      onRequest();
+      if (step === 'silence') return;
+      if (step === 'break') return void request.socket.destroy();
+      const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
+      response
+        .writeHead(step.status, { 'x-request-id': 'req_1', ...step.headers })
+        .end(step.body === undefined ? '' : text);
+    });
+  });
+  servers.push(server);
+  const baseUrl = `http://127.0.0.1:${await portOf(server)}/`;
+  return { client: new CountersignClient({ baseUrl, apiKey: API_KEY, ...options }), seen, baseUrl };
+}
+
+/** An answer that has been read to its end. */
+async function textOf(response: Response): Promise<FetchAnswer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text: () => Promise.resolve(text) };
+}
+
+async function portOf(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const ok = (body: unknown): Step => ({ status: 200, body });
+const refused = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step => ({
+  status,
+  headers,
+  body: { error: { code, message: 'No.', docUrl: `https://localhost/docs/errors/${code}` } },
+});
+const keysOf = (seen: readonly Seen[]): unknown[] => seen.map(({ headers }) => headers['idempotency-key']);
+
+describe('create', () => {
+  it('sends what it was given, with the key and an Idempotency-Key', async () => {
+    const { client, seen } = await serverWith([ok({ ...PENDING, matchCode: '42' })]);
+    const session = await client.create(CREATE);
+    expect(session).toEqual({ ...PENDING, matchCode: '42' });
+    const [request] = seen;
+    expect(request?.line).toBe('POST /v1/verify');
+    expect(JSON.parse(request?.body ?? '')).toEqual(CREATE);
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'idempotency-key': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+      'user-agent': expect.stringMatching(/^countersign-sdk\/\d/) as string,
+    });
+  });
+
+  it.each<[string, Step]>([
+    ['the service was away', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
+    ['the service broke', refused(500, 'INTERNAL_ERROR')],
+    ['a proxy had nothing behind it', { status: 502, body: '<html>Bad gateway</html>' }],
+    ['the quota was used up', refused(429, 'RATE_LIMITED', { 'retry-after': '0' })],
+    ['the first was still running', refused(409, 'IDEMPOTENCY_IN_PROGRESS')],
+    ['the connection broke', 'break'],
+    ['nobody answered', 'silence'],
+  ])('is repeated with the same key and the same octets when %s', async (_what, step) => {
+    const { client, seen } = await serverWith([step, step, ok(PENDING)], { attemptTimeoutMs: 1_000 });
+    expect(await client.create(CREATE)).toEqual(PENDING);
+    expect(seen).toHaveLength(3);
+    expect(new Set(keysOf(seen)).size).toBe(1);
+    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('has a new key for every call, unless the caller has one', async () => {
+    const { client, seen } = await serverWith([ok(PENDING)]);
+    await client.create(CREATE);
+    await client.create(CREATE);
+    await client.create(CREATE, { idempotencyKey: 'login-7' });
+    const [one, two, three] = keysOf(seen);
+    expect(one).not.toBe(two);
+    expect(three).toBe('login-7');
+  });
+
+  it('is not repeated when it was refused', async () => {
+    const { client, seen } = await serverWith([
+      { status: 422, body: { error: { code: 'INVALID_PHONE', message: 'No.', field: 'phone' } } },
+    ]);
+    const error: unknown = await client.create(CREATE).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error).toMatchObject({ code: 'INVALID_PHONE', field: 'phone', status: 422, requestId: 'req_1' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('gives up after the last repetition, with the last error', async () => {
+    const { client, seen } = await serverWith([refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })]);
+    await expect(client.create(CREATE)).rejects.toThrow(ServiceError);
+    expect(seen).toHaveLength(3);
+  });
+
+  it('takes nothing for a session that is none', async () => {
+    const { client, seen } = await serverWith([
+      ok({ ...PENDING, status: 'approved' }),
+      ok({ ...PENDING, clientChallenge: null }),
+      ok(''),
+    ]);
+    for (const _ of [1, 2, 3]) await expect(client.create(CREATE)).rejects.toThrow(UnexpectedAnswerError);
+    expect(seen).toHaveLength(3);
+  });
+});
+
+describe('send-sms', () => {
+  const SENT = { success: true, message: 'A code is on its way.', phone: PENDING.phone };
+
+  it('is repeated with its key, and needs no body', async () => {
+    const { client, seen } = await serverWith(['break', ok(SENT)]);
+    expect(await client.sendSms(PENDING.id)).toEqual(SENT);
+    expect(seen.map(({ line, body }) => line + body)).toEqual(Array(2).fill(`POST /v1/verify/${PENDING.id}/send-sms`));
+    expect(seen[0]?.headers['content-type']).toBeUndefined();
+    expect(new Set(keysOf(seen)).size).toBe(1);
+  });
+
+  it.each([
+    ['RATE_LIMITED', '28'],
+    ['SEND_LIMIT_REACHED', '1'],
+    ['TOO_MANY_ATTEMPTS', '1'],
+  ])('%s with Retry-After %s is told at once', async (code, seconds) => {
+    const { client, seen } = await serverWith([refused(429, code, { 'retry-after': seconds })]);
+    const error: unknown = await client.sendSms(PENDING.id).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(LimitError);
+    expect(error).toMatchObject({ code, retryAfterSeconds: Number(seconds) });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('check', () => {
+  const CHECKED = { id: PENDING.id, status: 'approved', phone: PENDING.phone, authEntropy: 'ab', e2eeKeyShare: 'ab' };
+
+  it('sends the code, without an Idempotency-Key', async () => {
+    const { client, seen } = await serverWith([ok(CHECKED)]);
+    expect(await client.check(PENDING.id, '012345')).toEqual(CHECKED);
+    expect(seen[0]).toMatchObject({ line: `POST /v1/verify/${PENDING.id}/check`, body: '{"code":"012345"}' });
+    expect(keysOf(seen)).toEqual([undefined]);
+  });
+
+  it.each<[string, Step, new (...of: never[]) => Error]>([
+    ['the service was away', refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' }), ServiceError],
+    ['the service broke', refused(500, 'INTERNAL_ERROR'), ServiceError],
+    ['a proxy lost the answer', { status: 504, body: 'Gateway timeout' }, UnexpectedAnswerError],
+    ['the connection broke', 'break', ConnectionError],
+    ['nobody answered', 'silence', TimeoutError],
+  ])('is never repeated when %s: the attempt may have counted', async (_what, step, error) => {
+    const { client, seen } = await serverWith([step, ok(CHECKED)], { attemptTimeoutMs: 1_000 });
+    await expect(client.check(PENDING.id, '012345')).rejects.toThrow(error);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is repeated when the quota refused it', async () => {
+    const { client, seen } = await serverWith([refused(429, 'RATE_LIMITED', { 'retry-after': '0' }), ok(CHECKED)]);
+    expect(await client.check(PENDING.id, '012345')).toEqual(CHECKED);
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is repeated when nobody listened, as the global fetch tells it', async () => {
+    const gone = createServer();
+    const baseUrl = `http://127.0.0.1:${await portOf(gone)}`;
+    await once(gone.close(), 'close');
+    let tries = 0;
+    const counted: FetchFunction = (url, request) => {
+      tries += 1;
+      return fetch(url, request);
+    };
+    const client = new CountersignClient({ baseUrl, apiKey: API_KEY, fetch: counted });
+    await expect(client.check(PENDING.id, '012345')).rejects.toThrow(ConnectionError);
+    expect(tries).toBe(3);
+  });
+});
+
+describe('find and confirm', () => {
+  it('give the session, and null for one that is not there', async () => {
+    const { client, seen } = await serverWith([ok(APPROVED), refused(404, 'SESSION_NOT_FOUND')]);
+    expect(await client.find(PENDING.id)).toEqual(APPROVED);
+    expect(await client.find(PENDING.id)).toBeNull();
+    expect(seen.map(({ line }) => line)).toEqual(Array(2).fill(`GET /v1/verify/${PENDING.id}`));
+  });
+
+  it('are repeated: asking changes nothing', async () => {
+    const { client, seen } = await serverWith(['break', refused(500, 'INTERNAL_ERROR'), ok(PENDING)]);
+    expect(await client.find(PENDING.id)).toEqual(PENDING);
+    expect(seen).toHaveLength(3);
+  });
+
+  it.each(['', '.', '..', '../usage', 'sess_1/check', 'sess_1?x', 'sess_1#', '%2e%2e', 'a'.repeat(65), 'sess_1\n'])(
+    'ask for no other address: %j is no id',
+    async (id) => {
+      const { client, seen } = await serverWith([ok(PENDING)]);
+      expect(await client.find(id)).toBeNull();
+      await expect(client.cancel(id)).rejects.toThrow(NotFoundError);
+      await expect(client.check(id, '012345')).rejects.toThrow(NotFoundError);
+      await expect(client.sendSms(id)).rejects.toThrow(NotFoundError);
+      expect(seen).toHaveLength(0);
+    },
+  );
+
+  it('confirm only what is approved and was opened for this secret', async () => {
+    const { secret, challenge } = await createChallenge();
+    const mine = { ...APPROVED, clientChallenge: challenge.toUpperCase() };
+    const { client } = await serverWith([
+      ok(mine),
+      ok(mine),
+      ok({ ...PENDING, clientChallenge: challenge }),
+      refused(404, 'SESSION_NOT_FOUND'),
+    ]);
+    expect(await client.confirm(PENDING.id, secret)).toEqual(mine);
+    expect(await client.confirm(PENDING.id, `${secret} `)).toBeNull();
+    expect(await client.confirm(PENDING.id, secret)).toBeNull();
+    expect(await client.confirm(PENDING.id, secret)).toBeNull();
+  });
+
+  it('throw when it is the key that is wrong, not the session', async () => {
+    const { client } = await serverWith([refused(404, 'NOT_FOUND'), refused(401, 'UNAUTHORIZED')]);
+    await expect(client.find(PENDING.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.confirm(PENDING.id, 'secret')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+});
+
+describe('the other calls', () => {
+  it('cancel, again where need be', async () => {
+    const { client, seen } = await serverWith(['break', { status: 204 }]);
+    await client.cancel(PENDING.id);
+    expect(seen.map(({ line }) => line)).toEqual(Array(2).fill(`DELETE /v1/verify/${PENDING.id}`));
+  });
+
+  it('list with a query, and page by page', async () => {
+    const { authEntropy: _, ...listed } = APPROVED;
+    const page = { data: [PENDING, listed], hasMore: true };
+    const { client, seen } = await serverWith([ok(page)]);
+    expect(await client.list()).toEqual(page);
+    await client.list({ status: 'approved', phone: '+14155552671', limit: 2, startingAfter: PENDING.id });
+    expect(seen.map(({ line }) => line)).toEqual([
+      'GET /v1/verify',
+      `GET /v1/verify?status=approved&phone=%2B14155552671&limit=2&startingAfter=${PENDING.id}`,
+    ]);
+  });
+
+  it('report usage between two moments', async () => {
+    const { client, seen } = await serverWith([
+      ok({ ...USAGE, breakdown: [{ ...USAGE, period: undefined, day: '2026-11-01' }] }),
+    ]);
+    const report = await client.usage({
+      from: new Date('2026-11-01T00:00:00Z'),
+      to: '2026-11-21T01:00:00+01:00',
+      groupBy: 'day',
+    });
+    expect(report.breakdown?.[0]?.day).toBe('2026-11-01');
+    expect(seen[0]?.line).toBe(
+      'GET /v1/usage?from=2026-11-01T00%3A00%3A00.000Z&to=2026-11-21T01%3A00%3A00%2B01%3A00&groupBy=day',
+    );
+  });
+
+  it('show what became of webhooks, and post one again', async () => {
+    const { client, seen } = await serverWith([
+      ok({ data: [DELIVERY], hasMore: false }),
+      ok(DELIVERY),
+      { status: 202, body: DELIVERY },
+    ]);
+    expect((await client.listDeliveries({ status: 'failed' })).data).toEqual([DELIVERY]);
+    expect(await client.findDelivery(DELIVERY.id)).toEqual(DELIVERY);
+    await client.retryDelivery(DELIVERY.id);
+    expect(seen.map(({ line }) => line)).toEqual([
+      'GET /v1/webhooks/deliveries?status=failed',
+      `GET /v1/webhooks/deliveries/${DELIVERY.id}`,
+      `POST /v1/webhooks/deliveries/${DELIVERY.id}/retry`,
+    ]);
+  });
+});
+
+describe('time', () => {
+  it('is never longer than the call may take, waits included', async () => {
+    const { client, seen } = await serverWith([refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '3' })]);
+    await expect(client.find(PENDING.id, { timeoutMs: 2_000 })).rejects.toThrow(ServiceError);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('of a try is bounded by that of the call', async () => {
+    const { client } = await serverWith(['silence']);
+    await expect(client.find(PENDING.id, { timeoutMs: 100 })).rejects.toThrow(TimeoutError);
+  });
+
+  it('is up for an answer that begins and does not end', async () => {
+    const { client } = await serverWith([{ status: 200, body: '{', headers: { 'content-length': '1000' } }], {
+      maxRetries: 0,
+    });
+    await expect(client.find(PENDING.id, { timeoutMs: 200 })).rejects.toThrow(TimeoutError);
+  });
+
+  it('ends with the caller’s signal: before the call, during it, and while it waits', async () => {
+    const { client, seen } = await serverWith(['silence']);
+    await expect(client.find(PENDING.id, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+    expect(seen).toHaveLength(0);
+
+    const during = new AbortController();
+    const silent = await serverWith(['silence'], {}, () => during.abort(new Error('during')));
+    await expect(silent.client.find(PENDING.id, { signal: during.signal })).rejects.toThrow('during');
+
+    const waiting = new AbortController();
+    const steps = [refused(429, 'RATE_LIMITED', { 'retry-after': '5' })];
+    const limited = await serverWith([refused(429, 'RATE_LIMITED', { 'retry-after': '5' })], {
+      fetch: async (url, request) => {
+        const { status, headers, text } = await textOf(await fetch(url, request));
+        setImmediate(() => waiting.abort(new Error('waiting')));
+        return { status, headers, text };
+      },
+    });
+    await expect(limited.client.find(PENDING.id, { signal: waiting.signal })).rejects.toThrow('waiting');
+    expect(limited.seen).toHaveLength(1);
+  });
+});
+
+describe('the key', () => {
+  it('is not shown by anything that is logged', async () => {
+    const { client } = await serverWith(['break'], { maxRetries: 0 });
+    const error: unknown = await client.find(PENDING.id).catch((thrown: unknown) => thrown);
+    for (const text of [
+      inspect(client, { depth: 9, showHidden: true }),
+      JSON.stringify(client),
+      inspect(error, { depth: 9 }),
+    ]) {
+      expect(text).not.toContain(API_KEY);
+    }
+  });
+
+  it('is never sent where a redirect points', async () => {
+    const target = await serverWith([ok(PENDING)]);
+    const moved = { status: 307, headers: { location: target.baseUrl } };
+    const { client, seen } = await serverWith([moved], { maxRetries: 0 });
+    await expect(client.find(PENDING.id)).rejects.toThrow(ConnectionError);
+    expect(seen).toHaveLength(1);
+    expect(target.seen).toHaveLength(0);
+  });
+
+  it.each([
+    'http://verify.example.com',
+    'ftp://localhost',
+    'https://user:pass@localhost',
+    'https://localhost?x=1',
+    'localhost:8443',
+    '',
+  ])('is not taken to %j', (baseUrl) => {
+    expect(() => new CountersignClient({ baseUrl, apiKey: API_KEY })).toThrow(TypeError);
+  });
+
+  it.each(['', 'csk_admin_abc', 'Bearer csk_live_abc', 'csk_live_abc\n'])('is one: %j is refused', (apiKey) => {
+    expect(() => new CountersignClient({ baseUrl: 'https://localhost:8443', apiKey })).toThrow(TypeError);
+  });
+});
