@@ -1,0 +1,141 @@
+import { CardAnswers, messageIdOf, type Card } from '@countersign/cards';
+import { ServerKeys } from '@countersign/keys';
+import { newId } from '@countersign/postgres';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm-client.js';
+import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
+
+// The client and the service that is played know of each other only what the platform's pages say.
+
+const ONLINE = '+14155550200';
+const OFFLINE = '+14155550500';
+const answers = new CardAnswers(ServerKeys.fromMaster(Buffer.alloc(32, 1)));
+let service: RbmEmulator;
+let client: RbmClient;
+let problems: RbmProblem[];
+
+beforeEach(async () => {
+  service = await openRbmEmulator();
+  problems = [];
+  const settings = { baseUrl: service.url, serviceAccountFile: service.serviceAccountFile };
+  const opened = RbmClient.open(settings, { nowMs: Date.now, onProblem: (problem) => void problems.push(problem) });
+  if (opened === null) throw new Error('no client with settings');
+  client = opened;
+});
+
+afterEach(async () => {
+  await client.stop();
+  await service.close();
+});
+
+function cardTo(phone: string, changes: Partial<Card> = {}): Card {
+  const id = newId(Date.now());
+  return {
+    id,
+    accountId: newId(0),
+    brandId: newId(0),
+    waiter: newId(0),
+    agentId: 'acme_verify@rbm.goog',
+    phone,
+    brandName: 'Acme',
+    logoUrl: 'https://acme.example/logo.png',
+    numberMatching: false,
+    messageId: messageIdOf(id, 'card'),
+    expiresAt: new Date(Date.now() + 90_000),
+    ...changes,
+  };
+}
+
+const send = (card: Card) => client.send(card, answers.suggestionsOf(card));
+const set = (switches: object) => service.admin('PUT', '/_admin/rbm', switches);
+
+async function messages(): Promise<Record<string, unknown>[]> {
+  const { body } = await service.admin('GET', '/_admin/messages');
+  return body['data'] as Record<string, unknown>[];
+}
+
+describe('what the platform does with our cards', () => {
+  it.each([
+    ['0200', { kind: 'sent' }],
+    ['0500', { kind: 'sent' }],
+    ['0410', { kind: 'sent' }],
+    ['0301', { kind: 'sent' }],
+    ['0404', { kind: 'unreachable' }],
+    ['0429', { kind: 'refused', because: 'throttled' }],
+    ['0503', { kind: 'unknown', because: 'server_error' }],
+    ['0599', { kind: 'unknown', because: 'timeout' }],
+  ])('a phone that ends in %s: %j', async (ending, outcome) => {
+    expect(await send(cardTo(`+1415555${ending}`))).toEqual(outcome);
+  });
+
+  it('shows two buttons, or three numbers and a way out', async () => {
+    const plain = cardTo(ONLINE);
+    const matched = cardTo(ONLINE, { numberMatching: true, logoUrl: null });
+    expect([await send(plain), await send(matched)]).toEqual([{ kind: 'sent' }, { kind: 'sent' }]);
+    const [first, second] = await messages();
+    expect(first).toMatchObject({
+      messageId: plain.messageId,
+      agentId: 'acme_verify',
+      suggestions: ['Approve', 'Deny'],
+      expiresAt: plain.expiresAt.toISOString(),
+      trafficType: 'AUTHENTICATION',
+    });
+    expect(second?.['suggestions']).toHaveLength(4);
+    expect(second?.['suggestions']).toContain(answers.matchCodeOf(matched.id));
+  });
+
+  it('a card that is sent again is one card, however the platform says so', async () => {
+    const card = cardTo(ONLINE);
+    await send(card);
+    expect(await send(card)).toEqual({ kind: 'sent' });
+    await set({ duplicateIdStatus: 409 });
+    expect(await send(card)).toEqual({ kind: 'sent' });
+    expect(await messages()).toHaveLength(1);
+  });
+
+  it('an agent that the account does not own is told of', async () => {
+    await set({ agents: ['other_agent'] });
+    expect(await send(cardTo(ONLINE))).toEqual({ kind: 'refused', because: 'permission_denied' });
+    expect(problems).toMatchObject([{ agentId: 'acme_verify', because: 'permission_denied' }]);
+    expect(problems[0]?.said).toContain('looking up the RBM agent (ID: acme_verify)');
+  });
+});
+
+describe('the tokens', () => {
+  it('are renewed when the platform forgets them', async () => {
+    expect(await send(cardTo(ONLINE))).toEqual({ kind: 'sent' });
+    await set({ dropTokens: true });
+    expect(await send(cardTo(ONLINE))).toEqual({ kind: 'sent' });
+    await set({ dropTokens: true });
+    expect(await client.revoke(cardTo(OFFLINE))).toBe('done');
+    expect(problems).toEqual([]);
+  });
+
+  it('that are not granted hold cards back', async () => {
+    await set({ tokenStatus: 500 });
+    expect(await send(cardTo(ONLINE))).toEqual({ kind: 'refused', because: 'no_token' });
+    expect(problems).toMatchObject([{ agentId: null, because: 'no_token' }]);
+  });
+});
+
+describe('what is told after a card', () => {
+  it.each(['always200', 'strict'])('a revoke is done where the platform reads it as %s', async (revokeMode) => {
+    await set({ revokeMode });
+    const card = cardTo(OFFLINE);
+    await send(card);
+    expect(await client.revoke(card)).toBe('done');
+    expect(await messages()).toMatchObject([{ state: 'revoked' }]);
+    // Once more: the platform has nothing to revoke.
+    expect(await client.revoke(card)).toBe('done');
+  });
+
+  it('the decision is a text beside the card', async () => {
+    const card = cardTo(ONLINE);
+    await send(card);
+    expect(await client.close(card, 'approve')).toBe('done');
+    expect(await messages()).toMatchObject([
+      { messageId: card.messageId },
+      { messageId: messageIdOf(card.id, 'closing'), text: 'You approved this sign-in to Acme.', card: null },
+    ]);
+  });
+});
