@@ -61,7 +61,9 @@ export interface Decided extends AppliedEvents {
 export async function openCardRoom(options: SessionRoomOptions = {}): Promise<CardRoom> {
   const room = await openSessionRoom(options);
   const { database, clock, keys, account, brand } = room;
-  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 300 });
+  // However slow this machine is.
+  const offerDeadlineMs = 10_000;
+  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
   const waiter = clock.newId();
   let phones = 0;
   const freshPhone = (): string => `+1415556${String(phones++).padStart(4, '0')}`;
@@ -99,7 +101,7 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
     cards,
     answers: new CardAnswers(keys),
     waiter,
-    otherCards: (other = {}) => new CardStore({ database, clock, keys, ...other }),
+    otherCards: (other = {}) => new CardStore({ database, clock, keys, offerDeadlineMs, ...other }),
     freshPhone,
     draftCard,
     offered,

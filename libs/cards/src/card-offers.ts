@@ -18,8 +18,6 @@ import { plainAgentId } from './rules/agent-id.js';
 import { judgeOffer, recentCards } from './rules/judge-offer.js';
 import { messageIdOf } from './rules/message-id.js';
 
-/** A request waits for the answer: a card that cannot be offered in this time is not worth waiting for. */
-const OFFER_DEADLINE_MS = 500;
 /** A send is given up after 1.5 s; so long a gateway that died may have been at it. */
 const SEND_MAY_TAKE_SECONDS = 2;
 
@@ -36,6 +34,7 @@ export type BatchBounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'm
 export interface CardOffersOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly unreachableSeconds: number;
+  readonly offerDeadlineMs: number;
   readonly bounds: BatchBounds;
 }
 
@@ -59,7 +58,7 @@ export class CardOffers {
     this.offers = new Batcher({
       ...bounds,
       name: 'card.offer',
-      deadlineMs: OFFER_DEADLINE_MS,
+      deadlineMs: options.offerDeadlineMs,
       keysOf: ({ phone }) => [phone],
       run: (cards) => options.database.transaction((tx) => this.offerAll(tx, cards)),
     });

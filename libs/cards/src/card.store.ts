@@ -12,6 +12,8 @@ import { CardAnswers } from './rules/card-answers.js';
 const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
 const MAX_QUEUED_COMMANDS = 4096;
+/** A request waits for the answer: a card that cannot be offered in this time is not worth waiting for. */
+const DEFAULT_OFFER_DEADLINE_MS = 500;
 
 export interface CardStoreOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
@@ -19,6 +21,8 @@ export interface CardStoreOptions {
   readonly keys: ServerKeys;
   /** How long a phone that an agent could not reach gets no card of it. Default 0: every time it is tried. */
   readonly unreachableSeconds?: number;
+  /** An offer is answered within this time; one that was not may be committed all the same, and is to be settled. Default 500. */
+  readonly offerDeadlineMs?: number;
   readonly batch?: { readonly maxBatch: number; readonly maxInFlight: number };
 }
 
@@ -33,11 +37,12 @@ export class CardStore {
   private readonly events: CardEvents;
   private readonly errands: CardErrands;
 
-  constructor({ database, clock, keys, unreachableSeconds = 0, batch }: CardStoreOptions) {
+  constructor({ database, clock, keys, unreachableSeconds = 0, batch, ...options }: CardStoreOptions) {
+    const { offerDeadlineMs = DEFAULT_OFFER_DEADLINE_MS } = options;
     const { maxBatch = DEFAULT_MAX_BATCH, maxInFlight = DEFAULT_MAX_IN_FLIGHT } = batch ?? {};
     const bounds = { maxBatch, maxInFlight, maxQueued: MAX_QUEUED_COMMANDS };
     const answers = new CardAnswers(keys);
-    this.offers = new CardOffers({ database, unreachableSeconds, bounds });
+    this.offers = new CardOffers({ database, unreachableSeconds, offerDeadlineMs, bounds });
     this.sends = new CardSends({ database, bounds });
     this.events = new CardEvents({
       database,

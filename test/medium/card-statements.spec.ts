@@ -1,0 +1,136 @@
+import { CardStore } from '@countersign/cards';
+import { firstIdAt, type Executor } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLAIM_OFFERS } from '../../libs/cards/src/card-sends.sql.js';
+import { FIND_BY_MESSAGE, LOCK_FOR_EVENTS, TAKE_OLDEST_EVENTS } from '../../libs/cards/src/card-events.sql.js';
+import { TAKE_ERRANDS } from '../../libs/cards/src/card-errands.sql.js';
+import { READ_STANDING, SETTLE_CARDS } from '../../libs/cards/src/card-offers.sql.js';
+import { openCardRoom, type CardRoom } from '../support/card-room.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let room: CardRoom;
+
+beforeAll(async () => {
+  room = await openCardRoom({ pastDays: 25 });
+});
+afterAll(() => room.close());
+
+/** The partitions, their indexes left out, on which this transaction holds any lock. */
+const lockedPartitions = async (tx: Executor): Promise<string[]> => {
+  const rows = await tx.query<{ name: string }>(
+    `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
+     WHERE pid = pg_backend_pid() AND relkind = 'r' AND relispartition ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** The same cards, and on which partitions of cards and their events its statements and transactions held locks. */
+function watchedCards(): { cards: CardStore; mostLocked: () => number } {
+  const { database, clock, keys } = room;
+  let most = 0;
+  const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
+    database.transaction(async (tx) => {
+      const result = await work(tx);
+      most = Math.max(most, (await lockedPartitions(tx)).filter((name) => name.startsWith('card')).length);
+      return result;
+    });
+  const watched = {
+    transaction,
+    query: <Row extends object>(text: string, values?: readonly unknown[]) =>
+      transaction((tx) => tx.query<Row>(text, values)),
+  };
+  return { cards: new CardStore({ database: watched, clock, keys }), mostLocked: () => most };
+}
+
+describe('the statements of cards', () => {
+  it('leave nearly all partitions alone', async () => {
+    const { cards, mostLocked } = watchedCards();
+    const card = await room.draftCard();
+    await cards.offer(card);
+    await cards.claimOffers([card.id]);
+    await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
+    await cards.settle(card.id);
+    await cards.withdrawUnclaimed(card.id);
+    await cards.storeEvents([room.eventOf(card, 'delivered')]);
+    // The day of the ids.
+    expect(mostLocked()).toBe(1);
+    await cards.takeErrands(10, 60);
+    await cards.msToNextErrand();
+    // Yesterday too, for what was left behind.
+    expect(mostLocked()).toBeLessThanOrEqual(9 + 2);
+  });
+
+  it('that apply events look at cards of a day', async () => {
+    const card = await room.sent();
+    const ids = await room.cards.storeEvents([
+      room.eventOf(card, 'delivered'),
+      room.tapOn(card, { kind: 'deny' }),
+      room.tapOn({ ...card, id: firstIdAt(0) }, { kind: 'deny' }),
+      room.tapOn({ ...card, id: firstIdAt(2 ** 47) }, { kind: 'deny' }),
+    ]);
+    const locked = await room.database.transaction(async (tx) => {
+      await room.cards.applyEvents(tx, await room.cards.takeEvents(tx, ids));
+      return lockedPartitions(tx);
+    });
+    expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
+    expect(locked.filter((name) => name.startsWith('card_events_')).length).toBe(1);
+  });
+});
+
+describe('on a day that has no statistics yet', () => {
+  let today = '';
+
+  beforeAll(async () => {
+    const { database, clock } = room;
+    const { id } = await room.offered();
+    const [partition] = await database.query<{ cards: string; events: string }>(
+      `SELECT tableoid::regclass::text AS cards, replace(tableoid::regclass::text, 'cards', 'card_events') AS events
+       FROM cards WHERE id = $1`,
+      [id],
+    );
+    today = (partition?.cards ?? '').replace('cards_', '');
+    for (const table of [partition?.cards, partition?.events]) {
+      await database.query(`ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
+    }
+    const ids = `(lpad(to_hex($1::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
+    await database.query(
+      `INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id,
+         state, created_at, expires_at, settled_at, settled_as)
+       SELECT ${ids}, ${ids}, ${ids}, ${ids}, 'a', '+14155552671', 'Acme', false, md5(n::text)::uuid, 'sent', now(), now(),
+         now(), 'rcs' FROM generate_series(1, 30000) AS n`,
+      [clock.nowMs()],
+    );
+    await database.query(
+      `INSERT INTO card_events (id, kind, agent_id, occurred_at, received_at, handled_at)
+       SELECT ${ids}, 'delivered', 'a', now(), now(), now() FROM generate_series(1, 30000) AS n`,
+      [clock.nowMs()],
+    );
+  });
+
+  it.each([
+    ['a claim', CLAIM_OFFERS, (ids: readonly string[]) => [ids, ids[0], ids.at(-1), 500]],
+    ['a lock', LOCK_FOR_EVENTS, (ids: readonly string[]) => [ids, ids[0], ids.at(-1)]],
+    ['a settlement', SETTLE_CARDS, (ids: readonly string[]) => [ids, ids.map(() => true), ids[0], ids.at(-1), 2]],
+    [
+      'what is known of an offer',
+      READ_STANDING,
+      (ids: readonly string[]) => [ids, ids.map(() => 'a'), ids.map(() => '+14155552671'), ids[0], ids.at(-1)],
+    ],
+    [
+      'a card by its message',
+      FIND_BY_MESSAGE,
+      (ids: readonly string[]) => [ids, firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000)],
+    ],
+    ['errands', TAKE_ERRANDS, () => [firstIdAt(room.clock.nowMs() - DAY_MS), 32, 10]],
+    ['events that wait', TAKE_OLDEST_EVENTS, () => [firstIdAt(room.clock.nowMs() - 2 * DAY_MS), 100]],
+  ] as const)('%s is found by an index', async (_what, statement, valuesOf) => {
+    const ids = (await room.database.query<{ id: string }>(`SELECT id FROM cards ORDER BY id DESC LIMIT 64`)).map(
+      ({ id }) => id,
+    );
+    const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, valuesOf([...ids].sort()));
+    const lines = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.includes('Seq Scan'))).toEqual([]);
+  });
+});
