@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
 
 /** Of this app: `apps/simulator/src`, or its place below `dist`. */
 const SOURCES = fileURLToPath(new URL('..', import.meta.url));
@@ -43,14 +45,14 @@ const HEADERS = {
 /** Serves the pages; those whose files are not there are left out. Call it before the app listens. */
 export function servePages(app: NestFastifyApplication): void {
   for (const { prefix, root } of MOUNTS.filter((mount) => existsSync(mount.root))) {
-    app.useStaticAssets({
+    void app.register(fastifyStatic, {
       root,
       prefix,
       decorateReply: false,
       redirect: true,
       index: ['index.html'],
       allowedPath: (pathname: string) => !pathname.endsWith('.ts') && !pathname.endsWith('.map'),
-      setHeaders: (reply: { headers(values: typeof HEADERS): unknown }) => void reply.headers(HEADERS),
+      setHeaders: (reply: FastifyReply) => void reply.headers(HEADERS),
     });
   }
 }
