@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { CardAnswers, messageIdOf, type Card } from '@countersign/cards';
 import { ServerKeys } from '@countersign/keys';
 import { newId } from '@countersign/postgres';
+import { GatewaySettings, loadSettings } from '@countersign/settings';
+import { createLogger } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm-client.js';
 import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
 
@@ -137,5 +141,25 @@ describe('what is told after a card', () => {
       { messageId: card.messageId },
       { messageId: messageIdOf(card.id, 'closing'), text: 'You approved this sign-in to Acme.', card: null },
     ]);
+  });
+});
+
+describe('a gateway', () => {
+  it('does not start, nor touch the database, with a file that is no service account', async () => {
+    const file = fileURLToPath(import.meta.url);
+    const key = Buffer.alloc(32, 1).toString('base64');
+    const settings = loadSettings(GatewaySettings, {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
+      COUNTERSIGN_MASTER_KEY: key,
+      COUNTERSIGN_ENTROPY_KEYS: `1:${key}`,
+      COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
+      RBM_BASE_URL: service.url,
+      RBM_SERVICE_ACCOUNT_FILE: file,
+      RBM_CLIENT_TOKEN: service.clientToken,
+    });
+    const start = startGateway(settings, createLogger({ app: 'gateway', level: 'silent' }));
+    await expect(start).rejects.toThrow(
+      `RBM_SERVICE_ACCOUNT_FILE is ${JSON.stringify(file)}, which is no JSON object.`,
+    );
   });
 });

@@ -13,6 +13,7 @@ import { ListenerService } from './listener/listener.service.js';
 import { OutboundPump } from './outbound/outbound-pump.js';
 import { ReceiptsService } from './outbound/receipts.service.js';
 import { RcsService } from './rcs/rcs.service.js';
+import { loadServiceAccount } from './rcs/service-account.js';
 
 /** What carriers may take to get their answers and to unbind. */
 const DRAIN_MS = 10_000;
@@ -30,6 +31,8 @@ export async function startGateway(
   logger: Logger,
   exit?: (code: number) => void,
 ): Promise<Shutdown> {
+  // Before anything is touched: an operator mends it, and starts again.
+  if (settings.rbm !== null) loadServiceAccount(settings.rbm.serviceAccountFile);
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
