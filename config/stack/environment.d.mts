@@ -3,6 +3,7 @@ interface Places {
   readonly baseUrl: string;
   readonly controlPlane: string;
   readonly controlPlaneOps: string;
+  readonly gatewayHttp: string;
   readonly gatewayOps: string;
   readonly simulator: string;
   readonly simulatorSmppPort: number;
@@ -16,11 +17,18 @@ export function placesOf(
   listeners: readonly { variable: string; host: string; port: number }[],
 ): Places;
 export function certificateHosts(env: Environment): string[];
+export function cardsAreSimulated(env: Environment): boolean;
+export function demoEnvironmentOf(run: {
+  places: Places;
+  caFile: string;
+  demo: Readonly<Record<'apiKey' | 'accountId' | 'brandId' | 'webhookSecret', string>>;
+}): Record<string, string>;
 export function environmentOf(run: {
   env: Environment;
   dataDir: string;
   places: Places;
-  secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword', string>>;
+  secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword' | 'rbmClientToken', string>>;
   stores: { readonly databaseUrl: string; readonly redisUrl: string | undefined };
   certificates: { readonly certFile: string; readonly keyFile: string };
+  serviceAccountFile: string;
 }): Record<string, string>;

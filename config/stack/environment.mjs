@@ -4,6 +4,9 @@ import path from 'node:path';
 
 /** Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works. */
 const WEBHOOK_DEFAULTS = { WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOW_HTTP: 'true' };
+/** A phone that is given RCS on the simulator's page gets the next card at once. */
+const RCS_DEFAULTS = { RCS_UNREACHABLE_SECONDS: '0' };
+const RBM_VARIABLES = ['RBM_BASE_URL', 'RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'];
 const SIMULATOR_SYSTEM_ID = 'simulator';
 const WILDCARDS = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -27,6 +30,7 @@ export function placesOf(env, listeners) {
     baseUrl: (env.PUBLIC_BASE_URL || `https://${at('CONTROL_PLANE_PORT').authority}`).replace(/\/+$/, ''),
     controlPlane: `https://${at('CONTROL_PLANE_PORT').authority}`,
     controlPlaneOps: `http://${at('CONTROL_PLANE_OPS_PORT').authority}`,
+    gatewayHttp: `http://${at('GATEWAY_HTTP_PORT').authority}`,
     gatewayOps: `http://${at('GATEWAY_OPS_PORT').authority}`,
     simulator: `http://${at('SIMULATOR_HTTP_PORT').authority}`,
     simulatorSmppPort: at('SIMULATOR_SMPP_PORT').port,
@@ -56,8 +60,41 @@ function certificateUnless(env, prefix, { certFile, keyFile }) {
   return env[certVariable] || env[keyVariable] ? {} : { [certVariable]: certFile, [keyVariable]: keyFile };
 }
 
+/** Whether cards go to the simulator. Who sets one of the variables has a service of his own, and gets none of ours. */
+export const cardsAreSimulated = (env) => RBM_VARIABLES.every((variable) => !env[variable]);
+
+/** The RBM service that the simulator plays: what it is told of the gateway, and the gateway of it. */
+function rbmOf(env, places, { rbmClientToken }, serviceAccountFile) {
+  if (!cardsAreSimulated(env)) return {};
+  return {
+    RBM_BASE_URL: places.simulator,
+    RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile,
+    RBM_CLIENT_TOKEN: rbmClientToken,
+    SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile,
+    SIMULATOR_RBM_CLIENT_TOKEN: rbmClientToken,
+    SIMULATOR_RBM_WEBHOOK_URL: `${places.gatewayHttp}/rcs/webhook`,
+    ...RCS_DEFAULTS,
+  };
+}
+
+/**
+ * What the demo site is told of its account, once there is one.
+ *
+ * @returns {Record<string, string>}
+ */
+export function demoEnvironmentOf({ places, caFile, demo }) {
+  return {
+    SIMULATOR_DEMO_BASE_URL: places.proxied ? places.baseUrl : places.controlPlane,
+    SIMULATOR_DEMO_CA_FILE: caFile,
+    SIMULATOR_DEMO_API_KEY: demo.apiKey,
+    SIMULATOR_DEMO_ACCOUNT_ID: demo.accountId,
+    SIMULATOR_DEMO_BRAND_ID: demo.brandId,
+    SIMULATOR_DEMO_WEBHOOK_SECRET: demo.webhookSecret,
+  };
+}
+
 /** @returns {Record<string, string>} the environment of the apps and of the seed */
-export function environmentOf({ env, dataDir, places, secrets, stores, certificates }) {
+export function environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile }) {
   const made = {
     COUNTERSIGN_MASTER_KEY: secrets.masterKey,
     COUNTERSIGN_ENTROPY_KEYS: secrets.entropyKeys,
@@ -67,6 +104,7 @@ export function environmentOf({ env, dataDir, places, secrets, stores, certifica
     PUBLIC_BASE_URL: places.baseUrl,
     SIMULATOR_SYSTEM_ID: places.simulatorSystemId,
     SIMULATOR_PASSWORD: secrets.simulatorPassword,
+    ...rbmOf(env, places, secrets, serviceAccountFile),
     // From Node 22 on, compiled code is kept between starts; earlier ones do not know the variable.
     NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'),
     ...WEBHOOK_DEFAULTS,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certificateHosts, environmentOf, placesOf } from './environment.mjs';
+import { certificateHosts, demoEnvironmentOf, environmentOf, placesOf } from './environment.mjs';
 import { listenersOf } from './ports.mjs';
 
 const places = (env: Record<string, string> = {}) => placesOf(env, listenersOf(env));
@@ -8,10 +8,13 @@ const environment = (env: Record<string, string | undefined>, redisUrl?: string)
   environmentOf({
     env,
     dataDir: '/data',
-    places: places(),
-    secrets: { masterKey: 'm', entropyKeys: '1:e', adminKey: 'a', simulatorPassword: 's' },
+    places: places(
+      Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    ),
+    secrets: { masterKey: 'm', entropyKeys: '1:e', adminKey: 'a', simulatorPassword: 's', rbmClientToken: 't' },
     stores: { databaseUrl: 'postgres://made', redisUrl },
     certificates: { certFile: '/data/server.pem', keyFile: '/data/server.key' },
+    serviceAccountFile: '/data/rbm.json',
   });
 
 describe('the places of a run', () => {
@@ -66,6 +69,43 @@ describe('the environment of the apps', () => {
     const mixed = environment({ TLS_CERT_FILE: '/mine.pem' });
     expect(mixed).not.toHaveProperty('TLS_KEY_FILE');
     expect(mixed).toMatchObject({ TLS_CERT_FILE: '/mine.pem', SMPP_TLS_KEY_FILE: '/data/server.key' });
+  });
+
+  it('sends cards to the simulator, which tells the gateway what becomes of them', () => {
+    expect(environment({ GATEWAY_HTTP_PORT: '9081' })).toMatchObject({
+      RBM_BASE_URL: 'http://127.0.0.1:8090',
+      RBM_SERVICE_ACCOUNT_FILE: '/data/rbm.json',
+      RBM_CLIENT_TOKEN: 't',
+      SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: '/data/rbm.json',
+      SIMULATOR_RBM_CLIENT_TOKEN: 't',
+      SIMULATOR_RBM_WEBHOOK_URL: 'http://127.0.0.1:9081/rcs/webhook',
+      RCS_UNREACHABLE_SECONDS: '0',
+    });
+    expect(environment({ RCS_UNREACHABLE_SECONDS: '60' })).toMatchObject({ RCS_UNREACHABLE_SECONDS: '60' });
+  });
+
+  it.each(['RBM_BASE_URL', 'RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'])(
+    'gives no card to the simulator when %s names another service',
+    (variable) => {
+      const own = environment({ [variable]: 'mine' });
+      expect(Object.keys(own).filter((name) => name.includes('RBM'))).toEqual([variable]);
+    },
+  );
+
+  it('tells the demo site whose it is, and where the product is on this machine', () => {
+    const demo = { apiKey: 'csk_live_x', accountId: 'acct_x', brandId: 'brd_x', webhookSecret: 'whsec_x' };
+    const told = (env: Record<string, string>) => demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
+    expect(told({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
+      SIMULATOR_DEMO_BASE_URL: 'https://127.0.0.1:8443',
+      SIMULATOR_DEMO_CA_FILE: '/ca.pem',
+      SIMULATOR_DEMO_API_KEY: 'csk_live_x',
+      SIMULATOR_DEMO_ACCOUNT_ID: 'acct_x',
+      SIMULATOR_DEMO_BRAND_ID: 'brd_x',
+      SIMULATOR_DEMO_WEBHOOK_SECRET: 'whsec_x',
+    });
+    expect(told({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
+      SIMULATOR_DEMO_BASE_URL: 'https://verify.example',
+    });
   });
 
   it('takes an empty variable for one that is not set', () => {

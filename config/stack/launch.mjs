@@ -3,7 +3,7 @@ import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { endLeftOverApps, startApp } from './apps.mjs';
 import { ensureCertificates } from './certificates.mjs';
-import { certificateHosts, environmentOf, placesOf } from './environment.mjs';
+import { cardsAreSimulated, certificateHosts, demoEnvironmentOf, environmentOf, placesOf } from './environment.mjs';
 import { createLifecycle } from './lifecycle.mjs';
 import { takeLock } from './lock.mjs';
 import { checkPorts, listenersOf } from './ports.mjs';
@@ -13,6 +13,7 @@ import { publishQuickstart, quickstartFile } from './quickstart.mjs';
 import { waitUntilReady } from './ready.mjs';
 import { keepSecrets, loadSecrets } from './secrets.mjs';
 import { seed } from './seed.mjs';
+import { ensureServiceAccount } from './service-account.mjs';
 import { startStores } from './stores.mjs';
 
 /** Brings everything up, and ends this process when it is stopped or something fails. */
@@ -41,20 +42,24 @@ async function bringUp(env, lifecycle, log) {
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
 
   const secrets = await loadSecrets(dataDir);
-  const [stores, certificates] = await Promise.all([
+  const [stores, certificates, serviceAccountFile] = await Promise.all([
     startStores({ env, dataDir, lifecycle, log }),
     ensureCertificates({ dataDir, hosts: certificateHosts(env), log }),
+    ensureServiceAccount({ dataDir, tokenUri: `${places.simulator}/token` }),
   ]);
-  const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates });
-  const app = (name, phase) => startApp({ name, phase, environment, dataDir, lifecycle, log });
-  app('simulator', 'simulator');
+  const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile });
+  const app = (name, phase, more = {}) =>
+    startApp({ name, phase, environment: { ...more, ...environment }, dataDir, lifecycle, log });
   const seeding = lifecycle.during('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
   app('control-plane', 'apps');
   app('gateway', 'apps');
   const demo = await seeding;
   keepAnswered(dataDir, secrets, demo);
   const caFile = env.TLS_CERT_FILE || certificates.caFile;
-  await waitUntilReady({ places, caFile, apiKey: demo.apiKey, signal: lifecycle.signal });
+  // Last, since its demo site is a customer: it has the account that the seed has made.
+  app('simulator', 'simulator', demoEnvironmentOf({ places, caFile, demo }));
+  const { signal } = lifecycle;
+  await waitUntilReady({ places, caFile, apiKey: demo.apiKey, withCards: cardsAreSimulated(env), signal });
   lifecycle.signal.throwIfAborted();
   publishQuickstart({
     dataDir,

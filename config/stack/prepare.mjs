@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import {
   accessSync,
   constants,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -126,6 +127,7 @@ async function build(log, signal) {
   const code = await runCommand(process.execPath, args, { cwd: ROOT, signal, onStart: noteWork }).finally(done);
   signal?.throwIfAborted();
   if (code !== 0) throw new StartError(`the build failed (exit code ${code}): see the errors above`);
+  copyPages();
   writeFileSync(BUILD_STAMP, digest);
 }
 
@@ -140,7 +142,18 @@ export function sourcesDigest() {
   return sha256(lines.sort().join('\n'));
 }
 
-const isBuildInput = (file) => /\.(ts|json|md)$/.test(file) && !file.endsWith('.spec.ts');
+const isBuildInput = (file) => (/\.(ts|json|md)$/.test(file) && !file.endsWith('.spec.ts')) || isPage(file);
+
+/** What browsers load is not compiled, only copied: the build copies what belongs to the app it was asked for alone. */
+const isPage = (file) => /[\\/]page[\\/]/.test(file) && !file.endsWith('.spec.ts');
+
+function copyPages() {
+  for (const file of filesBelow(inRoot('apps')).filter(isPage)) {
+    const target = inRoot('dist', path.relative(ROOT, file));
+    mkdirSync(path.dirname(target), { recursive: true });
+    copyFileSync(file, target);
+  }
+}
 
 const filesBelow = (folder) =>
   readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -19,6 +19,8 @@ export function publishQuickstart({ dataDir, places, caFile, demo, adminKey, env
     testApiKey: demo.testApiKey,
     webhookSecret: demo.webhookSecret,
     adminKey,
+    phoneUrl: `${places.simulator}/phone/`,
+    demoUrl: `${places.simulator}/demo/`,
     inboundNumber: demo.inboundNumber,
     smpp: { port: places.smppPort, ...demo.smpp },
     realtimeUrl: `${places.baseUrl.replace(/^http/, 'ws')}/v1/realtime`,
@@ -43,13 +45,19 @@ Webhooks may go to ${environment.WEBHOOK_ALLOWED_CIDRS || 'public addresses only
     environment.WEBHOOK_ALLOW_HTTP === 'true' ? ', over plain http too' : ''
   }: a default for development, see WEBHOOK_ALLOWED_CIDRS.
 
-Open a verification:
+Sign in at a shop, and answer it on a phone beside it:
+
+  ${quickstart.demoUrl}
+  ${quickstart.phoneUrl}
+
+Or open a verification by hand:
 
   curl --cacert ${quoted(quickstart.caFile)} ${places.baseUrl}/v1/verify \\
     -H 'Authorization: Bearer ${quickstart.apiKey}' -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(session)}'
 
-Answer it as the phone would, with the text that its fallbackUri carries:
+Answer it as the phone would, with the text that its fallbackUri carries (a number that the phone page has given RCS gets a
+card with two buttons instead):
 
   curl ${places.simulator}/_admin/sms -H 'Content-Type: application/json' \\
     -d '${JSON.stringify(sms)}'

@@ -11,13 +11,17 @@ const SHOWN_CHARACTERS = 300;
 /** A session that does not exist: 404 shows that the key was taken. */
 const ASKED_SESSION = 'sess_00000000000000000000000000';
 
-/** @param {{ places: ReturnType<typeof import('./environment.mjs').placesOf>, caFile: string, apiKey: string, signal: AbortSignal }} options */
-export async function waitUntilReady({ places, caFile, apiKey, signal }) {
+/**
+ * @param {{ places: ReturnType<typeof import('./environment.mjs').placesOf>, caFile: string, apiKey: string,
+ *   withCards: boolean, signal: AbortSignal }} options withCards: the simulator plays the RBM service
+ */
+export async function waitUntilReady({ places, caFile, apiKey, withCards, signal }) {
   const ca = readFileSync(caFile);
   const checks = {
     'the control plane': () => askReadiness(`${places.controlPlaneOps}/readyz`),
     'the gateway': () => askReadiness(`${places.gatewayOps}/readyz`),
     "the gateway's bind to the simulator": () => askSimulator(places.simulator),
+    ...(withCards ? { "the gateway's webhook for RCS": () => askRbm(places.simulator) } : {}),
     ...(places.proxied ? {} : { 'a first HTTPS call': () => askApi(places.controlPlane, ca, apiKey) }),
   };
   const waits = Object.entries(checks).map(([what, ask]) => waitFor(what, ask, signal));
@@ -45,6 +49,12 @@ async function askReadiness(url) {
 async function askSimulator(simulator) {
   const { links } = JSON.parse((await get(http, `${simulator}/_admin/smsc`)).text);
   return links.some(({ receives }) => receives) ? undefined : 'not bound';
+}
+
+/** The simulator has shaken hands with the webhook: taps will be heard. */
+async function askRbm(simulator) {
+  const { webhook } = JSON.parse((await get(http, `${simulator}/_admin/rbm`)).text);
+  return webhook.verified ? undefined : (webhook.lastFault ?? 'not asked yet');
 }
 
 async function askApi(controlPlane, ca, apiKey) {

@@ -9,6 +9,7 @@ import { StartError } from './progress.mjs';
 
 /** SMPP gives a password 8 octets. */
 const SMPP_PASSWORD_BYTES = 6;
+const CLIENT_TOKEN_BYTES = 24;
 
 /**
  * @typedef {object} Secrets
@@ -19,6 +20,7 @@ const SMPP_PASSWORD_BYTES = 6;
  * @property {string} testApiKey `csk_test_…`, of the same account
  * @property {string} smppPassword of the system for an aggregator that connects in
  * @property {string} simulatorPassword of the gateway's bind to the simulator
+ * @property {string} rbmClientToken what the simulator's RBM service signs its webhooks with
  */
 
 const fileOf = (dataDir) => path.join(dataDir, 'secrets.json');
@@ -53,5 +55,6 @@ async function newSecrets() {
     testApiKey: createApiKey('test'),
     smppPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
     simulatorPassword: randomBytes(SMPP_PASSWORD_BYTES).toString('base64url'),
+    rbmClientToken: randomBytes(CLIENT_TOKEN_BYTES).toString('base64url'),
   };
 }

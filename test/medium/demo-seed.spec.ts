@@ -85,6 +85,16 @@ describe('the demo account', () => {
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
   });
 
+  it('has an agent that the simulator knows and a picture, unless somebody has given it others', async () => {
+    const brand = async (): Promise<unknown> =>
+      (await database.query('SELECT rcs_agent_id AS agent, logo_url AS logo FROM brands'))[0];
+    await seed({ ...nothing, simulator });
+    expect(await brand()).toEqual({ agent: 'countersign_demo', logo: 'https://acme.example/logo.png' });
+    await database.query(`UPDATE brands SET rcs_agent_id = 'mine', logo_url = NULL`);
+    await seed({ ...nothing, simulator });
+    expect(await brand()).toEqual({ agent: 'mine', logo: 'https://acme.example/logo.png' });
+  });
+
   it('has a key for tests beside its own, both with a thousand times the usual limits', async () => {
     const demo = await seed({ ...nothing, simulator });
     const directory = new AccountDirectory(database, keys);

@@ -22,6 +22,8 @@ export interface Quickstart {
   readonly testApiKey: string;
   readonly webhookSecret: string;
   readonly adminKey: string;
+  readonly phoneUrl: string;
+  readonly demoUrl: string;
   readonly inboundNumber: string;
   readonly smpp: { readonly port: number; readonly systemId: string; readonly password: string };
   readonly realtimeUrl: string;

@@ -1,6 +1,11 @@
 /** The brand by which the demo account is known. $1 slug. */
 export const FIND_DEMO_BRAND = `SELECT id, account_id AS "accountId" FROM brands WHERE slug = $1`;
 
+/** The agent and the picture of a brand that has none. $1 brand, $2 agent, $3 picture. */
+export const GIVE_AGENT = `
+  UPDATE brands SET rcs_agent_id = coalesce(rcs_agent_id, $2), logo_url = coalesce(logo_url, $3)
+  WHERE id = $1 AND (rcs_agent_id IS NULL OR logo_url IS NULL)`;
+
 /** $1 number. */
 export const FIND_INBOUND_NUMBER = `SELECT id FROM inbound_numbers WHERE number = $1`;
 

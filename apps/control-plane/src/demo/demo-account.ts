@@ -9,6 +9,7 @@ import {
   DELETE_SYSTEM,
   FIND_DEMO_BRAND,
   FIND_INBOUND_NUMBER,
+  GIVE_AGENT,
   OPEN_COUNTRIES,
   RAISE_LIMITS,
 } from './demo-account.sql.js';
@@ -16,6 +17,9 @@ import type { SeedRequest, SimulatorLink } from './seed-request.js';
 
 const ACCOUNT_NAME = 'Acme Inc.';
 const BRAND = { name: 'Acme', slug: 'ACME', instruction: 'Send this message to sign in to Acme.' } as const;
+/** What the simulator's RBM service knows the brand by, and a picture that it says to have fetched. */
+const AGENT_ID = 'countersign_demo';
+const LOGO_URL = 'https://acme.example/logo.png';
 /** Of the numbers that are kept for fiction: whoever texts it from a real phone reaches nobody. */
 export const DEMO_INBOUND_NUMBER = '+14155550199';
 const EVERY_COUNTRY = '*';
@@ -77,7 +81,10 @@ export class DemoSeed {
     const testApiKey = await ensureKey('test', request.testApiKey);
     await this.ensureInboundNumber(tx);
     const password = await this.ensureSystem(tx, request.smppPassword ?? newPassword());
-    if (request.simulator !== null) await this.ensureRoute(tx, await this.ensureBind(tx, request.simulator));
+    if (request.simulator !== null) {
+      await tx.query(GIVE_AGENT, [brand.id, AGENT_ID, LOGO_URL]);
+      await this.ensureRoute(tx, await this.ensureBind(tx, request.simulator));
+    }
     return {
       accountId: renderId('acct', brand.accountId),
       brandId: renderId('brd', brand.id),

@@ -1,0 +1,1 @@
+export function ensureServiceAccount(options: { dataDir: string; tokenUri: string }): Promise<string>;
