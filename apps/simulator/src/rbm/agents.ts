@@ -5,7 +5,7 @@ const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
 /** What agents have registered with the platform. */
 const REGISTERED: ReadonlyMap<string, Omit<AgentBrand, 'agentId'>> = new Map([
-  ['countersign_demo', { name: 'Acme', logoUrl: '/phone/media/acme.svg', verified: true }],
+  ['countersign_demo', { name: 'Acme', logoUrl: '/phone/media/acme-mark.svg', verified: true }],
 ]);
 
 /** Pictures that the platform has fetched, by where it fetched them: it shows its own copy of them. */
