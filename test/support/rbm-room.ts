@@ -138,7 +138,8 @@ export class RbmRoom {
   }
 }
 
-function serviceAccount(tokenUri: string): string {
+/** The key of a service account, as its file is given out. */
+export function serviceAccount(tokenUri: string): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return JSON.stringify({
     type: 'service_account',
@@ -167,7 +168,7 @@ async function serve(handle: Handler): Promise<{ readonly server: Server; readon
 async function forward(url: string, req: IncomingMessage, res: ServerResponse, read?: Buffer): Promise<number> {
   const gone = new AbortController();
   res.on('close', () => gone.abort());
-  const { host, connection, 'transfer-encoding': _chunked, ...headers } = req.headers;
+  const { host: _host, connection: _connection, 'transfer-encoding': _chunked, ...headers } = req.headers;
   const body = read ?? (await buffer(req));
   const method = req.method === 'DELETE' ? 'DELETE' : 'POST';
   const answer = await request(url, { method, headers, body: body.length === 0 ? null : body, signal: gone.signal });

@@ -1,0 +1,166 @@
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GatewayRoom } from '../support/gateway-room.js';
+import { hostileBody } from '../support/hostile.js';
+import { serviceAccount } from '../support/rbm-room.js';
+import { until } from '../support/until.js';
+
+const CLIENT_TOKEN = 'test-client-token';
+const AGENT = 'acme_agent@rbm.goog';
+const PHONE = '+14155552671';
+const WITHIN_MS = 8_000;
+
+let gateway: GatewayRoom;
+let folder: string;
+let names = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-webhook-'));
+  gateway = await GatewayRoom.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile() });
+});
+afterAll(async () => {
+  await gateway.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A gateway wants the key of a service account beside the token; no card is sent here. */
+function keyFile(): string {
+  const file = path.join(folder, 'key.json');
+  writeFileSync(file, serviceAccount('http://127.0.0.1:9/token'));
+  return file;
+}
+
+interface Told {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function post(body: string, headers: Record<string, string> = {}): Promise<Told> {
+  const response = await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** As the platform sends it. */
+function push(data: string | Buffer, changes: Record<string, string> = {}): Promise<Told> {
+  const octets = Buffer.from(data);
+  const signature = createHmac('sha512', CLIENT_TOKEN).update(octets).digest('base64');
+  const message = { data: octets.toString('base64'), messageId: '1', publishTime: '2026-01-15T10:00:07.9Z' };
+  return post(JSON.stringify({ message, subscription: 's' }), { 'x-goog-signature': signature, ...changes });
+}
+
+const freshName = (): string => `name-${names++}`;
+const delivered = (eventId: string): string =>
+  JSON.stringify({
+    agentId: AGENT,
+    senderPhoneNumber: PHONE,
+    eventType: 'DELIVERED',
+    eventId,
+    messageId: '4d1f6a5e-6f0b-5b58-9a3e-0c7d5a2f9b10',
+    sendTime: new Date(gateway.room.clock.nowMs()).toISOString(),
+  });
+
+async function stored(): Promise<number> {
+  const [row] = await gateway.room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM card_events');
+  return row?.count ?? 0;
+}
+
+describe('the webhook of the platform', () => {
+  it('shakes hands with whoever knows the token, and with nobody else', async () => {
+    const secret = '1234567890';
+    expect(await post(JSON.stringify({ clientToken: CLIENT_TOKEN, secret }))).toEqual({ status: 200, text: secret });
+    const refused = await post(JSON.stringify({ clientToken: 'another', secret }));
+    expect(refused.status).toBe(403);
+    expect(refused.text).not.toContain(secret);
+  });
+
+  it('stores what is signed before it answers, once', async () => {
+    const [before, event] = [await stored(), delivered(freshName())];
+    expect(await push(event)).toEqual({ status: 200, text: '' });
+    expect(await stored()).toBe(before + 1);
+    expect((await push(event)).status).toBe(200);
+    expect(await stored()).toBe(before + 1);
+    const rows = await gateway.room.database.query('SELECT agent_id, phone, kind FROM card_events ORDER BY id DESC');
+    expect(rows[0]).toEqual({ agent_id: 'acme_agent', phone: PHONE, kind: 'delivered' });
+  });
+
+  it('stores nothing that is not signed', async () => {
+    const before = await stored();
+    expect((await push(delivered(freshName()), { 'x-goog-signature': '' })).status).toBe(401);
+    const ofAnother = createHmac('sha512', 'another').update('x').digest('base64');
+    expect((await push(delivered(freshName()), { 'x-goog-signature': ofAnother })).status).toBe(401);
+    expect(await stored()).toBe(before);
+  });
+
+  it.each(['', 'no JSON', '[]', '{}', '{"agentId":"a\\u0000"}', '"\\ud800"', '['.repeat(50_000)])(
+    'answers %j with 200, since it would only come again',
+    async (data) => {
+      if (data === '') expect((await push(data)).status).toBe(400);
+      else expect((await push(data)).status).toBe(200);
+    },
+  );
+
+  it('takes whatever is signed, and acts on events all the same', async () => {
+    const base: readonly (readonly [string, unknown])[] = [
+      ['agentId', AGENT],
+      ['senderPhoneNumber', PHONE],
+      ['eventType', 'READ'],
+      ['eventId', 'E'],
+      ['messageId', '4d1f6a5e-6f0b-5b58-9a3e-0c7d5a2f9b10'],
+      ['sendTime', '2026-01-15T10:00:07.412Z'],
+      ['suggestionResponse', { postbackData: 'v1.a.sess_01H4000000E008000000000001.00000000000000000000000000000000' }],
+      ['newLaunchState', 'LAUNCHED'],
+    ];
+    const members = base.map(([name]) => name);
+    const more = ['DELIVERED', 'TTL_EXPIRATION_REVOKED', 'UNSUBSCRIBE', 'STOP', 'SUSPENDED', 'phoneNumber'];
+    await fc.assert(
+      fc.asyncProperty(hostileBody(base, members, more), async (data) => {
+        const octets = Buffer.from(data);
+        expect((await push(octets)).status).toBe(octets.length === 0 ? 400 : 200);
+      }),
+      { numRuns: 300 },
+    );
+    await until('all is acted on', WITHIN_MS, async () => {
+      const waiting = await gateway.room.database.query('SELECT 1 FROM card_events WHERE handled_at IS NULL');
+      return waiting.length === 0;
+    });
+    expect(gateway.log.filter((line) => line.includes('could not be acted on'))).toEqual([]);
+  });
+
+  it('answers whatever is not signed with a refusal', async () => {
+    const members = ['message', 'data', 'clientToken', 'secret'];
+    const body = hostileBody([['message', { data: 'e30=' }]], members, [CLIENT_TOKEN, 'e30=']);
+    await fc.assert(
+      fc.asyncProperty(body, async (text) => {
+        expect([400, 401]).toContain((await post(text)).status);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('asks for what it cannot store, within its time, and takes it once it can', async () => {
+    const event = delivered(freshName());
+    const before = await stored();
+    await gateway.line.cut();
+    const refused = await push(event);
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('SERVICE_UNAVAILABLE');
+    await gateway.line.mend();
+    await until('it is taken', WITHIN_MS, async () => (await push(event)).status === 200);
+    expect(await stored()).toBe(before + 1);
+  });
+
+  it('counts what becomes of requests', async () => {
+    for (const fate of ['stored', 'handshake', 'wrong_token', 'unsigned', 'malformed', 'unreadable', 'sent_back']) {
+      expect(await gateway.metric(`countersign_rcs_webhooks_total{fate="${fate}"`), fate).toBeGreaterThan(0);
+    }
+    expect(await gateway.metric('countersign_rcs_events_total{kind="delivered"')).toBeGreaterThan(0);
+  });
+});

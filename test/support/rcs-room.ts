@@ -1,0 +1,157 @@
+import { Bell, bellConnection, openPubSub, type PubSub } from '@countersign/bus';
+import {
+  CardAnswers,
+  CardStore,
+  cardTopic,
+  findCards,
+  OFFER_LIFE_MS,
+  type CardNews,
+  type CardRecord,
+} from '@countersign/cards';
+import type { NewCard } from '@countersign/cards';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { Queue } from 'bullmq';
+import { GatewayRoom } from './gateway-room.js';
+import { RbmRoom } from './rbm-room.js';
+import { SiblingGateway } from './sibling-gateway.js';
+import { until } from './until.js';
+
+export const AGENT = 'acme_agent';
+const WITHIN_MS = 8_000;
+
+/** A card that was offered, and its session. */
+export interface OfferedCard {
+  readonly id: Uuid;
+  readonly phone: string;
+  readonly session: Session;
+}
+
+/** Two gateways, the emulated platform between them, and the part of a control plane: offers, the bell and the news. */
+export class RcsRoom {
+  readonly #news: CardNews[] = [];
+  #phones = 0;
+
+  private constructor(
+    readonly gateway: GatewayRoom,
+    readonly sibling: SiblingGateway,
+    readonly platform: RbmRoom,
+    readonly cards: CardStore,
+    readonly answers: CardAnswers,
+    private readonly waiter: Uuid,
+    private readonly bell: Bell,
+    private readonly dispose: () => Promise<void>,
+  ) {}
+
+  static async open(redisUrl: string | null): Promise<RcsRoom> {
+    const queues: Record<string, string> = redisUrl === null ? {} : { REDIS_URL: redisUrl };
+    const platform = await RbmRoom.open();
+    const gateway = await GatewayRoom.open({ ...queues, ...(await platform.environment('north')) });
+    const sibling = await SiblingGateway.start(gateway, { ...queues, ...(await platform.environment('south')) });
+    platform.listensAt('north', gateway.ports.http);
+    platform.listensAt('south', sibling.httpPort);
+    const { database, clock, keys, url: databaseUrl } = gateway.room;
+    const cards = new CardStore({ database, clock, keys });
+    const waiter = clock.newId();
+    const queue = new Queue(QUEUES.cards, {
+      connection: bellConnection({ redisUrl, databaseUrl }, 'producer'),
+      prefix: QUEUE_PREFIX,
+    });
+    queue.on('error', () => undefined);
+    const bell = new Bell(queue, () => undefined);
+    const bus: PubSub = openPubSub({ redisUrl, databaseUrl }, () => undefined);
+    const room = new RcsRoom(gateway, sibling, platform, cards, new CardAnswers(keys), waiter, bell, async () => {
+      await bell.close();
+      await queue.close();
+      await bus.close();
+    });
+    await bus.subscribe(cardTopic(waiter), (message) => room.#news.push(...(message.json() as CardNews[]))).ready;
+    return room;
+  }
+
+  /** A phone that nobody has sent anything to. */
+  freshPhone(): string {
+    return `+1415557${String(this.#phones++).padStart(4, '0')}`;
+  }
+
+  /**
+   * Offers a card of a new session to that phone, and rings. On a machine that is busy with other things it may be too
+   * old before a gateway comes to it: it is then taken back, as its create would, and another offered.
+   */
+  async offer(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+    for (;;) {
+      const card = await this.offerSilently(phone, changes);
+      this.bell.ring([card.id]);
+      const tooOldMs = performance.now() + OFFER_LIFE_MS;
+      await until('it is claimed, or too old', WITHIN_MS, async () => {
+        return performance.now() > tooOldMs || (await this.record(card)).state !== 'offered';
+      });
+      if ((await this.cards.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
+    }
+  }
+
+  async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+    const { account, brand } = this.gateway.room;
+    const session = await this.gateway.create({ phone });
+    const { id, expiresAt } = session;
+    const offered = await this.cards.offer({
+      id,
+      accountId: account.id,
+      brandId: brand.id,
+      waiter: this.waiter,
+      agentId: AGENT,
+      phone,
+      brandName: 'Acme',
+      logoUrl: null,
+      numberMatching: false,
+      expiresAt,
+      ...changes,
+    });
+    if (offered.kind !== 'offered') throw new Error(`the card was ${JSON.stringify(offered)}`);
+    return { id, phone, session };
+  }
+
+  ring(ids: readonly Uuid[]): void {
+    this.bell.ring(ids);
+  }
+
+  /** What a create that waits for this card hears, in its order. */
+  newsOf({ id }: OfferedCard): CardNews['news'][] {
+    return this.#news.filter((each) => each.id === id).map(({ news }) => news);
+  }
+
+  async hears(card: OfferedCard, word: CardNews['news']): Promise<void> {
+    await until(`${word} is told`, WITHIN_MS, () => this.newsOf(card).includes(word));
+  }
+
+  async record({ id }: OfferedCard): Promise<CardRecord> {
+    const record = (await findCards(this.gateway.room.database, [id])).get(id);
+    if (record === undefined) throw new Error('there is no such card');
+    return record;
+  }
+
+  /** The session as it stands. */
+  async session({ session: { accountId, id } }: OfferedCard): Promise<Session> {
+    const session = await this.gateway.room.sessions.find(accountId, id);
+    if (session === null) throw new Error('there is no such session');
+    return session;
+  }
+
+  async becomes(card: OfferedCard, status: Session['status']): Promise<Session> {
+    await until(`the session is ${status}`, WITHIN_MS, async () => (await this.session(card)).status === status);
+    return this.session(card);
+  }
+
+  async sql<Row extends object>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.gateway.room.database.query<Row>(statement, values);
+  }
+
+  async close(): Promise<void> {
+    await this.platform.close();
+    await this.cards.drain();
+    await this.sibling.close();
+    await this.gateway.close();
+    await this.dispose();
+  }
+}
