@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openPubSub, type PubSub } from '@countersign/bus';
+import { findCards, type Card, type CardRecord } from '@countersign/cards';
+import { parseId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findRedis, startRedis } from '../../config/stack/redis.mjs';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom, type Answer, type Call } from '../support/control-plane-room.js';
+import { PlayedGateway } from '../support/played-gateway.js';
+import { startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+/** A relay looks every 2 s, and a busy machine is slow. */
+const SOON_MS = 20_000;
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+let bus: PubSub;
+let gateway: PlayedGateway;
+/** A brand with an agent; one that asks for a number, too. */
+let brandId: string;
+let numberedId: string;
+
+beforeAll(async () => {
+  // Queue and bus on the room's own PostgreSQL: no gateway of another test takes its rings.
+  room = await ControlPlaneRoom.open({ REDIS_URL: '' });
+  admin = new AdminCalls(room);
+  bus = openPubSub({ redisUrl: null, databaseUrl: room.environment['DATABASE_URL'] ?? '' }, () => undefined);
+  gateway = gatewayOn(bus);
+  brandId = await brandWith('CARDS', {});
+  numberedId = await brandWith('NUMBERS', { rcsNumberMatching: true });
+});
+afterAll(async () => {
+  await bus.close();
+  await room.close();
+});
+
+function gatewayOn(line: PubSub): PlayedGateway {
+  const { database, clock, keys, sessions } = room;
+  return new PlayedGateway({ database, clock, keys, sessions, bus: line });
+}
+
+async function brandWith(slug: string, changes: Readonly<Record<string, unknown>>): Promise<string> {
+  const { accountId } = room.demo;
+  const texts = { name: 'Acme', slug, instruction: 'Send this message.' };
+  const answer = await admin.post('brands', { accountId, ...texts, rcsAgentId: 'acme_agent@rbm.goog', ...changes });
+  return String(answer.json['id']);
+}
+
+let phones = 0;
+/** A phone that no other test has: what is sent to one counts for all. */
+const newPhone = (): string => `+1415555${String((phones += 1)).padStart(4, '0')}`;
+
+const create = (changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
+  room.create({ brandId, phone: newPhone(), ...changes }, call);
+
+/** A create that waits, and its card in the hands of a gateway. */
+async function waiting(
+  changes: Readonly<Record<string, unknown>> = {},
+  call: Call = {},
+): Promise<{ answer: Promise<Answer>; card: Card }> {
+  const phone = newPhone();
+  const answer = create({ phone, ...changes }, call);
+  return { answer, card: await gateway.take(phone) };
+}
+
+async function cardOf(answer: Answer): Promise<CardRecord | undefined> {
+  const id = parseId('sess', String(answer.json['id'])) ?? '';
+  return (await findCards(room.database, [id])).get(id);
+}
+
+const find = (answer: Answer): Promise<Answer> => room.call(`/v1/verify/${String(answer.json['id'])}`);
+
+describe('a create over RCS', () => {
+  it('answers rcs and no link when its card was delivered; the session says so from then on', async () => {
+    const { answer, card } = await waiting({ channel: 'rcs' });
+    await gateway.sent(card);
+    await gateway.told(card, 'delivered');
+    const made = await answer;
+    expect([made.status, made.json['channel'], made.json['fallbackUri']]).toEqual([200, 'rcs', null]);
+    expect((await find(made)).text).toBe(made.text);
+    const listed = await room.call(`/v1/verify?limit=1&phone=%2B${card.phone.slice(1)}`);
+    expect(listed.json['data']).toEqual([made.json]);
+  });
+
+  it('prefers a card when the request does not say', async () => {
+    const { answer, card } = await waiting();
+    await gateway.told(card, 'delivered');
+    expect((await answer).json['channel']).toBe('rcs');
+  });
+
+  it('answers pending also when the card was tapped meanwhile, and the tap approves with its webhook', async () => {
+    const receiver = await startReceiver();
+    try {
+      const { answer, card } = await waiting({ webhookUrl: receiver.url });
+      await gateway.told(card, 'tap', { kind: 'approve' });
+      const made = await answer;
+      expect(made.json).toMatchObject({ status: 'pending', channel: 'rcs', approvedAt: null });
+      const found = await find(made);
+      expect(found.json).toMatchObject({ status: 'approved', channel: 'rcs', fallbackUri: null });
+      await until('the webhook has come', SOON_MS, () => receiver.received.length > 0);
+      const told = JSON.parse(receiver.received[0]?.body ?? '') as { type: string; data: object };
+      expect([told.type, told.data]).toEqual(['verification.completed', found.json]);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('answers sms_fallback with the link when the platform cannot reach the phone', async () => {
+    const { answer, card } = await waiting();
+    await gateway.sent(card, { kind: 'unreachable' });
+    const made = await answer;
+    expect([made.status, made.json['channel']]).toEqual([200, 'sms_fallback']);
+    expect(made.json['fallbackUri']).toMatch(/^sms:.+\?body=AUTH-CARDS-/);
+  });
+
+  it('answers sms_fallback where there is no gateway, and no gateway finds the card later', async () => {
+    const made = await create();
+    expect([made.status, made.json['channel'], made.json['status']]).toEqual([200, 'sms_fallback', 'pending']);
+    expect(await cardOf(made)).toMatchObject({ state: 'withdrawn', settledAs: 'sms_fallback' });
+  });
+
+  it('offers none for "channel":"sms_fallback", nor for a brand without an agent', async () => {
+    for (const changes of [{ channel: 'sms_fallback' }, { brandId: await brandWith('PLAIN', { rcsAgentId: null }) }]) {
+      const made = await create(changes);
+      expect([made.json['channel'], await cardOf(made)]).toEqual(['sms_fallback', undefined]);
+    }
+  });
+
+  it('offers none for a test key, whose magic numbers act one out', async () => {
+    const test = { key: room.demo.testApiKey };
+    const made = await create({ phone: '+15005550002' }, test);
+    const other = await create({}, test);
+    expect([made.json['channel'], other.json['channel']]).toEqual(['rcs', 'sms_fallback']);
+    expect([await cardOf(made), await cardOf(other)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('number matching', () => {
+  it('shows two digits in the answer of create alone; they approve on the card', async () => {
+    const receiver = await startReceiver();
+    try {
+      const { answer, card } = await waiting({ brandId: numberedId, webhookUrl: receiver.url });
+      await gateway.told(card, 'delivered');
+      const made = await answer;
+      const { matchCode, ...session } = made.json;
+      expect(matchCode).toMatch(/^[1-9][0-9]$/);
+      const pending = await find(made);
+      expect(pending.json).toEqual(session);
+      await gateway.told(card, 'tap', { kind: 'number', number: String(matchCode) });
+      const approved = await find(made);
+      expect(approved.json['status']).toBe('approved');
+      await until('the webhook has come', SOON_MS, () => receiver.received.length > 0);
+      const record = await admin.get(`sessions/${String(made.json['id'])}`);
+      for (const text of [approved.text, receiver.received[0]?.body, record.text]) {
+        expect(text).not.toContain('matchCode');
+      }
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('denies by a wrong number', async () => {
+    const { answer, card } = await waiting({ brandId: numberedId });
+    await gateway.told(card, 'delivered');
+    const made = await answer;
+    const wrong = gateway.answers.suggestionsOf(card).find(({ text }) => text !== made.json['matchCode']);
+    await gateway.told(card, 'tap', { kind: 'number', number: wrong?.text ?? '' });
+    expect((await find(made)).json['status']).toBe('denied');
+  });
+
+  it('shows no digits where no card can come', async () => {
+    const { answer, card } = await waiting({ brandId: numberedId });
+    await gateway.sent(card, { kind: 'unreachable' });
+    expect((await answer).json).not.toHaveProperty('matchCode');
+    expect((await create({ brandId: numberedId })).json).not.toHaveProperty('matchCode');
+    expect((await create({ brandId: numberedId, channel: 'sms_fallback' })).json).not.toHaveProperty('matchCode');
+  });
+});
+
+describe('a create with an Idempotency-Key', () => {
+  it('is in progress while it waits, and then replayed with its number; one card is offered', async () => {
+    const phone = newPhone();
+    const changes = { phone, brandId: numberedId };
+    const call = { headers: { 'idempotency-key': randomUUID() } };
+    const answer = create(changes, call);
+    const card = await gateway.take(phone);
+    const meanwhile = await create(changes, call);
+    expect([meanwhile.status, meanwhile.code]).toEqual([409, 'IDEMPOTENCY_IN_PROGRESS']);
+    await gateway.told(card, 'delivered');
+    const made = await answer;
+    const again = await create(changes, call);
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
+    expect(again.json['matchCode']).toMatch(/^[1-9][0-9]$/);
+    const [row] = await room.database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM cards WHERE phone = $1',
+      [phone],
+    );
+    expect(row?.count).toBe(1);
+  });
+});
+
+describe('a session that ends another way', () => {
+  /** A create that has fallen back, with a card that may still arrive and of which nothing is to be told any more. */
+  async function fallenBack(): Promise<{ made: Answer; card: Card }> {
+    const { answer, card } = await waiting();
+    await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });
+    const made = await answer;
+    await room.database.query('UPDATE cards SET errand = NULL, errand_due_at = NULL WHERE id = $1', [card.id]);
+    return { made, card };
+  }
+
+  const cancel = (made: Answer): Promise<Answer> =>
+    room.call(`/v1/verify/${String(made.json['id'])}`, { method: 'DELETE' });
+
+  it('has its card taken back, unless that is known to have arrived', async () => {
+    const { made } = await fallenBack();
+    const { answer, card } = await waiting();
+    await gateway.told(card, 'delivered');
+    const arrived = await answer;
+    await cancel(arrived);
+    await cancel(made);
+    await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.errand === 'revoke');
+    await until('every event is told', SOON_MS, async () => {
+      const waits = await room.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
+      return waits.length === 0;
+    });
+    expect((await cardOf(arrived))?.errand).toBeNull();
+  });
+
+  it('by a late tap on the card itself has it closed by a text', async () => {
+    const { made, card } = await fallenBack();
+    await gateway.told(card, 'tap', { kind: 'deny' });
+    const found = await find(made);
+    expect(found.json).toMatchObject({ status: 'denied', channel: 'sms_fallback' });
+    expect((await cardOf(made))?.errand).toBe('close_denied');
+  });
+});
+
+describe('engineers', () => {
+  it('see the card of a session, and none where there was none', async () => {
+    const { answer, card } = await waiting();
+    await gateway.sent(card);
+    await gateway.told(card, 'delivered');
+    const made = await answer;
+    const { json } = await admin.get(`sessions/${String(made.json['id'])}`);
+    const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+    expect(json['card']).toEqual({
+      state: 'sent',
+      reason: null,
+      agentId: 'acme_agent',
+      numberMatching: false,
+      settledAs: 'rcs',
+      offeredAt: moment,
+      sentAt: moment,
+      deliveredAt: moment,
+      readAt: null,
+      tappedAt: null,
+      errand: null,
+    });
+    const plain = await create({ channel: 'sms_fallback' });
+    const page = await admin.get(`sessions?limit=2`);
+    expect(page.json['data']).toMatchObject([{ id: plain.json['id'], card: null }, { card: { settledAs: 'rcs' } }]);
+  });
+
+  it('hold cards back: sessions fall back at once and nothing is offered', async () => {
+    await admin.post('queues/cards/pause');
+    try {
+      const made = await create();
+      expect([made.json['channel'], await cardOf(made)]).toEqual(['sms_fallback', undefined]);
+    } finally {
+      await admin.post('queues/cards/resume');
+    }
+    const { answer, card } = await waiting();
+    await gateway.told(card, 'delivered');
+    expect((await answer).json['channel']).toBe('rcs');
+  });
+
+  it('see creates that wait, and how they ended', async () => {
+    const metrics = async (): Promise<string> => (await fetch(`${room.opsUrl}/metrics`)).text();
+    const { answer, card } = await waiting();
+    expect(await metrics()).toMatch(/^countersign_creates_waiting\{.*\} 1$/m);
+    await gateway.told(card, 'delivered');
+    await answer;
+    expect(await metrics()).toMatch(/^countersign_cards_decided_total\{end="rcs",.*\} [1-9]\d*$/m);
+    expect(await metrics()).toMatch(/^countersign_creates_waiting\{.*\} 0$/m);
+  });
+});
+
+describe('while a create waits', () => {
+  it('the database may go away: 503, and never an answer that could be untrue', async () => {
+    const { answer } = await waiting();
+    room.line.freeze();
+    try {
+      const made = await answer;
+      expect([made.status, made.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    } finally {
+      room.line.thaw();
+    }
+  });
+
+  it('the control plane may stop: it is answered first', async () => {
+    const other = await room.neighbour();
+    const { answer, card } = await waiting({}, { baseUrl: other.baseUrl });
+    await gateway.sent(card);
+    await other.stop();
+    const made = await answer;
+    expect([made.status, made.json['channel']]).toEqual([200, 'sms_fallback']);
+    expect((await find(made)).json['channel']).toBe('sms_fallback');
+  });
+});
+
+describe.skipIf(findRedis() === undefined)('with queue and bus in Redis', () => {
+  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-cards-'));
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  it('a create whose card arrives is rcs; with Redis gone it falls back all the same', async () => {
+    const redis = await startRedis({ dataDir, log: () => undefined });
+    const other = await room.neighbour({ REDIS_URL: redis.url });
+    const line = openPubSub({ redisUrl: redis.url, databaseUrl: '' }, () => undefined);
+    const near = gatewayOn(line);
+    try {
+      const phone = newPhone();
+      const answer = create({ phone }, { baseUrl: other.baseUrl });
+      await near.told(await near.take(phone), 'delivered');
+      expect((await answer).json['channel']).toBe('rcs');
+      redis.child.kill('SIGSTOP');
+      const made = await create({}, { baseUrl: other.baseUrl });
+      expect([made.status, made.json['channel']]).toEqual([200, 'sms_fallback']);
+    } finally {
+      redis.child.kill('SIGCONT');
+      await line.close();
+      await other.stop();
+      await redis.stop();
+    }
+  });
+});
