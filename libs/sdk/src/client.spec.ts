@@ -1,9 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { inspect } from 'node:util';
+import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ClientOptions, CountersignClient } from './client.js';
+import { APPROVED, CREATE, DELIVERY, PENDING, USAGE } from '../test/answers.js';
+import {
+  API_KEY,
+  closeServers,
+  ok,
+  portOf,
+  refused,
+  type Seen,
+  serverWith,
+  type Step,
+} from '../test/scripted-server.js';
 import { createChallenge } from './challenge.js';
+import { CountersignClient } from './client.js';
 import {
   ConnectionError,
   InvalidRequestError,
@@ -13,127 +23,11 @@ import {
   TimeoutError,
   UnexpectedAnswerError,
 } from './errors.js';
-import type { FetchAnswer, FetchFunction } from './transport.js';
+import type { FetchFunction } from './transport.js';
 
-const API_KEY = `csk_live_${'k'.repeat(38)}`;
-const PENDING = {
-  id: 'sess_01HF7YAT000000000000000001',
-  status: 'pending',
-  channel: 'sms_fallback',
-  fallbackUri: 'sms:+14155550199?body=AUTH-ACME-7Q2M9XK4T1V8C3ZB%0ASend%20this.',
-  phone: '+14155552671',
-  accountId: 'acct_01HF7YAT000000000000000002',
-  brandId: 'brd_01HF7YAT000000000000000003',
-  brandSlug: 'ACME',
-  clientChallenge: 'ab'.repeat(32),
-  latencyMs: null,
-  approvedAt: null,
-  expiresAt: '2023-11-14T22:14:50.007Z',
-  createdAt: '2023-11-14T22:13:20.007Z',
-  metadata: { orderId: '7' },
-};
-const APPROVED = {
-  ...PENDING,
-  status: 'approved',
-  latencyMs: 4_314,
-  approvedAt: '2023-11-14T22:13:24.321Z',
-  authEntropy: '3f1c9ab2'.repeat(8),
-};
-const CREATE = {
-  phone: PENDING.phone,
-  accountId: PENDING.accountId,
-  brandId: PENDING.brandId,
-  clientChallenge: PENDING.clientChallenge,
-  metadata: { orderId: '7' },
-};
-const USAGE = {
-  period: { from: '2026-11-01T00:00:00.000Z', to: '2026-11-21T00:00:00.000Z' },
-  verifications: { total: 3, approved: 1, expired: 1, denied: 0 },
-  channels: { rcs: 1, sms_fallback: 2 },
-  estimatedCostUsd: '0.0237',
-};
-const DELIVERY = {
-  id: 'dlv_01HF7YAT000000000000000004',
-  eventId: 'evt_01HF7YAT000000000000000009',
-  type: 'verification.completed',
-  sessionId: PENDING.id,
-  url: 'https://example.com/hook',
-  status: 'failed',
-  attempts: [{ at: '2026-11-21T00:00:00.000Z', status: 500, latencyMs: 12 }],
-  nextAttemptAt: null,
-  body: { type: 'verification.completed' },
-};
-
-/** What the server does with one request: answers it, breaks the connection, or stays silent. */
-type Step =
-  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  | 'break'
-  | 'silence';
-interface Seen {
-  readonly line: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-const servers: Server[] = [];
-
-/** A real server that goes through the steps, and a client of it. Beyond the last step it repeats that one. */
-async function serverWith(
-  steps: readonly Step[],
-  options: Partial<ClientOptions> = {},
-  onRequest: () => void = () => undefined,
-): Promise<{ client: CountersignClient; seen: Seen[]; baseUrl: string }> {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const step = steps[Math.min(seen.length, steps.length - 1)] ?? 'silence';
-      seen.push({
-        line: `${request.method ?? ''} ${request.url ?? ''}`,
-        headers: request.headers,
-        body: Buffer.concat(parts).toString('utf8'),
-      });
-      onRequest();
-      if (step === 'silence') return;
-      if (step === 'break') return void request.socket.destroy();
-      const text = typeof step.body === 'string' ? step.body : JSON.stringify(step.body);
-      response
-        .writeHead(step.status, { 'x-request-id': 'req_1', ...step.headers })
-        .end(step.body === undefined ? '' : text);
-    });
-  });
-  servers.push(server);
-  const baseUrl = `http://127.0.0.1:${await portOf(server)}/`;
-  return { client: new CountersignClient({ baseUrl, apiKey: API_KEY, ...options }), seen, baseUrl };
-}
-
-/** An answer that has been read to its end. */
-async function textOf(response: Response): Promise<FetchAnswer> {
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text: () => Promise.resolve(text) };
-}
-
-async function portOf(server: Server): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-const ok = (body: unknown): Step => ({ status: 200, body });
-const refused = (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step => ({
-  status,
-  headers,
-  body: { error: { code, message: 'No.', docUrl: `https://localhost/docs/errors/${code}` } },
-});
 const keysOf = (seen: readonly Seen[]): unknown[] => seen.map(({ headers }) => headers['idempotency-key']);
+
+afterEach(closeServers);
 
 describe('create', () => {
   it('sends what it was given, with the key and an Idempotency-Key', async () => {
@@ -368,85 +262,5 @@ describe('the other calls', () => {
       `GET /v1/webhooks/deliveries/${DELIVERY.id}`,
       `POST /v1/webhooks/deliveries/${DELIVERY.id}/retry`,
     ]);
-  });
-});
-
-describe('time', () => {
-  it('is never longer than the call may take, waits included', async () => {
-    const { client, seen } = await serverWith([refused(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '3' })]);
-    await expect(client.find(PENDING.id, { timeoutMs: 2_000 })).rejects.toThrow(ServiceError);
-    expect(seen).toHaveLength(1);
-  });
-
-  it('of a try is bounded by that of the call', async () => {
-    const { client } = await serverWith(['silence']);
-    await expect(client.find(PENDING.id, { timeoutMs: 100 })).rejects.toThrow(TimeoutError);
-  });
-
-  it('is up for an answer that begins and does not end', async () => {
-    const { client } = await serverWith([{ status: 200, body: '{', headers: { 'content-length': '1000' } }], {
-      maxRetries: 0,
-    });
-    await expect(client.find(PENDING.id, { timeoutMs: 200 })).rejects.toThrow(TimeoutError);
-  });
-
-  it('ends with the caller’s signal: before the call, during it, and while it waits', async () => {
-    const { client, seen } = await serverWith(['silence']);
-    await expect(client.find(PENDING.id, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
-    expect(seen).toHaveLength(0);
-
-    const during = new AbortController();
-    const silent = await serverWith(['silence'], {}, () => during.abort(new Error('during')));
-    await expect(silent.client.find(PENDING.id, { signal: during.signal })).rejects.toThrow('during');
-
-    const waiting = new AbortController();
-    const steps = [refused(429, 'RATE_LIMITED', { 'retry-after': '5' })];
-    const limited = await serverWith([refused(429, 'RATE_LIMITED', { 'retry-after': '5' })], {
-      fetch: async (url, request) => {
-        const { status, headers, text } = await textOf(await fetch(url, request));
-        setImmediate(() => waiting.abort(new Error('waiting')));
-        return { status, headers, text };
-      },
-    });
-    await expect(limited.client.find(PENDING.id, { signal: waiting.signal })).rejects.toThrow('waiting');
-    expect(limited.seen).toHaveLength(1);
-  });
-});
-
-describe('the key', () => {
-  it('is not shown by anything that is logged', async () => {
-    const { client } = await serverWith(['break'], { maxRetries: 0 });
-    const error: unknown = await client.find(PENDING.id).catch((thrown: unknown) => thrown);
-    for (const text of [
-      inspect(client, { depth: 9, showHidden: true }),
-      JSON.stringify(client),
-      inspect(error, { depth: 9 }),
-    ]) {
-      expect(text).not.toContain(API_KEY);
-    }
-  });
-
-  it('is never sent where a redirect points', async () => {
-    const target = await serverWith([ok(PENDING)]);
-    const moved = { status: 307, headers: { location: target.baseUrl } };
-    const { client, seen } = await serverWith([moved], { maxRetries: 0 });
-    await expect(client.find(PENDING.id)).rejects.toThrow(ConnectionError);
-    expect(seen).toHaveLength(1);
-    expect(target.seen).toHaveLength(0);
-  });
-
-  it.each([
-    'http://verify.example.com',
-    'ftp://localhost',
-    'https://user:pass@localhost',
-    'https://localhost?x=1',
-    'localhost:8443',
-    '',
-  ])('is not taken to %j', (baseUrl) => {
-    expect(() => new CountersignClient({ baseUrl, apiKey: API_KEY })).toThrow(TypeError);
-  });
-
-  it.each(['', 'csk_admin_abc', 'Bearer csk_live_abc', 'csk_live_abc\n'])('is one: %j is refused', (apiKey) => {
-    expect(() => new CountersignClient({ baseUrl: 'https://localhost:8443', apiKey })).toThrow(TypeError);
   });
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { APPROVED, PENDING } from '../test/answers.js';
 import { verifyWebhook, WebhookVerificationError, type WebhookHeaders } from './webhook.js';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
@@ -9,30 +10,6 @@ const OTHER = `whsec_${randomBytes(32).toString('base64')}`;
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const SECONDS = NOW.getTime() / 1_000;
 const ID = 'evt_01HF7YAT000000000000000009';
-
-const PENDING = {
-  id: 'sess_01HF7YAT000000000000000001',
-  status: 'pending',
-  channel: 'rcs',
-  fallbackUri: null,
-  phone: '+14155552671',
-  accountId: 'acct_01HF7YAT000000000000000002',
-  brandId: 'brd_01HF7YAT000000000000000003',
-  brandSlug: 'ACME',
-  clientChallenge: 'ab'.repeat(32),
-  latencyMs: null,
-  approvedAt: null,
-  expiresAt: '2023-11-14T22:14:50.007Z',
-  createdAt: '2023-11-14T22:13:20.007Z',
-  metadata: { orderId: '7' },
-};
-const APPROVED = {
-  ...PENDING,
-  status: 'approved',
-  latencyMs: 4_314,
-  approvedAt: '2023-11-14T22:13:24.321Z',
-  authEntropy: '3f1c9ab2'.repeat(8),
-};
 
 const bodyOf = (type: string, data: unknown): string =>
   JSON.stringify({ type, timestamp: '2026-11-21T11:59:59.000Z', data });
