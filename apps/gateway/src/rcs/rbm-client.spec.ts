@@ -300,6 +300,20 @@ describe('an errand', () => {
   });
 });
 
+describe('many errands', () => {
+  it('run at the same time without a warning of Node', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    const { client, asked } = await platform(ok);
+    const told = await Promise.all(Array.from({ length: 100 }, () => client.revoke(card)));
+    process.off('warning', note);
+    expect(told).toEqual(told.map(() => 'done'));
+    expect(asked).toHaveLength(100);
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('the stop', () => {
   it('lets cards on their way have their outcome, gives errands back, and sends nothing more', async () => {
     let release = (): void => undefined;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   messageIdOf,
   plainAgentId,
@@ -52,6 +53,8 @@ export class RbmClient {
   readonly #stop = new AbortController();
 
   constructor(private readonly options: RbmClientOptions) {
+    // Every errand under way listens; how many those are is bounded by who runs them.
+    setMaxListeners(0, this.#stop.signal);
     const onTokenFault = (said: string): void => this.#report({ agentId: null, because: 'no_token', said });
     this.#line = new RbmLine({ ...options, onTokenFault });
   }
