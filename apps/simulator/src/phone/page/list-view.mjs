@@ -78,7 +78,12 @@ function drawEmpty(line, network, actions) {
     el(
       'div',
       { class: 'empty-actions' },
-      el('a', { class: 'solid-button', href: '../demo/' }, 'Open the demo shop', icon('arrow')),
+      el(
+        'a',
+        { class: 'solid-button', href: '../demo/', target: 'countersign-demo' },
+        'Open the demo shop',
+        icon('arrow'),
+      ),
       network === 'online' ? copy : turnOn,
     ),
   ];

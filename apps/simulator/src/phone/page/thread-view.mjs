@@ -60,7 +60,7 @@ function introOf(thread) {
   const { agent } = thread;
   if (agent === null)
     return [avatarOf(thread), el('strong', {}, nameOf(thread)), el('span', {}, 'Conversation by SMS')];
-  const trust = agent.verified ? 'Verified sender: the platform has checked who this is' : 'Unverified sender';
+  const trust = agent.verified ? 'Verified business' : 'Not verified';
   return [
     avatarOf(thread),
     el('strong', {}, agent.name, tickOf(agent)),
