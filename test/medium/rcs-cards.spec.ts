@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { AGENT, RcsRoom } from '../support/rcs-room.js';
 import { until } from '../support/until.js';
 
-const WITHIN_MS = 8_000;
+const WITHIN_MS = 15_000;
 
 let room: RcsRoom;
 

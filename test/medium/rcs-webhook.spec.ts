@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 const CLIENT_TOKEN = 'test-client-token';
 const AGENT = 'acme_agent@rbm.goog';
 const PHONE = '+14155552671';
-const WITHIN_MS = 8_000;
+const WITHIN_MS = 15_000;
 
 let gateway: GatewayRoom;
 let folder: string;

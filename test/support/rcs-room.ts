@@ -19,7 +19,7 @@ import { SiblingGateway } from './sibling-gateway.js';
 import { until } from './until.js';
 
 export const AGENT = 'acme_agent';
-const WITHIN_MS = 8_000;
+const WITHIN_MS = 15_000;
 
 /** A card that was offered, and its session. */
 export interface OfferedCard {

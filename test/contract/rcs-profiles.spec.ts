@@ -1,0 +1,163 @@
+import { findCards, type CardRecord } from '@countersign/cards';
+import { parseId } from '@countersign/postgres';
+import { GatewaySettings, loadSettings } from '@countersign/settings';
+import { createLogger } from '@countersign/telemetry';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../apps/gateway/src/gateway.js';
+import { freePort } from '../../config/stack/postgres.mjs';
+import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { RbmRoom } from '../support/rbm-room.js';
+import { until } from '../support/until.js';
+
+const AGENT = 'acme_agent';
+const WITHIN_MS = 20_000;
+const TRIES = 5;
+
+let platform: RbmRoom;
+let room: ControlPlaneRoom;
+/** A control plane beside, which does not wait for a delivery. */
+let hasty: { readonly baseUrl: string; readonly stop: () => Promise<void> };
+const stops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  platform = await RbmRoom.open();
+  room = await ControlPlaneRoom.open({ RCS_DELIVERY_WAIT_MS: '5000', RCS_UNREACHABLE_SECONDS: '0' });
+  await room.database.query('UPDATE brands SET rcs_agent_id = $1', [AGENT]);
+  hasty = await room.neighbour({ RCS_DELIVERY_WAIT_MS: '0' });
+  stops.push(hasty.stop);
+  for (const name of ['north', 'south']) stops.push(await gateway(name));
+});
+afterAll(async () => {
+  await platform.close();
+  for (const stop of stops) await stop();
+  await room.close();
+});
+
+async function gateway(name: string): Promise<() => Promise<void>> {
+  const httpPort = await freePort();
+  const settings = loadSettings(GatewaySettings, {
+    ...room.environment,
+    ...(await platform.environment(name)),
+    GATEWAY_HTTP_PORT: String(httpPort),
+    GATEWAY_SMPP_PORT: String(await freePort()),
+    GATEWAY_SMPP_TLS_PORT: String(await freePort()),
+    GATEWAY_OPS_PORT: String(await freePort()),
+  });
+  const shutdown = await startGateway(settings, createLogger({ app: 'gateway', level: 'silent' }), () => undefined);
+  platform.listensAt(name, httpPort);
+  return () => shutdown.run('the test is over');
+}
+
+type Wait = 'waits' | 'does not wait';
+
+interface Created {
+  readonly json: Answer['json'];
+  readonly id: string;
+}
+
+/** A create whose card a gateway took in time. A machine that is busy with other things needs more than one. */
+async function create(phone: string, wait: Wait): Promise<Created> {
+  for (let tries = 1; ; tries++) {
+    const answer = await room.create({ phone }, wait === 'waits' ? {} : { baseUrl: hasty.baseUrl });
+    const id = String(answer.json['id']);
+    const card = answer.status === 200 ? await findCard(id) : undefined;
+    if (card !== undefined && card.state !== 'withdrawn') return { json: answer.json, id };
+    if (tries === TRIES) throw new Error(`no card of ${TRIES} went out: ${answer.text}`);
+  }
+}
+
+async function findCard(sessionId: string): Promise<CardRecord | undefined> {
+  const id = parseId('sess', sessionId) ?? '';
+  return (await findCards(room.database, [id])).get(id);
+}
+
+async function cardOf(sessionId: string): Promise<CardRecord> {
+  const card = await findCard(sessionId);
+  if (card === undefined) throw new Error('the session has no card');
+  return card;
+}
+
+const reaches = (id: string, status: string): Promise<void> =>
+  until(`the session is ${status}`, WITHIN_MS, async () => {
+    return (await room.call(`/v1/verify/${id}`)).json['status'] === status;
+  });
+
+/** The messages of a card, the text that closes it last. */
+const messages = (phone: string): ReturnType<RbmRoom['messages']> => platform.messages(phone);
+
+describe('the channel of a create', () => {
+  it.each([
+    ['has no RCS', '0404', 'sms_fallback', 'sms_fallback'],
+    ['is online, and gets it after 300 ms', '0200', 'rcs', 'sms_fallback'],
+    ['is offline', '0500', 'sms_fallback', 'sms_fallback'],
+    ['is throttled', '0429', 'sms_fallback', 'sms_fallback'],
+    ['is met by a platform that fails', '0503', 'sms_fallback', 'sms_fallback'],
+    ['gets it while its send is not answered', '0599', 'rcs', 'rcs'],
+    ['gets it in spite of the revoke', '0410', 'sms_fallback', 'sms_fallback'],
+    ['is told of both ways', '0301', 'rcs', 'sms_fallback'],
+  ])('to a phone that %s', async (_, ending, waiting, hurried) => {
+    for (const [wait, channel, phone] of [
+      ['waits', waiting, `+1415555${ending}`],
+      ['does not wait', hurried, `+1415556${ending}`],
+    ] as const) {
+      const { json, id } = await create(phone, wait);
+      expect(json, wait).toMatchObject({ status: 'pending', channel });
+      expect(json['fallbackUri'] === null, wait).toBe(channel === 'rcs');
+      expect(await cardOf(id), wait).toMatchObject({ settledAs: channel });
+      expect((await room.call(`/v1/verify/${id}`)).json).toMatchObject({ channel, fallbackUri: json['fallbackUri'] });
+    }
+  });
+});
+
+describe('a card that was given up', () => {
+  it.each(['waits', 'does not wait'] as const)('is revoked where the create %s', async (wait) => {
+    const phone = wait === 'waits' ? '+14155570500' : '+14155580500';
+    const { id } = await create(phone, wait);
+    await until('it is revoked', WITHIN_MS, () => messages(phone).at(-1)?.state === 'revoked');
+    await until('no errand is left', WITHIN_MS, async () => (await cardOf(id)).errand === null);
+  });
+
+  it.each(['always200', 'strict'] as const)(
+    'and arrived in spite of it counts, with revokes of the kind %s',
+    async (mode) => {
+      platform.rbm.set({ revokeMode: mode });
+      const phone = mode === 'strict' ? '+14155570410' : '+14155580410';
+      const { json, id } = await create(phone, 'waits');
+      expect(json['channel']).toBe('sms_fallback');
+      await until('it is on the phone', WITHIN_MS, () => messages(phone).at(-1)?.state === 'delivered');
+      platform.rbm.platform.tap(messages(phone).at(-1)?.messageId ?? '', 0);
+      await reaches(id, 'approved');
+      expect((await room.call(`/v1/verify/${id}`)).json['channel']).toBe('sms_fallback');
+      platform.rbm.set({ revokeMode: 'always200' });
+    },
+  );
+});
+
+describe('a tap', () => {
+  it('within the wait is not in the answer of the create, which is pending, and is there a moment later', async () => {
+    const phone = '+14155600200';
+    platform.phone(phone, { autoTap: 'approve', tapAfterMs: 0 });
+    const { json, id } = await create(phone, 'waits');
+    expect(json).toMatchObject({ status: 'pending', channel: 'rcs' });
+    await reaches(id, 'approved');
+    const told = platform.told.filter(({ sender }) => sender !== undefined);
+    expect(told.every(({ to, sender }) => to !== sender)).toBe(true);
+  });
+
+  it('changes nothing once the caller has cancelled', async () => {
+    const phone = '+14155590200';
+    platform.phone(phone, { deliverAfterMs: 0 });
+    const { json, id } = await create(phone, 'waits');
+    expect(json['channel']).toBe('rcs');
+    expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
+    platform.rbm.platform.tap(messages(phone)[0]?.messageId ?? '', 0);
+    await until('the tap was too late', WITHIN_MS, async () => {
+      const rows = await room.database.query<{ outcome: string | null }>(
+        `SELECT outcome FROM card_events WHERE card_id = $1 AND kind = 'tap'`,
+        [parseId('sess', id)],
+      );
+      return rows.some(({ outcome }) => outcome !== null);
+    });
+    expect((await room.call(`/v1/verify/${id}`)).json['status']).toBe('cancelled');
+  });
+});
