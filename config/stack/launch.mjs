@@ -52,12 +52,12 @@ async function bringUp(env, lifecycle, log) {
     startApp({ name, phase, environment: { ...more, ...environment }, dataDir, lifecycle, log });
   const seeding = lifecycle.during('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
   app('control-plane', 'apps');
-  app('gateway', 'apps');
   const demo = await seeding;
   keepAnswered(dataDir, secrets, demo);
   const caFile = env.TLS_CERT_FILE || certificates.caFile;
-  // Last, since its demo site is a customer: it has the account that the seed has made.
+  // Its demo site is a customer: it gets the account that the seed has made. The gateway binds to it, so it goes first.
   app('simulator', 'simulator', demoEnvironmentOf({ places, caFile, demo }));
+  app('gateway', 'apps');
   const { signal } = lifecycle;
   await waitUntilReady({ places, caFile, apiKey: demo.apiKey, withCards: cardsAreSimulated(env), signal });
   lifecycle.signal.throwIfAborted();

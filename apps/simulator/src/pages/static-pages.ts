@@ -14,9 +14,9 @@ const SOURCES = fileURLToPath(new URL('..', import.meta.url));
  * (`../sdk/browser.js`): bare names would need an import map, which is a script in the page.
  */
 const MOUNTS = [
-  { prefix: '/phone/', root: path.join(SOURCES, 'phone/page') },
-  { prefix: '/demo/', root: path.join(SOURCES, 'demo/page') },
-  { prefix: '/sdk/', root: path.join(SOURCES, '../../../libs/sdk/src') },
+  { prefix: '/phone', root: path.join(SOURCES, 'phone/page') },
+  { prefix: '/demo', root: path.join(SOURCES, 'demo/page') },
+  { prefix: '/sdk', root: path.join(SOURCES, '../../../libs/sdk/src') },
 ];
 
 /** Nothing in line, nothing from elsewhere but the pictures on cards; a page may stand in a frame of this server. */
