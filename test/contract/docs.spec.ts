@@ -38,6 +38,7 @@ describe('the pages under /docs', () => {
     '/docs/errors',
     '/docs/idempotency',
     '/docs/limits',
+    '/docs/sdk',
     '/docs/specification',
     '/docs/test-keys',
     '/docs/versions',
@@ -124,7 +125,7 @@ describe('the page for engineers on call', () => {
       const method = / -X (\w+)/.exec(line)?.[1] ?? 'GET';
       return path === undefined
         ? []
-        : [`${method} /v1/admin${path.replace('/outbound', '/*').replaceAll(/\$\w+/g, '*')}`];
+        : [`${method} /v1/admin${path.replace(/\/(?:outbound|cards)/, '/*').replaceAll(/\$\w+/g, '*')}`];
     });
     expect(shown.length).toBeGreaterThan(15);
     for (const call of shown) expect(known).toContain(call);

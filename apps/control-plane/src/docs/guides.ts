@@ -6,6 +6,8 @@ import { page } from './page.js';
 const GUIDES = [
   'browser-binding',
   'test-keys',
+  'cards',
+  'sdk',
   'webhooks',
   'codes',
   'idempotency',

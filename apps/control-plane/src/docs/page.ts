@@ -27,6 +27,8 @@ const NAVIGATION: readonly {
   {
     title: 'Build',
     pages: [
+      ['/docs/cards', 'Cards over RCS'],
+      ['/docs/sdk', 'SDK'],
       ['/docs/webhooks', 'Webhooks'],
       ['/docs/codes', 'Codes by SMS'],
       ['/docs/idempotency', 'Idempotency'],

@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  ApiError,
+  ConnectionError,
+  CountersignClient,
+  createChallenge,
+  InvalidCodeError,
+  parseFallbackUri,
+  verifyWebhook,
+  type CreateSession,
+  type FetchFunction,
+} from '@countersign/sdk';
+import { Webhook } from 'standardwebhooks';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+
+let room: ControlPlaneRoom;
+let agent: Agent;
+/** As a caller with a certificate authority of their own gives it to the client. */
+let trusting: FetchFunction;
+let client: CountersignClient;
+let testClient: CountersignClient;
+
+const clientOf = (apiKey: string, fetch = trusting): CountersignClient =>
+  new CountersignClient({ baseUrl: room.baseUrl, apiKey, fetch });
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  const caFile = path.join(path.dirname(room.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
+  agent = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') } });
+  trusting = (url, request) => undiciFetch(url, { ...request, dispatcher: agent });
+  client = clientOf(room.demo.apiKey);
+  testClient = clientOf(room.demo.testApiKey);
+});
+afterAll(async () => {
+  await agent.close();
+  await room.close();
+});
+
+function requestFor(clientChallenge: string, changes: Partial<CreateSession> = {}): CreateSession {
+  const { accountId, brandId } = room.demo;
+  return { phone: PHONE, accountId, brandId, clientChallenge, ...changes };
+}
+const anyRequest = (changes: Partial<CreateSession> = {}): CreateSession => requestFor('ab'.repeat(32), changes);
+
+const thrownBy = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('the client', () => {
+  it('does the whole pattern of specification 4.7', async () => {
+    const { secret, challenge } = await createChallenge();
+    const session = await client.create(requestFor(challenge, { metadata: { orderId: '7' }, ttl: 60 }));
+    expect(session).toMatchObject({ status: 'pending', channel: 'sms_fallback', metadata: { orderId: '7' } });
+    const message = parseFallbackUri(session.fallbackUri ?? '');
+    expect(message?.number).toBe(room.demo.inboundNumber);
+    expect(message?.text).toMatch(/^AUTH-ACME-[0-9A-Z]{16}\n\S/);
+    expect(await client.find(session.id)).toEqual(session);
+    expect(await client.confirm(session.id, secret)).toBeNull();
+
+    await room.approve(session.id);
+    const confirmed = await client.confirm(session.id, secret);
+    expect(confirmed).toMatchObject({ id: session.id, status: 'approved', phone: PHONE });
+    expect(confirmed?.authEntropy).toMatch(/^[0-9a-f]{64}$/);
+    expect(await client.confirm(session.id, (await createChallenge()).secret)).toBeNull();
+  });
+
+  it('opens one session when the answer got lost on its way', async () => {
+    const before = await room.countSessions();
+    let lost = 0;
+    const losing: FetchFunction = async (url, request) => {
+      const answer = await trusting(url, request);
+      if (lost > 0) return answer;
+      lost += 1;
+      await answer.text();
+      throw new TypeError('fetch failed');
+    };
+    const session = await clientOf(room.demo.apiKey, losing).create(anyRequest());
+    expect([lost, await room.countSessions()]).toEqual([1, before + 1]);
+    expect(await client.find(session.id)).toEqual(session);
+  });
+
+  it('gets the same session for the same Idempotency-Key, in another process too', async () => {
+    const one = await client.create(anyRequest(), { idempotencyKey: 'login-7' });
+    expect(await clientOf(room.demo.apiKey).create(anyRequest(), { idempotencyKey: 'login-7' })).toEqual(one);
+    const reused = await thrownBy(client.create(anyRequest({ ttl: 31 }), { idempotencyKey: 'login-7' }));
+    expect(reused).toMatchObject({ name: 'InvalidRequestError', code: 'IDEMPOTENCY_KEY_REUSED' });
+  });
+
+  it('lists and cancels', async () => {
+    const { id } = await client.create(anyRequest());
+    await client.cancel(id);
+    await client.cancel(id);
+    expect(await client.find(id)).toMatchObject({ id, status: 'cancelled', latencyMs: null });
+    const page = await client.list({ status: 'cancelled', limit: 1 });
+    expect(page.data.map((session) => session.id)).toEqual([id]);
+    const older = await client.list({ limit: 100, startingAfter: id });
+    expect([older.hasMore, older.data.every((session) => session.id < id)]).toEqual([false, true]);
+  });
+
+  it('reports usage', async () => {
+    const report = await client.usage({ from: new Date(Date.now() - 3_600_000), groupBy: 'day' });
+    expect(report.verifications.total).toBeGreaterThan(0);
+    expect(report.breakdown?.length).toBeGreaterThan(0);
+    expect(await thrownBy(client.usage({ from: 'yesterday' }))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      field: 'from',
+    });
+  });
+
+  it('sends and checks codes', async () => {
+    const { id } = await testClient.create(anyRequest({ phone: '+15005550006' }));
+    expect(await thrownBy(testClient.check(id, '424242'))).toMatchObject({
+      name: 'ConflictError',
+      code: 'OTP_NOT_SENT',
+    });
+    expect(await testClient.sendSms(id)).toMatchObject({ success: true, phone: '+15005550006' });
+    const wrong = await thrownBy(testClient.check(id, '000000'));
+    expect(wrong).toBeInstanceOf(InvalidCodeError);
+    expect(wrong).toMatchObject({ status: 422, field: 'code', attemptsRemaining: 4 });
+    const soon = await thrownBy(testClient.sendSms(id));
+    expect(soon).toMatchObject({ name: 'LimitError', code: 'RATE_LIMITED' });
+    const checked = await testClient.check(id, '424242');
+    expect(checked).toMatchObject({ id, status: 'approved', e2eeKeyShare: checked.authEntropy });
+    expect(await thrownBy(testClient.check(id, '424242'))).toMatchObject({ code: 'SESSION_NOT_PENDING' });
+    expect(await testClient.find(id)).toMatchObject({ status: 'approved', authEntropy: checked.authEntropy });
+  });
+
+  it('gives sessions of cards as what they are', async () => {
+    const { secret, challenge } = await createChallenge();
+    const session = await testClient.create(requestFor(challenge, { phone: '+15005550002' }));
+    expect(session).toMatchObject({ channel: 'rcs', fallbackUri: null });
+    await until('the card was approved', 10_000, async () => (await testClient.confirm(session.id, secret)) !== null);
+  });
+});
+
+describe('a refusal', () => {
+  it('says what offends, which request it was, and where to read on', async () => {
+    const error = await thrownBy(client.create(anyRequest({ phone: '+1415' })));
+    expect(error).toMatchObject({ name: 'InvalidRequestError', code: 'INVALID_PHONE', status: 422, field: 'phone' });
+    expect(error).toMatchObject({ docUrl: `${room.baseUrl}/docs/errors/INVALID_PHONE` });
+    expect(error).toMatchObject({ requestId: expect.stringMatching(/^req_/) as string });
+  });
+
+  it('of the key, of the brand and of a session that is not there has its class', async () => {
+    const foreign = clientOf(`${room.demo.apiKey.slice(0, -1)}${room.demo.apiKey.endsWith('0') ? '1' : '0'}`);
+    expect(await thrownBy(foreign.list())).toMatchObject({ name: 'AuthenticationError', code: 'UNAUTHORIZED' });
+    const brandId = 'brd_01HF7YAT000000000000000003';
+    expect(await thrownBy(client.create(anyRequest({ brandId })))).toMatchObject({ code: 'INVALID_BRAND' });
+    const nobodys = 'sess_01HF7YAT000000000000000003';
+    expect(await client.find(nobodys)).toBeNull();
+    expect(await thrownBy(client.cancel(nobodys))).toMatchObject({ name: 'NotFoundError', code: 'SESSION_NOT_FOUND' });
+  });
+
+  it('is known, whatever the service can answer', async () => {
+    const page = await room.call('/docs/errors', { key: null });
+    const codes = [...page.text.matchAll(/href="\/docs\/errors\/([A-Z_]+)/g)].map(([, code = '']) => code);
+    expect(codes.length).toBeGreaterThan(20);
+    for (const code of codes) {
+      const text = JSON.stringify({ error: { code, message: 'No.' } });
+      const refusing: FetchFunction = () =>
+        Promise.resolve({
+          status: 400,
+          headers: new Headers({ 'retry-after': '60' }),
+          text: () => Promise.resolve(text),
+        });
+      const error = await thrownBy(
+        new CountersignClient({
+          baseUrl: room.baseUrl,
+          apiKey: room.demo.apiKey,
+          fetch: refusing,
+          maxRetries: 0,
+        }).list(),
+      );
+      expect(error).toBeInstanceOf(ApiError);
+      expect([code, error instanceof ApiError && error.constructor !== ApiError]).toEqual([code, true]);
+    }
+  });
+
+  it('is none when the certificate is nobody’s: there is no answer at all', async () => {
+    const error = await thrownBy(clientOf(room.demo.apiKey, (url, request) => fetch(url, request)).list());
+    expect(error).toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('verifyWebhook', () => {
+  const opened: Receiver[] = [];
+  afterAll(() => Promise.all(opened.map((receiver) => receiver.close())));
+
+  it('takes what the service sends, as the standard’s own library does', async () => {
+    const receiver = await startReceiver();
+    opened.push(receiver);
+    const { id } = await client.create(anyRequest({ webhookUrl: receiver.url, metadata: { orderId: '8' } }));
+    await room.approve(id);
+    await until('the webhook came', 20_000, () => receiver.received.length > 0);
+    const [webhook] = receiver.received;
+    if (webhook === undefined) throw new Error('unreachable');
+    const { headers, body } = webhook;
+    const event = await verifyWebhook(body, headers, room.demo.webhookSecret);
+    expect(event).toMatchObject({ type: 'verification.completed', id: headers['webhook-id'] });
+    expect(event.data).toEqual(await client.find(id));
+    const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    expect(new Webhook(room.demo.webhookSecret).verify(body, plain)).toEqual(JSON.parse(body));
+    const forged = body.replace('"orderId":"8"', '"orderId":"9"');
+    expect(await thrownBy(verifyWebhook(forged, headers, room.demo.webhookSecret))).toMatchObject({
+      reason: 'bad_signature',
+    });
+  });
+});
