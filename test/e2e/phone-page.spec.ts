@@ -107,7 +107,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     expect(await answers(page).count()).toBe(0);
     expect(await stateOf(phone)).toEqual([{ state: 'tapped', tapped: 0 }]);
     await room.closeCard(card, 'approve');
-    await page.getByText('You approved this sign-in to Acme.').waitFor();
+    await page.locator('.entry').getByText('You approved this sign-in to Acme.').waitFor();
   });
 
   it('offers numbers to match as large buttons, and Deny', async () => {
@@ -281,7 +281,7 @@ describe.skipIf(chromiumIsMissing)('a small screen', () => {
     await page.getByRole('radio', { name: /No RCS/ }).check();
     await page.keyboard.press('Escape');
     await page.getByRole('group', { name: 'Status bar' }).getByText('no RCS').waitFor({ state: 'attached' });
-    expect(await page.getByRole('radio', { name: /No RCS/ }).isVisible()).toBe(false);
+    await page.getByRole('radio', { name: /No RCS/ }).waitFor({ state: 'hidden' });
     expect(await profileOf(phone)).toMatchObject({ reachable: false });
   });
 });

@@ -56,10 +56,6 @@ export function composeSheet(actions) {
   layer.addEventListener('click', (event) => {
     if (event.target === layer) close();
   });
-  layer.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') close();
-    event.stopPropagation();
-  });
   return (lines, line, asked = null) => {
     before = document.activeElement;
     form.reset();

@@ -47,15 +47,13 @@ const actions = {
   setAutoTap: (autoTap) => void setPhone(state.selected, { autoTap }),
   setTheme: () => change(() => (state.theme = themeAfter(state.theme))),
   openThread(key, phone = state.selected) {
-    change(() => {
-      selectLine(state, phone);
-      state.open = key;
-    });
+    selectLine(state, phone);
+    goTo(key);
     byId('thread-back').focus({ preventScroll: true });
   },
   closeThread() {
     const left = state.open;
-    change(() => (state.open = null));
+    goTo(null);
     const row = [...byId('threads').children].find((node) => node.dataset.key === left);
     row?.querySelector('.thread')?.focus({ preventScroll: true });
   },
@@ -81,6 +79,13 @@ function change(how) {
   how();
   keep(state);
   draw();
+}
+
+/** Another screen is there at once, so that the focus can go to it. */
+function goTo(key) {
+  state.open = key;
+  drawNow();
+  keep(state);
 }
 
 function changeLines(how) {
@@ -154,12 +159,15 @@ function followAddress() {
 function listenToKeys() {
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
-    if (document.body.dataset.panel === 'open') actions.openPanel(false);
+    if (!byId('compose').hidden) byId('compose-cancel').click();
+    else if (document.body.dataset.panel === 'open') actions.openPanel(false);
     else if (state.open !== null) actions.closeThread();
   });
   document.addEventListener('visibilitychange', draw);
 }
 
+// Links of the demo shop come back to this tab.
+globalThis.name = 'countersign-phone';
 welcome(actions);
 const [list, thread] = [listView(actions), threadView(actions)];
 views = [

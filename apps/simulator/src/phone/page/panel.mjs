@@ -25,6 +25,8 @@ export function panel(actions) {
   );
   byId('theme').addEventListener('click', () => actions.setTheme());
   byId('lines').addEventListener('keydown', moveAmongTabs);
+  const networks = byId('networks');
+  networks.append(...NETWORKS.map((each) => drawNetwork(each, actions)));
   return ({ lines, line, network, autoTap, theme }) => {
     byId('network-section').hidden = byId('link-section').hidden = line === null;
     drawList(
@@ -35,7 +37,7 @@ export function panel(actions) {
         draw: (each) => drawLine(each, actions),
       },
     );
-    drawOnce(byId('networks'), network, () => NETWORKS.map((each) => drawNetwork(each, network, actions)));
+    for (const input of networks.querySelectorAll('input')) input.checked = input.value === network;
     byId('auto-tap').value = autoTap ?? '';
     byId('auto-tap').disabled = network === 'none';
     drawTheme(theme);
@@ -79,9 +81,8 @@ function moveAmongTabs(event) {
   byId('lines').querySelector('[aria-selected=true]')?.focus();
 }
 
-function drawNetwork({ network, sign, name, means }, current, actions) {
+function drawNetwork({ network, sign, name, means }, actions) {
   const input = el('input', { type: 'radio', name: 'network', value: network });
-  input.checked = network === current;
   input.addEventListener('change', () => actions.setNetwork(network));
   return el(
     'label',
