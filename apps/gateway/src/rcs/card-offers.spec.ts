@@ -1,0 +1,117 @@
+import type { AddressedNews, Card, SendOutcome, SentCard } from '@countersign/cards';
+import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import { describe, expect, it, vi } from 'vitest';
+import { CardOffers } from './card-offers.js';
+
+const idOf = (number: number): Uuid => `01890000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+const [ONE, TWO, THREE] = [idOf(1), idOf(2), idOf(3)];
+
+const cardOf = (id: Uuid): Card => ({
+  id,
+  accountId: idOf(90),
+  brandId: idOf(91),
+  waiter: idOf(92),
+  agentId: 'acme_agent',
+  phone: '+14155552671',
+  brandName: 'Acme',
+  logoUrl: null,
+  numberMatching: false,
+  expiresAt: new Date(0),
+  messageId: id,
+});
+
+function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resolve({ kind: 'sent' })) {
+  const [offered, claims] = [new Set<Uuid>(), [] as Uuid[][]];
+  const [news, errors] = [[] as AddressedNews[], [] as unknown[]];
+  const recorded: SentCard[] = [];
+  let shed = 0;
+  const cards = {
+    claimOffers: (ids: readonly Uuid[]): Promise<Card[]> => {
+      claims.push([...ids]);
+      return Promise.resolve(ids.filter((id) => offered.delete(id)).map(cardOf));
+    },
+    recordOutcomes: (sent: readonly SentCard[]): Promise<AddressedNews[]> => {
+      recorded.push(...sent);
+      return Promise.resolve(sent.map(({ id }) => ({ id, waiter: idOf(92), news: 'sent' })));
+    },
+  };
+  const offers = new CardOffers({
+    cards,
+    send,
+    maxBatch: 64,
+    onNews: (told) => void news.push(...told),
+    onOutcome: () => undefined,
+    onShed: (count) => void (shed += count),
+    onError: (error) => void errors.push(error),
+  });
+  return { offers, cards, offered, claims, recorded, news, errors, shed: () => shed };
+}
+
+describe('offers that are rung for', () => {
+  it('are claimed in one set, sent, recorded and told of', async () => {
+    const { offers, offered, claims, recorded, news } = opened();
+    offered.add(ONE).add(TWO);
+    expect(await offers.take([ONE, TWO])).toEqual([]);
+    await offers.drain();
+    expect(claims).toEqual([[ONE, TWO]]);
+    expect(recorded.map(({ id }) => id)).toEqual([ONE, TWO]);
+    expect(news.map(({ id }) => id)).toEqual([ONE, TWO]);
+  });
+
+  it('and are none, or another’s, are named and not sent', async () => {
+    const { offers, offered, recorded } = opened();
+    offered.add(TWO);
+    expect(await offers.take([ONE, TWO, THREE])).toEqual([ONE, THREE]);
+    await offers.drain();
+    expect(recorded.map(({ id }) => id)).toEqual([TWO]);
+  });
+
+  it('are claimed before they are sent, and no job waits for the platform', async () => {
+    let answer: (outcome: SendOutcome) => void = () => undefined;
+    const { offers, offered, recorded } = opened(() => new Promise((resolve) => (answer = resolve)));
+    offered.add(ONE);
+    await offers.take([ONE]);
+    expect([offers.sending, recorded]).toEqual([1, []]);
+    answer({ kind: 'unknown', because: 'timeout' });
+    await offers.drain();
+    expect(recorded).toEqual([{ id: ONE, outcome: { kind: 'unknown', because: 'timeout' } }]);
+    expect(offers.sending).toBe(0);
+  });
+
+  it('are left to others once this gateway stops', async () => {
+    const { offers, offered, claims, shed } = opened();
+    offered.add(ONE);
+    offers.stopClaiming();
+    expect(await offers.take([ONE])).toEqual([ONE]);
+    expect([claims, shed()]).toEqual([[], 1]);
+  });
+
+  it('are left to others while too many cards are on their way', async () => {
+    const { offers, offered, shed } = opened(() => new Promise(() => undefined));
+    const many = Array.from({ length: 2_000 }, (_, at) => idOf(1_000 + at));
+    for (const id of [...many, ONE]) offered.add(id);
+    expect(await offers.take(many)).toEqual([]);
+    expect(await offers.take([ONE])).toEqual([ONE]);
+    expect([offers.sending, shed()]).toEqual([2_000, 1]);
+  });
+
+  it('are no offers while the database is away, which is reported', async () => {
+    const { offers, cards, offered, errors } = opened();
+    offered.add(ONE);
+    vi.spyOn(cards, 'claimOffers').mockRejectedValueOnce(new DatabaseUnavailable('gone'));
+    expect(await offers.take([ONE])).toEqual([ONE]);
+    expect(errors).toHaveLength(1);
+    expect(await offers.take([ONE])).toEqual([]);
+  });
+});
+
+describe('a send that was made', () => {
+  it('is recorded when the database is back', async () => {
+    const { offers, cards, offered, news, errors } = opened();
+    offered.add(ONE);
+    vi.spyOn(cards, 'recordOutcomes').mockRejectedValueOnce(new DatabaseUnavailable('gone'));
+    await offers.take([ONE]);
+    await offers.drain();
+    expect([errors.length, news.map(({ id }) => id)]).toEqual([1, [ONE]]);
+  });
+});
