@@ -18,8 +18,9 @@ export interface PlanRequest {
 }
 
 /**
- * Country and channel of a session for this phone; null when it cannot be verified. Until rich cards are sent, only test
- * numbers act one out; to a live key they are numbers like any other.
+ * Country and channel of a session for this phone; null when it cannot be verified. Only test numbers have a channel from
+ * the start, since they act their cards out; every other session is `sms_fallback` until a card has arrived. To a live key
+ * they are numbers like any other.
  */
 export function planSession({ test, phone, channel, country }: PlanRequest): SessionPlan | null {
   if (!test || !isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };

@@ -5,7 +5,8 @@ import { ANSWER_HEADERS, headersOf } from './answer-headers.js';
 import { operationsOf, type Operation } from './operations.js';
 import { WEBHOOKS } from './webhooks.js';
 
-const DESCRIPTION = `Verifies that a user controls a phone number: by an SMS from the phone or by a code. Cards (RCS) are not sent yet: sessions of live keys are always \`sms_fallback\`.
+const DESCRIPTION = `Verifies that a user controls a phone number: by a card with buttons on it (RCS), by an SMS from the
+phone or by a code.
 
 Every call is JSON over TLS 1.3 and carries \`Authorization: Bearer <API key>\`. Times are \`YYYY-MM-DDTHH:mm:ss.sssZ\`; with an
 offset they are understood too. Fields that are not documented, and explicit \`null\`, are refused. Answers may gain fields, and
