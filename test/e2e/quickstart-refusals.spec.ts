@@ -37,6 +37,8 @@ describe('npm start says what to do', () => {
     [{ CONTROL_PLANE_PORT: 'https' }, /CONTROL_PLANE_PORT is "https": it must be a port, 1 to 65535/],
     [{ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' }, /DATABASE_URL: nothing answers at 127.0.0.1 port 1/],
     [{ RETENTION_DAYS: '0' }, /RETENTION_DAYS/],
+    [{ RCS_DELIVERY_WAIT_MS: '9000' }, /RCS_DELIVERY_WAIT_MS/],
+    [{ RBM_CLIENT_TOKEN: 'short' }, /RBM_CLIENT_TOKEN/],
     [{ NODE_ENV: 'production' }, /npm start is a development run/],
     [{ COUNTERSIGN_DATA_DIR: '/dev/null/x' }, /cannot write to \/dev\/null\/x .*set COUNTERSIGN_DATA_DIR/],
   ])('to an environment like %o', async (environment: Record<string, string>, words) => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
+import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis } from '../../config/stack/redis.mjs';
 import { Phone } from '../support/phone.js';
@@ -13,7 +14,12 @@ const READY_MS = 60_000;
 const WEBHOOK_MS = 5_000;
 const PHONE = '+14155552671';
 const OTHER_PHONE = '+14155552672';
+const CARD_PHONE = '+14155552673';
 const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
+
+interface Card {
+  readonly messageId: string;
+}
 
 const textOf = (fallbackUri: unknown): string => decodeURIComponent(String(fallbackUri).replace(/^.*body=/, ''));
 
@@ -112,6 +118,33 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(await client.send(sms)).toBe(0);
       await client.close();
       expect(await find(session.id)).toMatchObject({ status: 'approved' });
+    });
+
+    it('asks a phone that is online by a card, whose tap approves the session', async () => {
+      await stack.simulator('PUT', `/_admin/phones/${CARD_PHONE}`, {
+        reachable: true,
+        online: true,
+        deliverAfterMs: 0,
+      });
+      const { accountId, brandId } = stack.quickstart;
+      const session = { accountId, brandId, phone: CARD_PHONE, clientChallenge: CHALLENGE };
+      const { status, body } = await stack.api('POST', '/v1/verify', session);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ status: 'pending', channel: 'rcs', fallbackUri: null });
+      const { data } = (await stack.simulator('GET', `/_admin/cards?phone=${CARD_PHONE}`)).body as { data: Card[] };
+      expect(data).toMatchObject([{ phone: CARD_PHONE, suggestions: ['Approve', 'Deny'], state: 'delivered' }]);
+      const [card] = data;
+      const tap = await stack.simulator('POST', `/_admin/cards/${String(card?.messageId)}/tap`, { suggestion: 0 });
+      expect(tap.status).toBe(200);
+      const id = String(body['id']);
+      await until('the tap', WEBHOOK_MS, async () => (await find(id))['status'] === 'approved');
+      expect(await find(id)).toMatchObject({ channel: 'rcs', latencyMs: expect.any(Number) as number });
+    });
+
+    it.each(['phoneUrl', 'demoUrl'] as const)('serves the page of %s', async (name) => {
+      const { statusCode, body } = await request(stack.quickstart[name]);
+      expect(statusCode).toBe(200);
+      expect(await body.text()).toContain('<!doctype html>');
     });
 
     it('stops on SIGTERM without a process left, and starts again with the same data', async () => {

@@ -17,7 +17,7 @@ const NOW_SECONDS = 1_768_471_200;
 let nowMs = NOW_SECONDS * 1000;
 const clock = { nowMs: () => nowMs, after: () => () => undefined };
 const desk = new TokenDesk(readServiceAccount(JSON.stringify(FILE)), clock);
-const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value) ?? 'x').toString('base64url');
+const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const signed = (what: string): string =>
   `${what}.${createSign('RSA-SHA256').update(what).sign(privateKey, 'base64url')}`;
 const claims = { iss: FILE.client_email, aud: FILE.token_uri, scope: SCOPE, iat: NOW_SECONDS, exp: NOW_SECONDS + 3600 };
