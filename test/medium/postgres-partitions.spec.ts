@@ -14,7 +14,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2025, 10, 21, 12);
-const TABLES = ['deliveries', 'events', 'messages', 'outbound_messages', 'sessions'];
+const TABLES = ['card_events', 'cards', 'deliveries', 'events', 'messages', 'outbound_messages', 'sessions'];
 
 const PARTITIONS = `
   SELECT parent.relname AS "table", child.relname AS name
