@@ -17,6 +17,8 @@ const TABLES = [
   'audit_entries',
   'binds',
   'brands',
+  'card_phones',
+  'cards',
   'destination_rules',
   'idempotency_keys',
   'inbound_numbers',

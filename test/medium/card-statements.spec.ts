@@ -98,12 +98,12 @@ describe('on a day that has no statistics yet', () => {
       `INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id,
          state, created_at, expires_at, settled_at, settled_as)
        SELECT ${ids}, ${ids}, ${ids}, ${ids}, 'a', '+14155552671', 'Acme', false, md5(n::text)::uuid, 'sent', now(), now(),
-         now(), 'rcs' FROM generate_series(1, 30000) AS n`,
+         now(), 'rcs' FROM generate_series(1, 10000) AS n`,
       [clock.nowMs()],
     );
     await database.query(
       `INSERT INTO card_events (id, kind, agent_id, occurred_at, received_at, handled_at)
-       SELECT ${ids}, 'delivered', 'a', now(), now(), now() FROM generate_series(1, 30000) AS n`,
+       SELECT ${ids}, 'delivered', 'a', now(), now(), now() FROM generate_series(1, 10000) AS n`,
       [clock.nowMs()],
     );
   });

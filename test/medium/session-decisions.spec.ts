@@ -75,3 +75,37 @@ describe('a tap on the card', () => {
     expect(await eventsOf(session.id)).toEqual([]);
   });
 });
+
+describe('a card that arrived while its request waited', () => {
+  const choose = (ids: readonly Uuid[]): Promise<Uuid[]> =>
+    room.database.transaction((tx) => room.sessions.chooseRcs(tx, ids));
+  const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
+    (await room.sessions.find(accountId, id))?.channel;
+
+  it('makes its session RCS, once, and nothing else of it changes', async () => {
+    const session = await room.sessions.create(room.draft());
+    expect(await choose([session.id, room.clock.newId()])).toEqual([session.id]);
+    expect(await room.sessions.find(session.accountId, session.id)).toEqual({ ...session, channel: 'rcs' });
+    expect(await choose([session.id])).toEqual([]);
+    expect(await choose([])).toEqual([]);
+    expect(await eventsOf(session.id)).toEqual([]);
+  });
+
+  it('is what the event of a tap in the same transaction says', async () => {
+    const session = await room.sessions.create(room.draft());
+    await room.database.transaction(async (tx) => {
+      await room.sessions.chooseRcs(tx, [session.id]);
+      await room.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+    });
+    expect((await eventsOf(session.id))[0]?.data).toContain('"channel":"rcs"');
+    expect(await channelOf(session)).toBe('rcs');
+  });
+
+  it('locks sessions in the order of their ids, so that many at once wait for each other and none is lost', async () => {
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => room.sessions.create(room.draft())));
+    const ids = sessions.map(({ id }) => id);
+    const chosen = await Promise.all([choose(ids), choose([...ids].reverse()), choose(ids)]);
+    expect(chosen.flat().sort()).toEqual([...ids].sort());
+    expect(new Set(await Promise.all(sessions.map(channelOf)))).toEqual(new Set(['rcs']));
+  });
+});

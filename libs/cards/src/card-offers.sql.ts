@@ -95,8 +95,8 @@ export const READ_SETTLED = `
   SELECT id, settled_as AS "settledAs", state FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /**
- * Cards of sessions that ended and that may still reach their phones are to be revoked, once. Gives their ids.
- * $1 ids, $2 and $3 their bounds.
+ * Cards of sessions that ended and that may still reach their phones are to be revoked, once; when, as in SETTLE_CARDS.
+ * Gives their ids. $1 ids, $2 and $3 their bounds, $4 seconds that a send may take.
  */
 export const REVOKE_ENDED = `
   WITH ended AS MATERIALIZED (
@@ -104,7 +104,8 @@ export const REVOKE_ENDED = `
       AND state IN ('sending', 'sent', 'unknown') AND delivered_at IS NULL AND tapped_at IS NULL
       AND errand IS NULL AND errand_tries = 0 AND expires_at > clock_timestamp()
     ORDER BY id FOR UPDATE)
-  UPDATE cards SET errand = 'revoke', errand_due_at = ${NOW}
+  UPDATE cards SET errand = 'revoke',
+    errand_due_at = CASE state WHEN 'sending' THEN ${NOW} + make_interval(secs => $4) ELSE ${NOW} END
   FROM ended WHERE cards.id = ended.id AND cards.id = ANY ($1::uuid[]) AND cards.id BETWEEN $2 AND $3
   RETURNING cards.id`;
 

@@ -88,7 +88,7 @@ export class CardOffers {
   async revokeEnded(tx: Executor, ids: readonly Uuid[]): Promise<Uuid[]> {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
-    return (await tx.query<{ id: Uuid }>(REVOKE_ENDED, [ids, low, high])).map(({ id }) => id);
+    return (await tx.query<{ id: Uuid }>(REVOKE_ENDED, [ids, low, high, SEND_MAY_TAKE_SECONDS])).map(({ id }) => id);
   }
 
   async forgetStale(limit: number): Promise<number> {

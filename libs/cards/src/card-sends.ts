@@ -64,7 +64,7 @@ function refusalOf(outcome: SendOutcome): string | null {
   return outcome.kind === 'unreachable' ? 'unreachable' : outcome.because;
 }
 
-/** Asked for at once and done in this order: cards first, then phones, then what agents know of them. */
+/** Asked for at once and done in this order. */
 async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(AddressedNews | null)[]> {
   const ids = sent.map(({ id }) => id);
   const { low, high } = idBounds(ids);
@@ -83,14 +83,14 @@ async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(Addr
   });
 }
 
-/** A card that its phone cannot get does not count against it. */
+/** What agents know of phones first, phones last, as everywhere. A card that its phone cannot get does not count against it. */
 async function noteRefused(tx: Executor, sent: readonly SentCard[], rows: readonly OutcomeRow[]): Promise<void> {
   const refused = rows.filter(({ state }) => state === 'refused');
   if (refused.length === 0) return;
-  const phones = refused.map(({ phone }) => phone);
-  await tx.query(REFUND_CARDS, [phones, refused.map(({ id }) => id)]);
   const unreachable = new Set(sent.flatMap(({ id, outcome }) => (outcome.kind === 'unreachable' ? [id] : [])));
   const known = refused.filter(({ id }) => unreachable.has(id));
-  if (known.length === 0) return;
-  await tx.query(NOTE_UNREACHABLE, [known.map(({ agentId }) => agentId), known.map(({ phone }) => phone)]);
+  if (known.length > 0) {
+    await tx.query(NOTE_UNREACHABLE, [known.map(({ agentId }) => agentId), known.map(({ phone }) => phone)]);
+  }
+  await tx.query(REFUND_CARDS, [refused.map(({ phone }) => phone), refused.map(({ id }) => id)]);
 }

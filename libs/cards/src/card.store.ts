@@ -28,7 +28,7 @@ export interface CardStoreOptions {
 
 /**
  * The one door to cards. The row of a card is what decides on a session's channel, once: whoever settles it first holds
- * its lock. Locks are taken in one order everywhere: cards by id, sessions by id, phones, what agents know of phones; an
+ * its lock. Locks are taken in one order everywhere: cards by id, what agents know of phones, sessions by id, phones; an
  * offer alone begins with its phone, and its card is not there yet.
  */
 export class CardStore {
