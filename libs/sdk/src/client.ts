@@ -54,8 +54,6 @@ export interface SessionQuery {
   readonly startingAfter?: string;
 }
 
-const DEFAULTS = { timeoutMs: 30_000, attemptTimeoutMs: 10_000, maxRetries: 2, maxRetryAfterSeconds: 5 };
-
 /**
  * The service's calls, for a server. Refusals are thrown as `ApiError`s of the class that belongs to their code;
  * `ConnectionError`, `TimeoutError` and `UnexpectedAnswerError` say that there was no answer of the service.
@@ -63,17 +61,20 @@ const DEFAULTS = { timeoutMs: 30_000, attemptTimeoutMs: 10_000, maxRetries: 2, m
 export class CountersignClient {
   readonly #transport: Transport;
 
-  constructor({ baseUrl, apiKey, fetch: ownFetch, ...changes }: ClientOptions) {
+  constructor({
+    baseUrl,
+    apiKey,
+    // Bound late, so that what replaces the global fetch afterwards, a tracer for instance, is used.
+    fetch: ask = (url, request) => fetch(url, request),
+    timeoutMs = 30_000,
+    attemptTimeoutMs = 10_000,
+    maxRetries = 2,
+    maxRetryAfterSeconds = 5,
+  }: ClientOptions) {
     if (!/^csk_(?:live|test)_[A-Za-z0-9]+$/.test(apiKey))
       throw new TypeError('apiKey must be csk_live_… or csk_test_….');
-    this.#transport = new Transport({
-      ...DEFAULTS,
-      ...changes,
-      apiKey,
-      baseUrl: safeBaseUrl(baseUrl),
-      // Bound late, so that what replaces the global fetch afterwards, a tracer for instance, is used.
-      fetch: ownFetch ?? ((url, request) => fetch(url, request)),
-    });
+    const bounds = { timeoutMs, attemptTimeoutMs, maxRetries, maxRetryAfterSeconds };
+    this.#transport = new Transport({ ...bounds, apiKey, baseUrl: safeBaseUrl(baseUrl), fetch: ask });
   }
 
   /** Opens a session. */
