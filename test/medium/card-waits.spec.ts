@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Brand } from '@countersign/accounts';
 import { openPubSub, type PubSub } from '@countersign/bus';
 import { CardAnswers, CardStore, findCards, type Card, type CardRecord, type SettledAs } from '@countersign/cards';
@@ -56,6 +57,8 @@ interface Desk {
   readonly ends: CardEnd[];
   readonly rung: Uuid[];
   readonly errors: unknown[];
+  /** Takes the card of a session as soon as it is rung for. */
+  take(session: Session, by?: PlayedGateway): Promise<Card>;
   send(session: Session, brand?: Brand): Promise<DecidedCard>;
 }
 
@@ -65,6 +68,7 @@ async function openDesk(options: { deliveryWaitMs?: number; unreachableSeconds?:
   const store = new CardStore({ database, clock: room.clock, keys: room.keys, unreachableSeconds });
   const [ends, rung, errors]: [CardEnd[], Uuid[], unknown[]] = [[], [], []];
   const subscriptions: Promise<void>[] = [];
+  const bell = new EventEmitter();
   const desk = new CardDesk({
     store,
     answers: new CardAnswers(room.keys),
@@ -79,14 +83,21 @@ async function openDesk(options: { deliveryWaitMs?: number; unreachableSeconds?:
     waiter: room.clock.newId(),
     deliveryWaitMs,
     nowMs: () => room.clock.nowMs(),
-    ring: (ids) => void rung.push(...ids),
+    ring: (ids) => {
+      rung.push(...ids);
+      bell.emit('ring');
+    },
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
   await Promise.all(subscriptions);
   const send = (session: Session, brand = brandOf()): Promise<DecidedCard> =>
     desk.send(session, brand, (_mostMs, wait) => wait());
-  return { desk, store, ends, rung, errors, send };
+  const take = async ({ id }: Session, by = gateway): Promise<Card> => {
+    while (!rung.includes(id)) await once(bell, 'ring');
+    return by.takeNamed(id);
+  };
+  return { desk, store, ends, rung, errors, send, take };
 }
 
 const opened = (phone = newPhone(), ttlSeconds = 90): Promise<Session> =>
@@ -116,7 +127,7 @@ const recentOf = async (phone: string): Promise<number> => {
 async function taken(at: Desk, by = gateway): Promise<{ session: Session; decided: Promise<DecidedCard>; card: Card }> {
   const session = await opened();
   const decided = at.send(session);
-  return { session, decided, card: await by.take(session.phone) };
+  return { session, decided, card: await at.take(session, by) };
 }
 
 describe('a create whose card arrives in time', () => {
@@ -144,7 +155,7 @@ describe('a create whose card arrives in time', () => {
     const at = await openDesk();
     const session = await opened();
     const decided = at.send(session, brandOf({ rcsNumberMatching: true }));
-    const card = await gateway.take(session.phone);
+    const card = await at.take(session);
     await gateway.told(card, 'delivered');
     const { matchCode } = await decided;
     expect(matchCode).toMatch(/^[1-9][0-9]$/);
@@ -204,9 +215,10 @@ describe('a create whose card does not arrive', () => {
     const numbered = brandOf({ rcsNumberMatching: true });
     const [late, unknown, refused] = [await opened(), await opened(), await opened()];
     const decided = [late, unknown, refused].map((session) => at.send(session, numbered));
-    await gateway.sent(await gateway.take(late.phone));
-    await gateway.sent(await gateway.take(unknown.phone), { kind: 'unknown', because: 'no answer in time' });
-    await gateway.sent(await gateway.take(refused.phone), { kind: 'unreachable' });
+    const cards = await Promise.all([at.take(late), at.take(unknown), at.take(refused)]);
+    await gateway.sent(cards[0]);
+    await gateway.sent(cards[1], { kind: 'unknown', because: 'no answer in time' });
+    await gateway.sent(cards[2], { kind: 'unreachable' });
     const shown = (await Promise.all(decided)).map(({ matchCode }) => matchCode);
     const answers = new CardAnswers(room.keys);
     expect(shown).toEqual([answers.matchCodeOf(late.id), answers.matchCodeOf(unknown.id), null]);
@@ -258,8 +270,9 @@ describe('a phone that is asked too often', () => {
     const phone = newPhone();
     const channels: SettledAs[] = [];
     for (let count = 0; count < 4; count += 1) {
-      const decided = at.send(await opened(phone));
-      if (count < 3) await gateway.told(await gateway.take(phone), 'delivered');
+      const session = await opened(phone);
+      const decided = at.send(session);
+      if (count < 3) await gateway.told(await at.take(session), 'delivered');
       channels.push((await decided).channel);
     }
     expect(channels).toEqual(['rcs', 'rcs', 'rcs', 'sms_fallback']);
@@ -270,8 +283,9 @@ describe('a phone that is asked too often', () => {
     const at = await openDesk();
     const phone = newPhone();
     for (let count = 0; count < 2; count += 1) {
-      const decided = at.send(await opened(phone));
-      await gateway.told(await gateway.take(phone), 'tap', { kind: 'deny' });
+      const session = await opened(phone);
+      const decided = at.send(session);
+      await gateway.told(await at.take(session), 'tap', { kind: 'deny' });
       await decided;
     }
     expect(await at.send(await opened(phone))).toEqual({ channel: 'sms_fallback', matchCode: null });
@@ -281,8 +295,9 @@ describe('a phone that is asked too often', () => {
   it('that could not be reached gets none for a while', async () => {
     const at = await openDesk({ unreachableSeconds: 300 });
     const phone = newPhone();
-    const decided = at.send(await opened(phone));
-    await gateway.sent(await gateway.take(phone), { kind: 'unreachable' });
+    const session = await opened(phone);
+    const decided = at.send(session);
+    await gateway.sent(await at.take(session), { kind: 'unreachable' });
     await decided;
     await at.send(await opened(phone));
     expect(at.ends).toEqual(['not_sent', 'unreachable']);
@@ -337,7 +352,7 @@ describe('1,000 creates that wait for phones that are offline', () => {
     });
     const session = await opened();
     const other = at.send(session);
-    await gateway.told(await gateway.take(session.phone), 'delivered');
+    await gateway.told(await at.take(session), 'delivered');
     expect(await other).toMatchObject({ channel: 'rcs' });
     expect([at.desk.waiting, at.ends]).toEqual([CREATES, ['rcs']]);
     at.desk.stop();

@@ -16,6 +16,9 @@ import { CardDecisions } from '../../apps/gateway/src/rcs/card-decisions.js';
 import { tellWaiters } from '../../apps/gateway/src/rcs/card-news.js';
 import { until } from './until.js';
 
+/** Every create is answered within this time. */
+const ANSWERED_MS = 20_000;
+
 export interface PlayedGatewayParts {
   readonly database: Database;
   readonly clock: DatabaseClock;
@@ -43,22 +46,24 @@ export class PlayedGateway {
     this.decisions = new CardDecisions({ ...parts, cards: this.cards });
   }
 
-  /** Takes the next card that is offered to this phone. */
-  async take(phone: string): Promise<Card> {
-    let taken: Card[] = [];
-    await until(`a card is offered to ${phone}`, 5_000, async () => {
+  /** Takes the next card that is offered to this phone; null when its create was answered first. */
+  async take(phone: string, answer: Promise<unknown>): Promise<Card | null> {
+    let answered = false;
+    const done = (): void => void (answered = true);
+    answer.then(done, done);
+    let card: Card | undefined;
+    await until(`a card is offered to ${phone}`, ANSWERED_MS, async () => {
       const offered = await this.parts.database.query<{ id: Uuid }>(
         `SELECT id FROM cards WHERE phone = $1 AND state = 'offered' AND settled_at IS NULL`,
         [phone],
       );
-      taken = await this.cards.claimOffers(offered.map(({ id }) => id));
-      return taken.length > 0;
+      [card] = await this.cards.claimOffers(offered.map(({ id }) => id));
+      return answered || card !== undefined;
     });
-    const [card] = taken;
-    if (card === undefined) throw new Error('nothing was taken');
-    return card;
+    return card ?? null;
   }
 
+  /** Takes a card that was rung for. */
   async takeNamed(id: Uuid): Promise<Card> {
     const [card] = await this.cards.claimOffers([id]);
     if (card === undefined) throw new Error('the card was not to be had');

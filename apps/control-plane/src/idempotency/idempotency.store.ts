@@ -4,8 +4,9 @@ import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session';
 import { CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
- * How long a claim holds whose owner went silent. A request is answered or given up within 3 s, its statements with it:
- * when the lease is over, nothing of the earlier one still runs.
+ * How long a claim holds whose owner went silent. A request is answered or given up within 3 s of its own time, its
+ * statements with it, and a create waits for its card for 10 s at most: when the lease is over, nothing of the earlier one
+ * still runs.
  */
 const LEASE_SECONDS = 30;
 /** Contract, Idempotency. */
