@@ -5,7 +5,7 @@ import { chromiumIsMissing, openBrowser } from '../support/browser.js';
 import { demoCard, INBOUND_NUMBER, SimulatorRoom } from '../support/simulator-room.js';
 import { until } from '../support/until.js';
 
-const SHOWN_WITHIN_MS = 10_000;
+const SHOWN_WITHIN_MS = 20_000;
 const DESKTOP = { width: 1280, height: 900 };
 const SMALL = { width: 390, height: 844 };
 const TEXT = 'AUTH-ACME-0123456789ABCDEF\nSend this text unchanged to sign in to Acme.';
@@ -83,7 +83,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     expect(await profileOf(phone)).toMatchObject({ reachable: true, online: true });
   });
 
-  it('says what is wrong with a number, and takes a right one', async () => {
+  it('says what is wrong with a number', async () => {
     const page = await open();
     await page.getByLabel('Its number').fill('555 2671');
     await page.getByRole('button', { name: 'Turn it on' }).click();
