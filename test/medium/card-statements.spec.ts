@@ -9,6 +9,17 @@ import { openCardRoom, type CardRoom } from '../support/card-room.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** Settled cards and handled events of one millisecond ($1), from number $2 to $3. */
+const MADE_ID = `(lpad(to_hex($1::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
+const MANY_CARDS = `
+  INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id, state,
+    created_at, expires_at, settled_at, settled_as)
+  SELECT ${MADE_ID}, ${MADE_ID}, ${MADE_ID}, ${MADE_ID}, 'a', '+14155552671', 'Acme', false, md5(n::text)::uuid, 'sent',
+    now(), now(), now(), 'rcs' FROM generate_series($2::int, $3::int) AS n`;
+const MANY_EVENTS = `
+  INSERT INTO card_events (id, kind, agent_id, occurred_at, received_at, handled_at)
+  SELECT ${MADE_ID}, 'delivered', 'a', now(), now(), now() FROM generate_series($2::int, $3::int) AS n`;
+
 let room: CardRoom;
 
 beforeAll(async () => {
@@ -93,19 +104,15 @@ describe('on a day that has no statistics yet', () => {
     for (const table of [partition?.cards, partition?.events]) {
       await database.query(`ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
     }
-    const ids = `(lpad(to_hex($1::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
-    await database.query(
-      `INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id,
-         state, created_at, expires_at, settled_at, settled_as)
-       SELECT ${ids}, ${ids}, ${ids}, ${ids}, 'a', '+14155552671', 'Acme', false, md5(n::text)::uuid, 'sent', now(), now(),
-         now(), 'rcs' FROM generate_series(1, 10000) AS n`,
-      [clock.nowMs()],
-    );
-    await database.query(
-      `INSERT INTO card_events (id, kind, agent_id, occurred_at, received_at, handled_at)
-       SELECT ${ids}, 'delivered', 'a', now(), now(), now() FROM generate_series(1, 10000) AS n`,
-      [clock.nowMs()],
-    );
+    for (const [from, to] of [
+      [1, 10_000],
+      [10_001, 20_000],
+      [20_001, 30_000],
+    ]) {
+      const values = [clock.nowMs(), from, to];
+      await database.query(MANY_CARDS, values);
+      await database.query(MANY_EVENTS, values);
+    }
   });
 
   it.each([
