@@ -248,7 +248,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await sees('Welcome in');
     await page.reload();
     await sees('Welcome in');
-    await press('Sign out and try another way');
+    await press('Sign out, try another way');
     await page.reload();
     await sees('Sign in');
   });
