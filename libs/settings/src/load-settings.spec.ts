@@ -86,6 +86,15 @@ describe('a good environment', () => {
       httpPort: 8090,
       systemId: 'simulator',
       password: 'secret08',
+      rbmServiceAccountFile: null,
+      rbmClientToken: null,
+      rbmWebhookUrl: null,
+      demoBaseUrl: null,
+      demoCaFile: null,
+      demoApiKey: null,
+      demoAccountId: null,
+      demoBrandId: null,
+      demoWebhookSecret: null,
     });
   });
 
