@@ -16,6 +16,7 @@ import { openSimulator, type Simulator } from '../../apps/simulator/src/simulato
 import { freePort } from '../../config/stack/postgres.mjs';
 
 export const CLIENT_TOKEN = 'test-client-token-0123456789';
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const WEBHOOK_PATH = '/rcs/webhook';
 const SEND_PATH = /^\/v1\/phones\/([^/]+)\/agentMessages\?/;
 
@@ -157,6 +158,8 @@ async function serve(handle: Handler): Promise<{ readonly server: Server; readon
   const server = createServer((req, res) => {
     handle(req, res).catch(() => res.destroy());
   });
+  // Longer than anybody here keeps a connection: one that is closed in the moment it is used again is another test.
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
