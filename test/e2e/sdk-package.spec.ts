@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +12,8 @@ import { chromiumIsMissing, openBrowser } from '../support/browser.js';
 
 const SOURCES = fileURLToPath(new URL('../../libs/sdk', import.meta.url));
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+/** The one package that it needs. */
+const UQR = fileURLToPath(new URL('../../node_modules/uqr', import.meta.url));
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-sdk-'));
 const built = path.join(folder, 'built');
@@ -31,7 +34,9 @@ beforeAll(() => {
   const [archive = ''] = readdirSync(built).filter((file) => file.endsWith('.tgz'));
   mkdirSync(bare);
   writeFileSync(path.join(bare, 'package.json'), '{"name":"bare","private":true,"type":"module"}');
-  npm(bare, 'install', '--ignore-scripts', path.join(built, archive));
+  npm(bare, 'pack', '--ignore-scripts', UQR);
+  const [uqr = ''] = readdirSync(bare).filter((file) => file.endsWith('.tgz'));
+  npm(bare, 'install', '--ignore-scripts', path.join(bare, uqr), path.join(built, archive));
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,18 +52,20 @@ describe('the package', () => {
   it('holds what it says, and nothing else', () => {
     const manifest: unknown = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ name: '@countersign/sdk', version: SDK_VERSION, license: 'Apache-2.0' });
-    expect(manifest).not.toHaveProperty('dependencies');
+    expect(manifest).toHaveProperty('dependencies', { uqr: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
     expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const types = modules().map((file) => file.replace(/\.js$/, '.d.ts'));
     expect(readdirSync(path.join(installed, 'dist')).sort()).toEqual([...modules(), ...types].sort());
     expect(modules().filter((file) => /spec|scripted/.test(file))).toEqual([]);
   });
 
-  it('imports nothing but its own modules: a page can load them as they are', () => {
+  it('imports nothing but its own modules, and uqr where it draws', () => {
     for (const file of modules()) {
       const text = readFileSync(path.join(installed, 'dist', file), 'utf8');
       const imports = [...text.matchAll(/(?:\bfrom|^import) '([^']+)';$/gm)].map(([, name = '']) => name);
-      for (const name of imports) expect([file, modules()]).toEqual([file, expect.arrayContaining([name.slice(2)])]);
+      const known = file === 'qr-svg.js' ? [...modules(), 'uqr'] : modules();
+      for (const name of imports)
+        expect([file, known]).toEqual([file, expect.arrayContaining([name.replace('./', '')])]);
       expect([file, /\bimport\(|\brequire\(|\bprocess\.|\bBuffer\./.exec(text)]).toEqual([file, null]);
     }
   });
@@ -120,17 +127,24 @@ describe('the package', () => {
   });
 });
 
+/** Without a bundler a page says where the one bare name is, and its policy names that very text. */
+const IMPORT_MAP = '{"imports":{"uqr":"/uqr.mjs"}}';
+const IMPORT_MAP_HASH = createHash('sha256').update(IMPORT_MAP).digest('base64');
+const PAGE = `<!doctype html><title>page</title><script type="importmap">${IMPORT_MAP}</script>`;
+
 describe.skipIf(chromiumIsMissing)('the package in a page', () => {
   let server: Server;
   beforeAll(async () => {
     server = createServer((request, response) => {
       const name = path.basename(request.url ?? '/');
-      const isModule = modules().includes(name);
+      const file =
+        name === 'uqr.mjs' ? path.join(bare, 'node_modules/uqr/dist/index.mjs') : path.join(installed, 'dist', name);
+      const isModule = name === 'uqr.mjs' || modules().includes(name);
       response.writeHead(200, {
         'content-type': isModule ? 'text/javascript' : 'text/html',
-        'content-security-policy': "default-src 'none'; script-src 'self'",
+        'content-security-policy': `default-src 'none'; script-src 'self' 'sha256-${IMPORT_MAP_HASH}'`,
       });
-      response.end(isModule ? readFileSync(path.join(installed, 'dist', name)) : '<!doctype html><title>page</title>');
+      response.end(isModule ? readFileSync(file) : PAGE);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });

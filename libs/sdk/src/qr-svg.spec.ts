@@ -1,5 +1,5 @@
+import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';
-import { qrCode } from './qr-code.js';
 import { qrSvg } from './qr-svg.js';
 
 const TEXT = 'SMSTO:+14155550199:AUTH-ACME-7Q2M9XK4T1V8C3ZB\nSend this message to sign in to Acme.';
@@ -7,7 +7,7 @@ const TEXT = 'SMSTO:+14155550199:AUTH-ACME-7Q2M9XK4T1V8C3ZB\nSend this message t
 describe('qrSvg', () => {
   it('draws every dark module, four modules from the edge', () => {
     const svg = qrSvg(TEXT);
-    const rows = qrCode(TEXT);
+    const rows = encode(TEXT, { ecc: 'M', border: 0 }).data;
     expect(svg).toContain(`viewBox="0 0 ${rows.length + 8} ${rows.length + 8}"`);
     const drawn = [...svg.matchAll(/M(\d+),(\d+)h1v1h-1z/g)].map(([, x, y]) => `${String(x)},${String(y)}`);
     const dark = rows.flatMap((row, y) => row.flatMap((module, x) => (module ? [`${x + 4},${y + 4}`] : [])));

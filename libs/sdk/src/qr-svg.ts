@@ -1,4 +1,4 @@
-import { qrCode } from './qr-code.js';
+import { encode } from 'uqr';
 
 /** How the picture is to look. */
 export interface QrOptions {
@@ -16,7 +16,7 @@ const QUIET_ZONE = 4;
  * @throws RangeError when the text is longer than a QR code can hold
  */
 export function qrSvg(text: string, { title }: QrOptions = {}): string {
-  const rows = qrCode(text);
+  const rows = encode(text, { ecc: 'M', border: 0 }).data;
   const side = rows.length + 2 * QUIET_ZONE;
   const modules = rows.flatMap((row, y) =>
     row.flatMap((dark, x) => (dark ? [`M${x + QUIET_ZONE},${y + QUIET_ZONE}h1v1h-1z`] : [])),
