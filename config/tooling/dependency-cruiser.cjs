@@ -59,7 +59,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '\\.d\\.ts$'] },
+      from: { orphan: true, path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '\\.d\\.m?ts$'] },
       to: {},
     },
     {
