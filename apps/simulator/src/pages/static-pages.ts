@@ -11,7 +11,8 @@ const SOURCES = fileURLToPath(new URL('..', import.meta.url));
 /**
  * What browsers load, by its path. A page is a folder of files: HTML, CSS, ES modules and pictures, nothing that is built
  * but what TypeScript makes of the SDK. Pages import each other's modules, and those of `/sdk/`, by relative paths
- * (`../sdk/browser.js`): bare names would need an import map, which is a script in the page.
+ * (`../sdk/challenge.js`). Bare names would need an import map, which is a script in the page: what the SDK draws with a
+ * package, a QR code, a page gets from its server.
  */
 const MOUNTS = [
   { prefix: '/phone', root: path.join(SOURCES, 'phone/page') },
