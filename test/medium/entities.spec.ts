@@ -50,6 +50,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   prices: 'looked up by the moment at which they hold',
   queue_switches: 'one switch a queue',
   rate_limits: "the limiter's library owns its columns",
+  realtime_tickets: 'issued and used by one guarded statement each',
   row_leases: 'taken by one guarded upsert',
   submissions: 'where responses and receipts meet, in sets',
   system_connections: 'what gateways see, in sets',

@@ -7,6 +7,7 @@ const MIGRATIONS = [
   'CodesLimitsUsage1700000000002',
   'CarrierGrade1700000000003',
   'Cards1700000000004',
+  'WebhooksRealtime1700000000005',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -26,6 +26,23 @@ export class AccountEntity {
   @Column('bytea', { name: 'webhook_secret_sealed', select: false })
   webhookSecretSealed!: Buffer;
 
+  /** The secret before it, sealed alike, and until when it signs too. */
+  @Column('bytea', { name: 'previous_webhook_secret_sealed', select: false, nullable: true })
+  previousWebhookSecretSealed!: Buffer | null;
+
+  @Column({ type: 'timestamptz', name: 'previous_webhook_secret_until', precision: 3, nullable: true })
+  previousWebhookSecretUntil!: Date | null;
+
+  /** Since when nothing but failure came of the default URL, as far as anybody has noticed. */
+  @Column({ type: 'timestamptz', name: 'default_webhook_failing_since', precision: 3, nullable: true })
+  defaultWebhookFailingSince!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'default_webhook_disabled_at', precision: 3, nullable: true })
+  defaultWebhookDisabledAt!: Date | null;
+
+  @Column('text', { name: 'default_webhook_disabled_reason', nullable: true })
+  defaultWebhookDisabledReason!: string | null;
+
   @Column('boolean', { default: true })
   active!: boolean;
 

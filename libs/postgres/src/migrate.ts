@@ -5,6 +5,7 @@ import { FirstTables1700000000001 } from './migrations/0001-first-tables.js';
 import { CodesLimitsUsage1700000000002 } from './migrations/0002-codes-limits-usage.js';
 import { CarrierGrade1700000000003 } from './migrations/0003-carrier-grade.js';
 import { Cards1700000000004 } from './migrations/0004-cards.js';
+import { WebhooksRealtime1700000000005 } from './migrations/0005-webhooks-realtime.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -12,6 +13,7 @@ const MIGRATIONS = [
   CodesLimitsUsage1700000000002,
   CarrierGrade1700000000003,
   Cards1700000000004,
+  WebhooksRealtime1700000000005,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */
