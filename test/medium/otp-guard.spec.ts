@@ -74,6 +74,7 @@ function sender(changes: Partial<OtpLimits> = {}): SendCodeService {
     lookup: new OutboundLookup(),
     wake: (ids) => void rung.push(...ids),
     wakeTest: () => undefined,
+    tell: () => undefined,
   });
   return new SendCodeService(database, sessions, new SendGuard(store, destinations, database, options), outbox);
 }

@@ -10,6 +10,7 @@ import { SessionRenderer, SessionStore, type SessionBatch } from '@countersign/s
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardBell } from './cards/card.bell.js';
+import { EventsTold } from './events-told.js';
 import { TargetRules } from './webhooks/target.js';
 
 /**
@@ -37,6 +38,7 @@ export interface Stores {
   readonly keyUse: KeyUse;
   readonly limiter: Limiter;
   readonly bus: PubSub;
+  readonly told: EventsTold;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
@@ -89,6 +91,7 @@ export async function openStores(
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
   const bell = new EventBell();
+  const bus = openPubSub(settings, onBusError);
   const sessions = new SessionStore({
     database,
     clock,
@@ -109,7 +112,8 @@ export async function openStores(
     accounts: new AccountDirectory(database, keys),
     keyUse: new KeyUse({ database, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
-    bus: openPubSub(settings, onBusError),
+    bus,
+    told: new EventsTold(bus),
     carriers: new CarrierDirectory(database),
     events,
     renderer,
@@ -134,6 +138,7 @@ export class StoresModule {
       { provide: ServerKeys, useValue: stores.keys },
       { provide: AccountDirectory, useValue: stores.accounts },
       { provide: PubSub, useValue: stores.bus },
+      { provide: EventsTold, useValue: stores.told },
       { provide: CarrierDirectory, useValue: stores.carriers },
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },

@@ -1,13 +1,14 @@
 /**
  * Writes events ($1 to $7, one array per column) and fixes where each is told: at the session's own URL, else at the
- * account's default; nowhere when its type is neither $8, which is always told, nor one the account asked for. Written
- * twice, an event stays one.
+ * account's default, unless that was disabled; nowhere when its type is neither among $8, which are always told, nor one
+ * the account asked for. Written twice, an event stays one.
  */
 export const APPEND_EVENTS = `
   INSERT INTO events (id, type, account_id, session_id, occurred_at, data, webhook_url)
   SELECT new.id, new.type, new.account_id, new.session_id, new.occurred_at, new.data::json,
-    CASE WHEN new.type = $8 OR new.type = ANY (account.webhook_events)
-      THEN coalesce(new.session_webhook_url, account.default_webhook_url) END
+    CASE WHEN new.type = ANY ($8::text[]) OR new.type = ANY (account.webhook_events)
+      THEN coalesce(new.session_webhook_url,
+        CASE WHEN account.default_webhook_disabled_at IS NULL THEN account.default_webhook_url END) END
   FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[])
     AS new (id, type, account_id, session_id, occurred_at, data, session_webhook_url)
   LEFT JOIN accounts account ON account.id = new.account_id
@@ -29,6 +30,10 @@ export const MARK_DISPATCHED = `
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
   RETURNING id, type, account_id AS "accountId", session_id AS "sessionId", occurred_at AS "occurredAt",
     data::text AS data, webhook_url AS "webhookUrl"`;
+
+/** What events say beside the session, as JSON text. $1 ids, $2 and $3 their bounds. */
+export const READ_EVENT_DATA = `
+  SELECT id, data::text AS data FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** The age of the oldest event that nobody has taken, in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `

@@ -5,6 +5,7 @@ import {
   LOCK_UNDISPATCHED,
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
+  READ_EVENT_DATA,
 } from './event-store.sql.js';
 import { ALWAYS_TOLD, type DueEvent, type NewEvent } from './event.js';
 
@@ -40,6 +41,14 @@ export class EventStore {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_NAMED, [ids, low, high]));
+  }
+
+  /** What these events say beside the session: JSON text by id. */
+  async dataOf(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, string>> {
+    if (ids.length === 0) return new Map();
+    const { low, high } = idBounds(ids);
+    const found = await db.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high]);
+    return new Map(found.map(({ id, data }) => [id, data]));
   }
 
   /** Seconds since the oldest event happened that nobody has taken; 0 when there is none. */

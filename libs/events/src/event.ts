@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/postgres';
 
 /** What can happen to a session (contract, Webhooks). */
-export const EVENT_TYPES = [
+export const SESSION_EVENT_TYPES = [
   'verification.completed',
   'verification.denied',
   'verification.expired',
@@ -9,21 +9,25 @@ export const EVENT_TYPES = [
   'verification.sender_mismatch',
   'verification.otp_delivery',
 ] as const;
+
+/** All that is told: the last two are of an account, and of no session. */
+export const EVENT_TYPES = [...SESSION_EVENT_TYPES, 'webhook.test', 'webhook.disabled'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Told whether or not the account asked for it; all others are opt-in. */
-export const ALWAYS_TOLD: EventType = 'verification.completed';
+/** Told to a webhook whether or not the account asked for it. What can be told of a session besides is opt-in. */
+export const ALWAYS_TOLD: readonly EventType[] = ['verification.completed', 'webhook.test'];
 
 /** An event about to be written, in the transaction of the change it tells of. */
 export interface NewEvent {
   readonly id: Uuid;
   readonly type: EventType;
   readonly accountId: Uuid;
-  readonly sessionId: Uuid;
+  /** Null where it tells of an account. */
+  readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
   /** JSON text, stored as it is: never `authEntropy`, never `fallbackUri`. */
   readonly data: string;
-  /** The session's own webhook URL; the account's default stands in for null. */
+  /** The session's own webhook URL, or the one that is tested; the account's default stands in for null. */
   readonly sessionWebhookUrl: string | null;
 }
 
@@ -32,7 +36,7 @@ export interface DueEvent {
   readonly id: Uuid;
   readonly type: EventType;
   readonly accountId: Uuid;
-  readonly sessionId: Uuid;
+  readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
   /** JSON text, as it was written. */
   readonly data: string;

@@ -2,6 +2,7 @@ import { OutboundLookup, OutboundStore } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
 import { otpText, type ReadyForCode } from '@countersign/session';
+import { UPDATED, type ToldEvent } from '../events-told.js';
 
 export interface CodeOutboxOptions {
   readonly clock: DatabaseClock;
@@ -12,6 +13,8 @@ export interface CodeOutboxOptions {
   readonly wake: (ids: readonly Uuid[]) => void;
   /** Wakes whoever plays the carrier for test keys. Must not throw. */
   readonly wakeTest: () => void;
+  /** Told that a code was sent, after its commit. Must not throw. */
+  readonly tell: (event: ToldEvent) => void;
 }
 
 /** Where a code goes from here: a sealed message in the same transaction, and the bell after its commit. */
@@ -51,8 +54,11 @@ export class CodeOutbox {
   }
 
   /** After the commit. */
-  ring(messageId: Uuid, test: boolean): void {
-    if (test) this.options.wakeTest();
-    else this.options.wake([messageId]);
+  ring(messageId: Uuid, { session, now }: ReadyForCode): void {
+    const { clock, wake, wakeTest, tell } = this.options;
+    if (session.test) wakeTest();
+    else wake([messageId]);
+    const { id: sessionId, accountId } = session;
+    tell({ id: clock.newId(), type: UPDATED, sessionId, accountId, at: now.toISOString() });
   }
 }

@@ -90,6 +90,7 @@ function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[]
         lookup: new OutboundLookup(),
         wake: (ids) => bellOfCodes.ring(ids),
         wakeTest: () => testNumbers.takeCode(),
+        tell: (event) => stores.told.publish([event]),
       }),
     inject: [OutboundBell, TestNumbers],
   };

@@ -29,10 +29,6 @@ export const LOCK_DUE_DELIVERIES = `
     AND ${isRunning('webhooks')}
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
-/** What events say beside the session. $1 ids, $2 and $3 their bounds. */
-export const READ_EVENT_DATA = `
-  SELECT id, data::text AS data FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
-
 /**
  * Claims locked deliveries: until the lease ends nobody else tries them, and after it anybody may. The body is written
  * with the first claim and stays. $1 ids, $2 sealed bodies in the same order, null where there is one already,

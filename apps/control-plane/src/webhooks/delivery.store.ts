@@ -1,5 +1,5 @@
 import type { CardStore } from '@countersign/cards';
-import type { DueEvent, EventStore, EventType } from '@countersign/events';
+import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import {
   Batcher,
@@ -10,14 +10,13 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
-import type { SessionRenderer, SessionStore } from '@countersign/session';
+import type { Session, SessionRenderer, SessionStore } from '@countersign/session';
 import type { Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
   NEXT_DUE,
-  READ_EVENT_DATA,
   RECORD_ATTEMPTS,
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
@@ -51,7 +50,7 @@ export interface ClaimedDelivery {
 interface DueRow {
   readonly id: Uuid;
   readonly accountId: Uuid;
-  readonly sessionId: Uuid;
+  readonly sessionId: Uuid | null;
   readonly type: EventType;
   readonly url: string;
   readonly occurredAt: Date;
@@ -88,6 +87,8 @@ export interface DeliveryStoreOptions {
   readonly cards: Pick<CardStore, 'revokeEnded'>;
   /** Told of cards that are to be taken back, once that is committed. Must not throw. */
   readonly onRevoked: (ids: readonly Uuid[]) => void;
+  /** Told of events that were taken, whether or not a webhook is told, once that is committed. Must not throw. */
+  readonly onTaken: (events: readonly DueEvent[]) => void;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
@@ -123,6 +124,14 @@ export class DeliveryStore {
   /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
   dispatchForgotten(): Promise<number> {
     return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET));
+  }
+
+  /** Writes an event that nothing else happens with, such as a test, and makes its delivery at once. */
+  async dispatchNew(event: NewEvent): Promise<void> {
+    await this.dispatch(async (tx) => {
+      await this.options.events.append(tx, [event]);
+      return this.options.events.takeNamed(tx, [event.id]);
+    });
   }
 
   /**
@@ -167,15 +176,18 @@ export class DeliveryStore {
   }
 
   private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
-    const { database, cards, onRevoked } = this.options;
-    const [count, revoked] = await database.transaction(async (tx) => {
+    const { database, cards, onRevoked, onTaken } = this.options;
+    const [events, revoked] = await database.transaction(async (tx) => {
       const taken = await take(tx);
-      const ended = taken.filter(({ type }) => LEAVES_CARD.has(type)).map(({ sessionId }) => sessionId);
+      const ended = taken.flatMap(({ type, sessionId }) =>
+        LEAVES_CARD.has(type) && sessionId !== null ? [sessionId] : [],
+      );
       const [ids] = await Promise.all([cards.revokeEnded(tx, ended), this.insert(tx, taken)]);
-      return [taken.length, ids] as const;
+      return [taken, ids] as const;
     });
     if (revoked.length > 0) onRevoked(revoked);
-    return count;
+    if (events.length > 0) onTaken(events);
+    return events.length;
   }
 
   private async insert(tx: Executor, taken: readonly DueEvent[]): Promise<void> {
@@ -194,10 +206,13 @@ export class DeliveryStore {
   /** The bodies of those that have none yet, by delivery. */
   private async bodiesOf(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {
     const without = rows.filter(({ bodySealed }) => bodySealed === null);
-    const ofSessions = without.filter(({ type }) => showsSession(type)).map(({ sessionId }) => sessionId);
+    const ofSessions = without.flatMap(({ type, sessionId }) =>
+      showsSession(type) && sessionId !== null ? [sessionId] : [],
+    );
     const found = await this.options.sessions.findMany(tx, [...new Set(ofSessions)]);
-    const sessions = new Map(found.map((session) => [session.id, session]));
-    const data = await readEventData(tx, without);
+    const sessions = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
+    const others = without.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
+    const data = await this.options.events.dataOf(tx, others);
     const bodies = new Map<Uuid, string>();
     for (const row of without) {
       const session = showsSession(row.type) ? sessions.get(row.sessionId) : undefined;
@@ -286,7 +301,12 @@ const LEAVES_CARD: ReadonlySet<EventType> = new Set([
 ]);
 
 /** Events whose data is what the event row holds, and not the Session. */
-const TELLS_ITSELF: ReadonlySet<EventType> = new Set(['verification.sender_mismatch', 'verification.otp_delivery']);
+const TELLS_ITSELF: ReadonlySet<EventType> = new Set([
+  'verification.sender_mismatch',
+  'verification.otp_delivery',
+  'webhook.test',
+  'webhook.disabled',
+]);
 
 /** Whether the data of an event is the Session, as GET gives it (contract, Webhooks). */
 const showsSession = (type: EventType): boolean => !TELLS_ITSELF.has(type);
@@ -309,12 +329,4 @@ function choose(due: readonly DueRow[], { roomFor }: Room): { chosen: DueRow[]; 
     return fits;
   });
   return { chosen, leftOver: [...leftOver] };
-}
-
-async function readEventData(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {
-  const ids = rows.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
-  if (ids.length === 0) return new Map();
-  const { low, high } = idBounds(ids);
-  const found = await tx.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high]);
-  return new Map(found.map(({ id, data }) => [id, data]));
 }

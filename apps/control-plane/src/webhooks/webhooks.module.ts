@@ -1,8 +1,9 @@
 import { bellConnection } from '@countersign/bus';
-import { QUEUE_PREFIX } from '@countersign/events';
+import { QUEUE_PREFIX, type DueEvent } from '@countersign/events';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BullModule } from '@nestjs/bullmq';
 import type { ControlPlaneSettings } from '@countersign/settings';
+import type { ToldEvent } from '../events-told.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
@@ -45,11 +46,17 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   return new DeliveryStore({
     ...stores,
     onRevoked: (ids) => stores.cardBell.ring(ids),
+    onTaken: (events) => stores.told.publish(events.map(toldOf)),
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
   });
 }
+
+const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldEvent => ({
+  ...{ id, type, sessionId, accountId },
+  at: occurredAt.toISOString(),
+});
 
 function webhookPump({ settings, stores, metrics, failures }: WebhooksOptions, store: DeliveryStore): WebhookPump {
   const dispatcher = guardedAgent(stores.targetRules, settings.webhookEgressProxy);

@@ -1,4 +1,4 @@
-import { EVENT_TYPES } from '@countersign/events';
+import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
@@ -35,8 +35,8 @@ export class AccountDraft {
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
   @Satisfies(
-    isListOf(isOneOf(EVENT_TYPES)),
-    `webhookEvents must be a list of different events among ${EVENT_TYPES.join(', ')}.`,
+    isListOf(isOneOf(SESSION_EVENT_TYPES)),
+    `webhookEvents must be a list of different events among ${SESSION_EVENT_TYPES.join(', ')}.`,
   )
   @Optional()
   webhookEvents?: readonly string[];

@@ -1,5 +1,5 @@
 import { renderUsd, type Account } from '@countersign/accounts';
-import { EVENT_TYPES } from '@countersign/events';
+import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
@@ -17,7 +17,7 @@ export const ACCOUNT_FIELDS = {
   ),
   webhookEvents: {
     type: 'array',
-    items: { type: 'string', enum: [...EVENT_TYPES] },
+    items: { type: 'string', enum: [...SESSION_EVENT_TYPES] },
     description: 'What the account is told of. `verification.completed` it always is, named here or not.',
     example: ['verification.expired'],
   },

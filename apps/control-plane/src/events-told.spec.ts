@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { EventsTold, parseTold, type ToldEvent } from './events-told.js';
+
+const TOLD: ToldEvent = {
+  id: '0190a1b2-c3d4-7000-8000-000000000001',
+  type: 'verification.completed',
+  sessionId: '0190a1b2-c3d4-7000-8000-000000000002',
+  accountId: '0190a1b2-c3d4-7000-8000-000000000003',
+  at: '2026-05-04T10:00:00.000Z',
+};
+
+describe('events that are told', () => {
+  it('are heard as they were told, a set at a time', () => {
+    const sent: { topic: string; payload: unknown }[] = [];
+    const told = new EventsTold({
+      publish: (topic, payload) => sent.push({ topic, payload }),
+      subscribe: () => ({ ready: Promise.resolve(), close: () => undefined }),
+    });
+    const events = [TOLD, { ...TOLD, type: 'webhook.disabled', sessionId: null } as const];
+    told.publish(events);
+    told.publish([]);
+    expect(sent).toEqual([{ topic: 'events', payload: events }]);
+    expect(parseTold(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['no list', TOLD],
+    ['an event that nobody knows', [{ ...TOLD, type: 'verification.unheard' }]],
+    ['an id that is none', [{ ...TOLD, id: 'evt_1' }]],
+    ['no account', [{ ...TOLD, accountId: null }]],
+    ['no time', [{ ...TOLD, at: 'soon' }]],
+    ['a member that is missing', [{ id: TOLD.id, type: TOLD.type }]],
+  ])('are left out where they are %s', (_what, value) => {
+    expect(parseTold(value)).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import type { PubSub, Subscription } from '@countersign/bus';
+import { EVENT_TYPES, type EventType } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+
+/** A code was sent, or something became of it: told to live channels alone, without a row of its own. */
+export const UPDATED = 'verification.updated';
+
+/** What happened, as every control plane hears it. Nothing secret travels: who needs more reads the rows. */
+export interface ToldEvent {
+  /** Of the event's row; of no row where the type is `verification.updated`. */
+  readonly id: Uuid;
+  readonly type: EventType | typeof UPDATED;
+  /** Null where it tells of an account. */
+  readonly sessionId: Uuid | null;
+  readonly accountId: Uuid;
+  /** When it happened, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
+  readonly at: string;
+}
+
+const TOPIC = 'events';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
+
+/**
+ * Where control planes tell each other of events, after the commit that makes them known: once for each set. A hint, as
+ * all that goes over the bus: a message may be lost, and whoever relies on it also looks at the rows.
+ */
+export class EventsTold {
+  constructor(private readonly bus: Pick<PubSub, 'publish' | 'subscribe'>) {}
+
+  /** Never throws, never waits. This process hears it too. */
+  publish(events: readonly ToldEvent[]): void {
+    if (events.length > 0) this.bus.publish(TOPIC, [...events]);
+  }
+
+  /** Hears every set; its `ready` settles once sets that are told from then on will be heard. */
+  onEvents(hear: (events: readonly ToldEvent[]) => void): Subscription {
+    return this.bus.subscribe(TOPIC, (message) => {
+      const told = parseTold(message.json());
+      if (told.length > 0) hear(told);
+    });
+  }
+}
+
+/** What another release may have told in other words is left out. */
+export function parseTold(value: unknown): ToldEvent[] {
+  return Array.isArray(value) ? value.filter(isTold) : [];
+}
+
+const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
+
+function isTold(value: unknown): value is ToldEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('id' in value && 'type' in value && 'sessionId' in value && 'accountId' in value && 'at' in value))
+    return false;
+  const { id, type, sessionId, accountId, at } = value;
+  return (
+    isUuid(id) &&
+    typeof type === 'string' &&
+    TYPES.has(type) &&
+    (sessionId === null || isUuid(sessionId)) &&
+    isUuid(accountId) &&
+    typeof at === 'string' &&
+    !Number.isNaN(Date.parse(at))
+  );
+}
