@@ -1,7 +1,7 @@
 import { parseApiKey, type ServerKeys } from '@countersign/keys';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
-import type { Account, ApiKeyPrincipal, Brand } from './account.js';
-import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_WEBHOOK_SECRET } from './account.sql.js';
+import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
+import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRET } from './account.sql.js';
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -32,6 +32,16 @@ export class AccountDirectory {
     const parsed = parseApiKey(apiKey);
     if (parsed === null || parsed.kind === 'admin') return null;
     return this.keyCache.get(this.keys.digest('api-key', apiKey).toString('base64'));
+  }
+
+  /**
+   * What each of some keys may do now, by the digest of the key in hex; a key that is revoked is left out. Read anew: for
+   * whoever holds on to what a key was let in with.
+   */
+  async scopesOf(digests: readonly string[]): Promise<Map<string, readonly Scope[]>> {
+    const octets = digests.map((digest) => Buffer.from(digest, 'hex'));
+    const rows = await this.db.query<{ digest: string; scopes: Scope[] }>(FIND_LIVE_KEYS, [octets]);
+    return new Map(rows.map(({ digest, scopes }) => [digest, scopes]));
   }
 
   /** A brand, active or not; null when there is none. */

@@ -24,6 +24,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   'otp-counter': 'f6d3a9c02b83ac8172ea810c0025ff1d1dd6ae5d34a89dc51740dab77923c680',
   idempotency: 'c47e8701f80e6c126d022eefd88f2c1e9a744563f504084eab25025e3716edb2',
   'card-answer': 'dc954daf63291bdf46f71765c18038f256ba005af300a2c19346f0ce392bbc7c',
+  'realtime-ticket': 'fbb559fea92b026b2dfacc176a20e0da66e9cde84f19e632fc5964d6d617e89f',
 };
 
 /** Likewise: the text "grüße", nonce 00…0b, the context above. */

@@ -19,7 +19,8 @@ export type DigestLabel =
   | 'otp-code'
   | 'otp-counter'
   | 'idempotency'
-  | 'card-answer';
+  | 'card-answer'
+  | 'realtime-ticket';
 /** What a sealed value is. A value sealed under one label does not open under another. */
 export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer';
 
@@ -65,6 +66,7 @@ export class ServerKeys {
         'otp-counter': derive('otp-counter'),
         idempotency: derive('idempotency'),
         'card-answer': derive('card-answer'),
+        'realtime-ticket': derive('realtime-ticket'),
       },
       {
         'message-text': derive('message-text'),

@@ -70,6 +70,16 @@ describe('SessionRenderer', () => {
     expect(text).not.toContain('authEntropy');
   });
 
+  it('shows a browser with a ticket eight fields and no more', () => {
+    const { fallbackUri } = JSON.parse(renderer.full(APPROVED)) as { readonly fallbackUri: string };
+    expect(renderer.reduced(APPROVED)).toBe(
+      `{"id":"${ID}","status":"approved","channel":"sms_fallback","fallbackUri":"${fallbackUri}",` +
+        '"expiresAt":"2023-11-14T22:14:50.007Z","createdAt":"2023-11-14T22:13:20.007Z",' +
+        '"approvedAt":"2023-11-14T22:13:24.321Z","latencyMs":4314}',
+    );
+    expect(renderer.reduced(PENDING)).toContain('"approvedAt":null,"latencyMs":null}');
+  });
+
   it('has no link when the card was delivered', () => {
     expect(renderer.full({ ...PENDING, channel: 'rcs' })).toContain('"channel":"rcs","fallbackUri":null,');
   });

@@ -33,6 +33,15 @@ export class SessionRenderer {
     return `{${headOf(session)},"fallbackUri":${uri},${this.bodyOf(session, encodeMetadata(session.metadata))}}`;
   }
 
+  /** As a browser with a ticket sees it (contract, Realtime): neither phone nor metadata, and never `authEntropy`. */
+  reduced(session: Session): string {
+    const approvedAt = session.status === 'approved' ? session.endedAt : null;
+    const latencyMs = approvedAt === null ? null : approvedAt.getTime() - session.createdAt.getTime();
+    const times = { expiresAt: session.expiresAt, createdAt: session.createdAt, approvedAt, latencyMs };
+    const uri = JSON.stringify(this.fallbackUri(session));
+    return `{${headOf(session)},"fallbackUri":${uri},${JSON.stringify(times).slice(1)}`;
+  }
+
   /** As an accepted code is answered (specification 4.4). */
   checked(session: Session): string {
     const entropy = this.authEntropy(session);
