@@ -65,6 +65,7 @@ interface Rows {
   readonly brand?: Partial<Brand>;
   readonly ttlSeconds?: number;
   readonly deliveryWaitMs?: number;
+  readonly unheard?: boolean;
 }
 
 const answering = <T>(answer: T | Error): Promise<T> =>
@@ -101,6 +102,7 @@ function sending(rows: Rows = {}) {
     deliveryWaitMs: rows.deliveryWaitMs ?? T_MS,
     nowMs: () => STARTED_AT,
     ring: (ids) => void asked.push(`ring ${ids.join()}`),
+    isUnheard: () => rows.unheard ?? false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
@@ -186,6 +188,15 @@ describe('a create whose card is offered', () => {
     expect(await decided).toEqual(FALLBACK);
     expect(asked.slice(3)).toEqual(['withdraw']);
     expect(ends).toEqual(['not_taken']);
+  });
+
+  it('takes it back soon when the bell cannot be heard', async () => {
+    const { decided, asked, after } = sending({ unheard: true });
+    await after(49);
+    expect(asked.slice(3)).toEqual([]);
+    await after(1);
+    expect(await decided).toEqual(FALLBACK);
+    expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`, 'withdraw']);
   });
 
   it('is rcs at once when it hears so', async () => {

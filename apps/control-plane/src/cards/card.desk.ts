@@ -3,6 +3,7 @@ import {
   cardTopic,
   findCards,
   mayReachPhone,
+  SEND_LIFE_MS,
   type CardAnswers,
   type CardStore,
   type NewCard,
@@ -23,8 +24,10 @@ const OFFER_MS = 400;
  * nobody takes is answered within 500 ms.
  */
 const CLAIM_MS = 400;
-/** From its offer until the outcome of its send must be known: the claim, the 1.5 s of a send, and the way back. */
-const OUTCOME_MS = CLAIM_MS + 1_500 + 250;
+/** The same when nobody is likely to hear of it: the request may have spent 300 ms on finding that out. */
+const UNHEARD_CLAIM_MS = 50;
+/** From its offer until the outcome of its send must be known: the claim, the send, and the way back. */
+const OUTCOME_MS = CLAIM_MS + SEND_LIFE_MS + 250;
 /** The wait for a delivery takes no more of a session than this. */
 const DELIVERY_SHARE_OF_SESSION = 4;
 /** A card that would expire sooner is not sent: the platform asks for 10 s, below which it may still deliver it. */
@@ -57,6 +60,8 @@ export interface CardDeskOptions {
   readonly nowMs: () => number;
   /** Wakes the gateways, after the commit. Must not throw. */
   readonly ring: (ids: readonly Uuid[]) => void;
+  /** What carries the bell does not answer at the moment. */
+  readonly isUnheard: () => boolean;
   readonly onEnd: (end: CardEnd, tookMs: number) => void;
   /** Hears of whatever kept a card from being sent. */
   readonly onError: (error: unknown) => void;
@@ -173,7 +178,7 @@ export class CardDesk {
     const startedMs = performance.now();
     const next = (untilMs: number) =>
       patience(Math.max(0, untilMs - performance.now()) + TIMER_GRACE_MS, () => wait.next(untilMs));
-    let word = await next(startedMs + CLAIM_MS);
+    let word = await next(startedMs + (this.o.isUnheard() ? UNHEARD_CLAIM_MS : CLAIM_MS));
     if (word === null) {
       const found = await store.withdrawUnclaimed(id);
       if (found === 'withdrawn') return NOT_TAKEN;

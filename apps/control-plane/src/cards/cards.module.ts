@@ -26,6 +26,8 @@ export class CardsModule {
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
       ring: (ids) => stores.cardBell.ring(ids),
+      // Limits and bells share a store.
+      isUnheard: () => stores.limiter.away,
       onEnd: (end, tookMs) => metrics.countCard(end, tookMs),
       onError: failures.about('sending a card'),
     });
