@@ -75,10 +75,12 @@ describe('the package', () => {
     expect(names).toEqual(expect.arrayContaining(['CountersignClient', 'createChallenge', 'qrSvg', 'verifyWebhook']));
     const page = printed(`console.log(JSON.stringify(Object.keys(await import('@countersign/sdk/browser')).sort()))`);
     expect(page).toEqual([
+      'RealtimeError',
       'createChallenge',
       'parseFallbackUri',
       'platformSmsUri',
       'qrSvg',
+      'realtime',
       'smsQrText',
       'verifySecret',
     ]);
@@ -158,6 +160,7 @@ describe.skipIf(chromiumIsMissing)('the package in a page', () => {
       const result = await page.evaluate(`(async () => {
         const sdk = await import('/${entry}');
         const { secret, challenge } = await sdk.createChallenge();
+        sdk.realtime({ ticket: () => Promise.resolve(null) }).close();
         const { documentElement } = new DOMParser().parseFromString(sdk.qrSvg(secret), 'image/svg+xml');
         return [await sdk.verifySecret(secret, challenge), documentElement.nodeName];
       })()`);

@@ -1,7 +1,9 @@
 import { verifySecret } from './challenge.js';
 import { type Delivery, type DeliveryQuery, isDelivery } from './delivery.js';
 import { NotFoundError } from './errors.js';
-import { type Page, pageOf } from './fields.js';
+import { isObject, isText, type Page, pageOf } from './fields.js';
+import type { Realtime, RealtimeTicket } from './realtime-client.js';
+import { realtime, type RealtimeOptions } from './realtime.js';
 import {
   type ApprovedSession,
   type CheckedCode,
@@ -60,6 +62,7 @@ export interface SessionQuery {
  */
 export class CountersignClient {
   readonly #transport: Transport;
+  readonly #live: { readonly url: string; readonly apiKey: string };
 
   constructor({
     baseUrl,
@@ -73,8 +76,10 @@ export class CountersignClient {
   }: ClientOptions) {
     if (!/^csk_(?:live|test)_[A-Za-z0-9]+$/.test(apiKey))
       throw new TypeError('apiKey must be csk_live_… or csk_test_….');
+    const safeUrl = safeBaseUrl(baseUrl);
+    this.#live = { url: `${safeUrl.replace(/^http/, 'ws')}/v1/realtime`, apiKey };
     const bounds = { timeoutMs, attemptTimeoutMs, maxRetries, maxRetryAfterSeconds };
-    this.#transport = new Transport({ ...bounds, apiKey, baseUrl: safeBaseUrl(baseUrl), fetch: ask });
+    this.#transport = new Transport({ ...bounds, apiKey, baseUrl: safeUrl, fetch: ask });
   }
 
   /** Opens a session. */
@@ -137,6 +142,17 @@ export class CountersignClient {
     return this.#transport.ask(call, isCheckedCode, options);
   }
 
+  /** News of sessions as they happen. It stays open until you close it. */
+  realtime(options: RealtimeOptions = {}): Realtime<Session> {
+    return realtime({ ...options, ...this.#live });
+  }
+
+  /** For the page of this session: what its `realtime({ ticket })` asks you for. */
+  realtimeTicket(sessionId: string, options?: CallOptions): Promise<RealtimeTicket> {
+    const call = { method: 'POST', path: `${sessionPath(sessionId)}/realtime-ticket`, repeatable: 'always' } as const;
+    return this.#transport.ask(call, isTicket, options);
+  }
+
   usage({ from, to, groupBy }: UsageQuery = {}, options?: CallOptions): Promise<UsageReport> {
     const path = `/v1/usage${queryText({ from: instantText(from), to: instantText(to), groupBy })}`;
     return this.#transport.ask({ method: 'GET', path, repeatable: 'always' }, isUsageReport, options);
@@ -185,6 +201,9 @@ function pathPart(id: string, code: 'SESSION_NOT_FOUND' | 'NOT_FOUND'): string {
   if (/^[A-Za-z0-9_]{1,64}$/.test(id)) return id;
   throw new NotFoundError(code, { status: 404, message: 'This is not an id.' });
 }
+
+const isTicket = (value: unknown): value is RealtimeTicket =>
+  isObject(value) && isText(value['ticket']) && isText(value['url']);
 
 function queryText(fields: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();

@@ -45,6 +45,7 @@ export {
 } from './webhook.js';
 export type {
   CompletedEvent,
+  DisabledEvent,
   EndedEvent,
   OtpDeliveryEvent,
   SenderMismatchEvent,

@@ -2,7 +2,7 @@ import { isObject, isText } from './fields.js';
 import { isSession, type ApprovedSession, type Session, type UnapprovedSession } from './session.js';
 
 /** What every event has. */
-interface EventFields {
+export interface EventFields {
   /** The same on every attempt and replay: keep the ones that you have worked on. */
   readonly id: string;
   /** When it happened. */
@@ -43,6 +43,12 @@ export interface TestEvent extends EventFields {
   readonly data: { readonly accountId: string };
 }
 
+/** The account's default URL took nothing for days, and nothing more is sent there until it is set again. */
+export interface DisabledEvent extends EventFields {
+  readonly type: 'webhook.disabled';
+  readonly data: { readonly accountId: string; readonly url: string; readonly reason: string };
+}
+
 /** A kind that this version does not know, or one of its kinds with other data: answer 2xx and go on. */
 export interface UnknownEvent extends EventFields {
   readonly type: 'unknown';
@@ -51,7 +57,7 @@ export interface UnknownEvent extends EventFields {
 }
 
 export type WebhookEvent =
-  CompletedEvent | EndedEvent | SenderMismatchEvent | OtpDeliveryEvent | TestEvent | UnknownEvent;
+  CompletedEvent | EndedEvent | SenderMismatchEvent | OtpDeliveryEvent | TestEvent | DisabledEvent | UnknownEvent;
 
 /** A genuine body as an event; null when it is not even an envelope. `id` is the header's. */
 export function readEvent(id: string, body: unknown): WebhookEvent | null {
@@ -72,12 +78,26 @@ function knownEvent(fields: EventFields, type: string, data: Data): WebhookEvent
     case 'verification.expired':
     case 'verification.cancelled':
       return isSession(data) && !isApproved(data) ? { ...fields, type, data } : null;
+    default:
+      return otherEvent(fields, type, data);
+  }
+}
+
+/** Those that do not carry a session. Null for the others, and for other data. */
+export function otherEvent(
+  fields: EventFields,
+  type: string,
+  data: Data,
+): SenderMismatchEvent | OtpDeliveryEvent | TestEvent | DisabledEvent | null {
+  switch (type) {
     case 'verification.sender_mismatch':
       return isMismatch(data) ? { ...fields, type, data } : null;
     case 'verification.otp_delivery':
       return isOtpDelivery(data) ? { ...fields, type, data } : null;
     case 'webhook.test':
       return isTest(data) ? { ...fields, type, data } : null;
+    case 'webhook.disabled':
+      return isDisabled(data) ? { ...fields, type, data } : null;
     default:
       return null;
   }
@@ -94,3 +114,6 @@ const isOtpDelivery = (data: Data): data is Data & OtpDeliveryEvent['data'] =>
   isText(data['sessionId']) && isText(data['messageId']) && OTP_STATES.has(data['state']);
 
 const isTest = (data: Data): data is Data & TestEvent['data'] => isText(data['accountId']);
+
+const isDisabled = (data: Data): data is Data & DisabledEvent['data'] =>
+  [data['accountId'], data['url'], data['reason']].every(isText);

@@ -169,6 +169,7 @@ describe('an event', () => {
     ['verification.sender_mismatch', { sessionId: 'sess_1', accountId: 'acct_1', brandId: 'brd_1' }],
     ['verification.otp_delivery', { sessionId: 'sess_1', messageId: 'msg_1', state: 'failed', networkError: '0021' }],
     ['webhook.test', { accountId: 'acct_1' }],
+    ['webhook.disabled', { accountId: 'acct_1', url: 'https://example.com/', reason: 'It failed for 5 days.' }],
   ])('%s has its data, with what was added since', async (type, data) => {
     expect(await read(type, { ...data, added: true })).toEqual({ ...FACTS, type, data: { ...data, added: true } });
   });
@@ -181,6 +182,7 @@ describe('an event', () => {
     ['verification.otp_delivery', { sessionId: 'sess_1', messageId: 'msg_1', state: 'lost' }],
     ['verification.sender_mismatch', {}],
     ['webhook.test', null],
+    ['webhook.disabled', { accountId: 'acct_1' }],
     ['verification.invented', PENDING],
   ])('%s with data of another kind is unknown, and never taken for an approval', async (type, data) => {
     expect(await read(type, data)).toMatchObject({ ...FACTS, type: 'unknown', originalType: type });

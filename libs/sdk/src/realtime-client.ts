@@ -1,0 +1,283 @@
+import { RealtimeChannel, type RealtimeListener } from './realtime-channel.js';
+import { RealtimeConnection } from './realtime-connection.js';
+import type { SessionView } from './realtime-event.js';
+import type { ServerFrame } from './realtime-frame.js';
+import {
+  endAfter,
+  failuresAfter,
+  RealtimeError,
+  waitBeforeReconnect,
+  type Backoff,
+  type ConnectionEnd,
+} from './realtime-retry.js';
+import { safeSocketUrl, SUBPROTOCOL, type ConnectSocket } from './realtime-socket.js';
+
+/** `connecting`, then `live`; `waiting` between two connections; `ended` for good. */
+export type RealtimeStatus = 'connecting' | 'live' | 'waiting' | 'ended';
+
+/** `session:sess_…`, or, with a key, `account:acct_…`. */
+export type RealtimeChannelName = `session:${string}` | `account:${string}`;
+
+export interface RealtimeSubscription {
+  readonly channel: RealtimeChannelName;
+  /** No more news to this listener. */
+  close(): void;
+}
+
+/**
+ * A live channel to the service. It connects with the first subscription, comes back by itself when the connection is
+ * lost, subscribes again, and tells what is true then. It stays open until it is closed.
+ */
+export interface Realtime<View extends SessionView = SessionView> {
+  /**
+   * @throws RangeError for more channels than a connection can have (100)
+   * @throws RealtimeError when it has ended already
+   */
+  subscribe(channel: RealtimeChannelName, listener: RealtimeListener<View>): RealtimeSubscription;
+  /**
+   * The session, as soon as it is no longer pending: at once when it has ended already. Rejects with a `RealtimeError`
+   * when there will be no news of it, and with the signal's reason.
+   */
+  untilEnded(sessionId: string, options?: { readonly signal?: AbortSignal }): Promise<View>;
+  /** Ends it for good. */
+  close(): void;
+}
+
+/** What your backend got for one session from `realtimeTicket`. */
+export interface RealtimeTicket {
+  /** `rtk_…`: good for one connection, within a minute. */
+  readonly ticket: string;
+  /** Where it is good. */
+  readonly url: string;
+}
+
+export type TicketSource = () => Promise<RealtimeTicket | null>;
+
+export interface RealtimeSettings<View extends SessionView> {
+  readonly credential: TicketSource | { readonly url: string; readonly apiKey: string };
+  readonly connect: ConnectSocket;
+  readonly backoff: Backoff;
+  readonly onStatus: (status: RealtimeStatus) => void;
+  readonly isView: (value: unknown) => value is View;
+}
+
+/** What the service takes on one connection. */
+const MAX_CHANNELS = 100;
+const TICKET_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 10_000;
+/** Refusals that pass. */
+const TEMPORARY: ReadonlySet<string> = new Set(['RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']);
+
+/** Keeps one connection for all channels, for as long as there are any. */
+export class RealtimeClient<View extends SessionView> implements Realtime<View> {
+  readonly #settings: RealtimeSettings<View>;
+  readonly #channels = new Map<string, RealtimeChannel<View>>();
+  #connection: RealtimeConnection | null = null;
+  #isReady = false;
+  /** Waiting for a ticket, or for the time to connect again. */
+  #isOpening = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Connections in a row that were of no use. */
+  #failures = 0;
+  /** Tickets in a row that were refused. */
+  #refusals = 0;
+  #requests = 0;
+  #ended: RealtimeError | null = null;
+
+  constructor(settings: RealtimeSettings<View>) {
+    this.#settings = settings;
+  }
+
+  subscribe(name: RealtimeChannelName, listener: RealtimeListener<View>): RealtimeSubscription {
+    if (this.#ended !== null) throw this.#ended;
+    const channel = this.#channelFor(name);
+    channel.join(listener);
+    if (this.#connection === null && !this.#isOpening) void this.#open();
+    this.#pump();
+    const close = (): void => {
+      channel.leave(listener);
+      this.#pump();
+    };
+    return { channel: name, close };
+  }
+
+  untilEnded(sessionId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<View> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const stop = (): void => {
+        subscription.close();
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = (): void => {
+        stop();
+        reject(reasonOf(signal));
+      };
+      const look = (session: View | null): void => {
+        if (session === null || session.status === 'pending' || session.id !== sessionId) return;
+        stop();
+        resolve(session);
+      };
+      const subscription = this.subscribe(`session:${sessionId}`, {
+        snapshot: look,
+        event: ({ data }) => look(this.#settings.isView(data) ? data : null),
+        ended: (error) => {
+          stop();
+          reject(error);
+        },
+      });
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  close(): void {
+    this.#endAll(new RealtimeError('closed', 'It was closed.'));
+  }
+
+  #channelFor(name: RealtimeChannelName): RealtimeChannel<View> {
+    const known = this.#channels.get(name);
+    if (known !== undefined) return known;
+    const wanted = [...this.#channels.values()].filter(({ isWanted }) => isWanted).length;
+    if (wanted >= MAX_CHANNELS) throw new RangeError(`A connection has at most ${MAX_CHANNELS} channels.`);
+    const channel = new RealtimeChannel(name, this.#settings.isView);
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpening = true;
+    this.#settings.onStatus('connecting');
+    try {
+      const ticket = await this.#ticket();
+      if (this.#ended !== null) return;
+      if (ticket === null) this.#endAll(new RealtimeError('no_ticket', 'There is no ticket any more.'));
+      else this.#connect(ticket);
+    } catch {
+      this.#lost({ code: 1_006, httpStatus: null, reconnectAfterMs: null, readyMs: null });
+    } finally {
+      this.#isOpening = this.#timer !== undefined;
+    }
+  }
+
+  /** Where to, and with what; the ticket is empty where a key is sent. */
+  async #ticket(): Promise<RealtimeTicket | null> {
+    const { credential } = this.#settings;
+    if (typeof credential !== 'function') return { url: credential.url, ticket: '' };
+    const ticket = await within(TICKET_WITHIN_MS, credential());
+    return ticket === null ? null : { ...ticket, url: safeSocketUrl(ticket.url) };
+  }
+
+  #connect({ url, ticket }: RealtimeTicket): void {
+    const { credential, connect } = this.#settings;
+    const headers = typeof credential === 'function' ? {} : { authorization: `Bearer ${credential.apiKey}` };
+    const socket = connect(url, [SUBPROTOCOL], headers);
+    this.#connection = new RealtimeConnection(socket, ticket === '' ? null : ticket, {
+      ready: () => {
+        this.#isReady = true;
+        this.#settings.onStatus('live');
+        this.#pump();
+      },
+      writable: () => this.#pump(),
+      frame: (frame) => this.#take(frame),
+      end: (end) => this.#lost(end),
+    });
+  }
+
+  /** Says what is due, as far as the pace allows: what is not wanted any more first, since it makes room. */
+  #pump(): void {
+    const byWish = [...this.#channels.values()].sort((a, b) => Number(a.isWanted) - Number(b.isWanted));
+    for (const channel of byWish) {
+      const message = channel.due(String(this.#requests + 1));
+      if (message !== null && this.#isReady) {
+        if (this.#connection?.trySend(message) !== true) return;
+        this.#requests += 1;
+        channel.sent(message, ANSWER_WITHIN_MS, () => this.#connection?.drop());
+      }
+      if (channel.isOver) this.#channels.delete(channel.name);
+    }
+  }
+
+  #take(frame: ServerFrame): void {
+    switch (frame.type) {
+      case 'subscribed':
+        if (this.#channels.get(frame.channel)?.subscribed(frame.id, frame.snapshot) === false)
+          this.#endAll(new RealtimeError('protocol', 'A snapshot came that is none.'));
+        return;
+      case 'event':
+        this.#channels.get(frame.channel)?.take(frame);
+        return;
+      case 'unsubscribed':
+        // With an id it is the answer to our own request.
+        if (frame.id === null)
+          this.#endChannel(frame.channel, new RealtimeError('refused', 'The service ended the subscription.'));
+        return;
+      case 'error':
+        this.#refused(frame);
+    }
+  }
+
+  #refused({ id, code, message }: Extract<ServerFrame, { type: 'error' }>): void {
+    const channel = [...this.#channels.values()].find((each) => each.isAskedBy(id));
+    if (channel === undefined) return;
+    if (!TEMPORARY.has(code)) {
+      this.#endChannel(channel.name, new RealtimeError('refused', `${code}: ${message}`, code));
+      return;
+    }
+    const { longestMs } = this.#settings.backoff;
+    channel.pause(Math.round(Math.min(1_000, longestMs) * (0.5 + Math.random())), () => this.#pump());
+  }
+
+  #endChannel(name: string, error: RealtimeError): void {
+    const channel = this.#channels.get(name);
+    this.#channels.delete(name);
+    channel?.end(error);
+  }
+
+  /** A connection is gone, or never came to be. */
+  #lost(end: ConnectionEnd): void {
+    this.#connection = null;
+    this.#isReady = false;
+    for (const channel of this.#channels.values()) channel.disconnected();
+    if (this.#ended !== null) return;
+    this.#failures = failuresAfter(end, this.#failures);
+    if (end.readyMs !== null) this.#refusals = 0;
+    if (end.code === 4401) this.#refusals += 1;
+    const last = endAfter(end, { refusals: this.#refusals, byTicket: typeof this.#settings.credential === 'function' });
+    if (last === null) this.#reconnectAfter(end);
+    else this.#endAll(last);
+  }
+
+  #reconnectAfter(end: ConnectionEnd): void {
+    this.#settings.onStatus('waiting');
+    const waitMs = waitBeforeReconnect(end, Math.max(this.#failures - 1, 0), this.#settings.backoff, Math.random());
+    this.#isOpening = true;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#isOpening = false;
+      this.#pump();
+      // With nobody to listen, the next subscription connects.
+      if (this.#channels.size > 0) void this.#open();
+    }, waitMs);
+  }
+
+  #endAll(error: RealtimeError): void {
+    if (this.#ended !== null) return;
+    this.#ended = error;
+    clearTimeout(this.#timer);
+    this.#connection?.close();
+    for (const name of [...this.#channels.keys()]) this.#endChannel(name, error);
+    this.#settings.onStatus('ended');
+  }
+}
+
+/** @throws Error when it is not there in time */
+function within<Value>(durationMs: number, promise: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`Not within ${durationMs} ms.`)), durationMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error('The call was aborted.', { cause: reason });
+}

@@ -1,0 +1,75 @@
+import { isObject, isText, isTextOrNull } from './fields.js';
+import type { EventFrame } from './realtime-frame.js';
+import type { Channel, SessionStatus } from './session.js';
+import {
+  otherEvent,
+  type DisabledEvent,
+  type EventFields,
+  type OtpDeliveryEvent,
+  type SenderMismatchEvent,
+  type TestEvent,
+  type UnknownEvent,
+} from './webhook-event.js';
+
+/** What a ticket shows of a session: no phone, no metadata, no `authEntropy`. A whole Session is one too. */
+export interface SessionView {
+  readonly id: string;
+  readonly status: SessionStatus;
+  readonly channel: Channel;
+  readonly fallbackUri: string | null;
+  readonly expiresAt: string;
+  readonly createdAt: string;
+  readonly approvedAt: string | null;
+  readonly latencyMs: number | null;
+}
+
+/** The session moved: `updated` when a code was sent or its receipt came, the others when it ended. */
+export interface SessionEvent<View extends SessionView> extends EventFields {
+  readonly type:
+    | 'verification.completed'
+    | 'verification.denied'
+    | 'verification.expired'
+    | 'verification.cancelled'
+    | 'verification.updated';
+  readonly data: View;
+}
+
+export type LiveEvent<View extends SessionView = SessionView> =
+  SessionEvent<View> | SenderMismatchEvent | OtpDeliveryEvent | TestEvent | DisabledEvent | UnknownEvent;
+
+/** The event of a frame; `isView` knows what this connection sees of sessions. */
+export function liveEventOf<View extends SessionView>(
+  { id, event: type, timestamp, data }: EventFrame,
+  isView: (value: unknown) => value is View,
+): LiveEvent<View> {
+  const fields = { id, timestamp };
+  const unknown = { ...fields, type: 'unknown', originalType: type, data } as const;
+  if (isSessionEvent(type)) return isView(data) ? { ...fields, type, data } : unknown;
+  return (isObject(data) ? otherEvent(fields, type, data) : null) ?? unknown;
+}
+
+/** Whether it tells of a session's state. */
+export function isSessionEvent(type: string): type is SessionEvent<SessionView>['type'] {
+  return SESSION_EVENTS.has(type);
+}
+
+const SESSION_EVENTS: ReadonlySet<string> = new Set([
+  'verification.completed',
+  'verification.denied',
+  'verification.expired',
+  'verification.cancelled',
+  'verification.updated',
+]);
+const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'approved', 'expired', 'denied', 'cancelled']);
+
+export function isSessionView(value: unknown): value is SessionView {
+  if (!isObject(value)) return false;
+  const { id, status, channel, fallbackUri, expiresAt, createdAt, approvedAt, latencyMs } = value;
+  return (
+    [id, expiresAt, createdAt].every(isText) &&
+    [fallbackUri, approvedAt].every(isTextOrNull) &&
+    STATUSES.has(status) &&
+    (channel === 'rcs' || channel === 'sms_fallback') &&
+    (latencyMs === null || typeof latencyMs === 'number')
+  );
+}

@@ -1,0 +1,404 @@
+import { WebSocket as UndiciSocket } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { APPROVED, PENDING } from '../test/answers.js';
+import { RealtimeServer } from '../test/realtime-server.js';
+import { API_KEY } from '../test/scripted-server.js';
+import type { Realtime, RealtimeStatus } from './realtime-client.js';
+import type { LiveEvent, SessionView } from './realtime-event.js';
+import { RealtimeError } from './realtime-retry.js';
+import type { ConnectSocket } from './realtime-socket.js';
+import { realtime, type RealtimeOptions } from './realtime.js';
+import type { Session } from './session.js';
+
+const CHANNEL = `session:${PENDING.id}` as const;
+const byWs: ConnectSocket = (url, protocols, headers) => new WebSocket(url, protocols, { headers });
+const VIEW = {
+  id: PENDING.id,
+  status: 'pending',
+  channel: 'sms_fallback',
+  fallbackUri: PENDING.fallbackUri,
+  expiresAt: PENDING.expiresAt,
+  createdAt: PENDING.createdAt,
+  approvedAt: null,
+  latencyMs: null,
+} as const;
+const APPROVED_VIEW = { ...VIEW, status: 'approved', approvedAt: APPROVED.approvedAt, latencyMs: 4_314 } as const;
+
+let server: RealtimeServer;
+let statuses: RealtimeStatus[];
+const opened: Realtime<never>[] = [];
+
+beforeEach(async () => {
+  server = await RealtimeServer.open();
+  statuses = [];
+});
+afterEach(async () => {
+  for (const live of opened.splice(0)) live.close();
+  await server.close();
+  vi.unstubAllGlobals();
+});
+
+const QUICK = { connect: byWs, firstBackoffMs: 1, longestBackoffMs: 5 };
+const options = (changes: RealtimeOptions): RealtimeOptions => ({
+  ...QUICK,
+  onStatus: (status) => statuses.push(status),
+  ...changes,
+});
+
+function byKey(changes: RealtimeOptions = {}, apiKey = API_KEY): Realtime<Session> {
+  const live = realtime({ ...options(changes), url: server.url, apiKey });
+  opened.push(live as Realtime<never>);
+  return live;
+}
+
+function byTicket(
+  ticket: () => Promise<{ ticket: string; url: string } | null> = () => Promise.resolve(server.issue()),
+  changes: RealtimeOptions = {},
+): Realtime {
+  const live = realtime({ ...options(changes), ticket });
+  opened.push(live as Realtime<never>);
+  return live;
+}
+
+/** Everything that one listener hears. */
+class Ear {
+  readonly snapshots: (SessionView | null)[] = [];
+  readonly events: LiveEvent[] = [];
+  readonly ends: RealtimeError[] = [];
+  readonly snapshot = (snapshot: SessionView | null): void => void this.snapshots.push(snapshot);
+  readonly event = (event: LiveEvent): void => void this.events.push(event);
+  readonly ended = (error: RealtimeError): void => void this.ends.push(error);
+}
+
+const soon = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5_000, interval: 5 });
+const heard = (ear: Ear, snapshots: number): Promise<void> => soon(() => expect(ear.snapshots).toHaveLength(snapshots));
+
+async function listening(live: Realtime<Session> | Realtime, channel: `session:${string}` = CHANNEL): Promise<Ear> {
+  const ear = new Ear();
+  live.subscribe(channel, ear);
+  await heard(ear, 1);
+  return ear;
+}
+
+describe('realtime with a key', () => {
+  it('sends it with the upgrade, never in the address, and asks for the subprotocol', async () => {
+    await listening(byKey());
+    expect(server.upgrades.map(({ url }) => url)).toEqual(['/v1/realtime']);
+    expect(server.upgrades[0]?.headers).toMatchObject({
+      authorization: `Bearer ${API_KEY}`,
+      'sec-websocket-protocol': 'countersign.v1',
+    });
+    expect(server.messages).toEqual([{ type: 'subscribe', id: '1', channel: CHANNEL }]);
+  });
+
+  it('does so with the global WebSocket of Node too', async () => {
+    vi.stubGlobal('WebSocket', UndiciSocket);
+    const live = realtime({ url: server.url, apiKey: API_KEY });
+    opened.push(live as Realtime<never>);
+    const ear = await listening(live);
+    expect(ear.snapshots).toEqual([PENDING]);
+    expect(server.upgrades[0]?.headers['sec-websocket-protocol']).toBe('countersign.v1');
+  });
+
+  it('tells the session as it is, then each event once', async () => {
+    const ear = await listening(byKey());
+    expect(ear.snapshots).toEqual([PENDING]);
+    server.publish(CHANNEL, 'evt_1', 'verification.updated', PENDING);
+    for (let times = 0; times < 2; times += 1) server.publish(CHANNEL, 'evt_2', 'verification.completed', APPROVED);
+    server.publish(CHANNEL, 'evt_3', 'verification.invented', { a: 1 });
+    await soon(() => expect(ear.events).toHaveLength(3));
+    const timestamp = '2023-11-14T22:13:24.321Z';
+    expect(ear.events).toEqual([
+      { id: 'evt_1', timestamp, type: 'verification.updated', data: PENDING },
+      { id: 'evt_2', timestamp, type: 'verification.completed', data: APPROVED },
+      { id: 'evt_3', timestamp, type: 'unknown', originalType: 'verification.invented', data: { a: 1 } },
+    ]);
+    expect(statuses).toEqual(['connecting', 'live']);
+  });
+
+  it('hears of a whole account, whose snapshot is null', async () => {
+    const ear = new Ear();
+    const account = `account:${PENDING.accountId}` as const;
+    byKey().subscribe(account, ear);
+    await heard(ear, 1);
+    const disabled = { accountId: PENDING.accountId, url: 'https://example.com/', reason: 'failing' };
+    server.publish(account, 'evt_1', 'verification.completed', APPROVED);
+    server.publish(account, 'evt_2', 'webhook.disabled', disabled);
+    await soon(() => expect(ear.events).toHaveLength(2));
+    expect(ear.snapshots).toEqual([null]);
+    expect(ear.events[1]).toMatchObject({ type: 'webhook.disabled', data: disabled });
+  });
+
+  it('ends when the key is refused, or revoked while it is open', async () => {
+    const refused = new Ear();
+    byKey({}, 'csk_live_other').subscribe(CHANNEL, refused);
+    await soon(() => expect(refused.ends[0]).toMatchObject({ name: 'RealtimeError', reason: 'unauthorized' }));
+    expect(server.upgrades).toHaveLength(1);
+
+    const live = byKey();
+    const revoked = await listening(live);
+    server.end(4401);
+    await soon(() => expect(revoked.ends).toHaveLength(1));
+    expect(() => live.subscribe(CHANNEL, revoked)).toThrow(RealtimeError);
+    expect(statuses.at(-1)).toBe('ended');
+  });
+});
+
+describe('realtime with a ticket', () => {
+  it('sends it as the first message, and sees the session as far as a page may', async () => {
+    server.sessions = new Map([[CHANNEL, VIEW]]);
+    const ear = await listening(byTicket());
+    expect(ear.snapshots).toEqual([VIEW]);
+    expect(server.messages.map(({ type }) => type)).toEqual(['auth', 'subscribe']);
+    expect(server.upgrades[0]?.headers.authorization).toBeUndefined();
+    server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED_VIEW);
+    await soon(() => expect(ear.events).toMatchObject([{ type: 'verification.completed', data: APPROVED_VIEW }]));
+  });
+
+  it('asks for a new one for every connection', async () => {
+    let asked = 0;
+    const ear = await listening(byTicket(() => Promise.resolve({ ...server.issue(), ticket: `rtk_${(asked += 1)}` })));
+    server.end();
+    await soon(() => expect(asked).toBeGreaterThan(1));
+    expect(ear.ends).toEqual([]);
+  });
+
+  it('asks again when one was refused, or when the callback failed', async () => {
+    const answers = [
+      () => Promise.resolve({ ticket: 'rtk_expired', url: server.url }),
+      () => Promise.reject(new Error('the backend is away')),
+      () => Promise.resolve({ ticket: 'rtk_1', url: 'ws://example.com/' }),
+      () => Promise.resolve(server.issue()),
+    ];
+    const ear = new Ear();
+    byTicket(() => (answers.shift() ?? answers[0] ?? (() => Promise.resolve(null)))()).subscribe(CHANNEL, ear);
+    await heard(ear, 1);
+    expect(answers).toEqual([]);
+  });
+
+  it('ends when there is none any more, and when three were refused in a row', async () => {
+    const none = new Ear();
+    byTicket(() => Promise.resolve(null)).subscribe(CHANNEL, none);
+    await soon(() => expect(none.ends).toMatchObject([{ reason: 'no_ticket' }]));
+    const refused = new Ear();
+    byTicket(() => Promise.resolve({ ticket: 'rtk_bad', url: server.url })).subscribe(CHANNEL, refused);
+    await soon(() => expect(refused.ends).toMatchObject([{ reason: 'unauthorized' }]));
+    expect(server.messages.filter(({ type }) => type === 'auth')).toHaveLength(3);
+  });
+});
+
+describe('a connection that is lost', () => {
+  it.each([undefined, 1_001, 1_011, 4_408, 4_503])(
+    'comes back, subscribes again and tells what happened meanwhile: code %s',
+    async (code) => {
+      const ear = await listening(byKey());
+      server.sessions.set(CHANNEL, APPROVED);
+      server.end(code);
+      await heard(ear, 2);
+      expect(ear.snapshots.map((session) => session?.status)).toEqual(['pending', 'approved']);
+      expect(ear.ends).toEqual([]);
+    },
+  );
+
+  it('is missed by nobody, whenever it is lost', async () => {
+    const live = byKey();
+    const channels = Array.from({ length: 8 }, (_, at) => `session:sess_${at}` as const);
+    for (const [at, channel] of channels.entries()) server.sessions.set(channel, { ...PENDING, id: `sess_${at}` });
+    const ends = channels.map((channel) => live.untilEnded(channel.slice('session:'.length)));
+    for (const [at, channel] of channels.entries()) {
+      await soon(() => expect(server.openCount).toBe(1));
+      const session = { ...APPROVED, id: `sess_${at}` };
+      server.sessions.set(channel, session);
+      // Told, or only true, while the connection breaks around it.
+      if (at % 2 === 0) server.publish(channel, `evt_${at}`, 'verification.completed', session);
+      server.end(at % 3 === 0 ? undefined : 4_503);
+    }
+    expect((await Promise.all(ends)).map(({ id, status }) => [id, status])).toEqual(
+      channels.map((_, at) => [`sess_${at}`, 'approved']),
+    );
+  });
+
+  it('is noticed when the other side falls silent', async () => {
+    server.heartbeatMs = 20;
+    server.answersPings = false;
+    const ear = await listening(byKey());
+    await heard(ear, 3);
+    expect(server.messages.some(({ type }) => type === 'ping')).toBe(true);
+  });
+
+  it('is not one while pings are answered', async () => {
+    server.heartbeatMs = 20;
+    await listening(byKey());
+    await soon(() => expect(server.messages.filter(({ type }) => type === 'ping').length).toBeGreaterThan(3));
+    expect(server.upgrades).toHaveLength(1);
+  });
+
+  it('waits as long as the service asked before it closed', async () => {
+    const ear = await listening(byKey({ firstBackoffMs: 1_000_000, longestBackoffMs: 1_000_000 }));
+    server.say({ type: 'closing', reconnectAfterMs: 5 });
+    server.end(1_001);
+    await heard(ear, 2);
+    expect(statuses).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
+  });
+
+  it('is tried again when it breaks before it is welcomed', async () => {
+    server.greetings.push(
+      (socket) => socket.terminate(),
+      (socket) => socket.close(4_429),
+    );
+    const ear = await listening(byKey());
+    expect([ear.snapshots.length, server.upgrades.length]).toEqual([1, 3]);
+  });
+
+  it.each([
+    [4_400, 'protocol'],
+    [4_403, 'forbidden'],
+  ])('with %i does not come back: %s', async (code, reason) => {
+    const ear = await listening(byKey());
+    server.end(code);
+    await soon(() => expect(ear.ends).toMatchObject([{ reason }]));
+    expect(server.upgrades).toHaveLength(1);
+  });
+});
+
+describe('a subscription', () => {
+  it('that is refused ends alone, with the service’s code', async () => {
+    server.answer = (channel) =>
+      channel === CHANNEL ? { snapshot: PENDING } : { error: { code: 'SESSION_NOT_FOUND', message: 'No.' } };
+    const live = byKey();
+    const ear = await listening(live);
+    const refused = new Ear();
+    live.subscribe('session:sess_other', refused);
+    await soon(() => expect(refused.ends).toMatchObject([{ reason: 'refused', code: 'SESSION_NOT_FOUND' }]));
+    expect(ear.ends).toEqual([]);
+  });
+
+  it('that is refused for now is asked for again', async () => {
+    server.answer = (channel, count) =>
+      count < 3
+        ? { error: { code: 'SERVICE_UNAVAILABLE', message: 'Later.' } }
+        : { snapshot: server.sessions.get(channel) ?? null };
+    const ear = await listening(byKey());
+    expect([ear.snapshots, ear.ends]).toEqual([[PENDING], []]);
+  });
+
+  it('tells who joins later what is known, without asking the service again', async () => {
+    const live = byKey();
+    const ear = await listening(live);
+    server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED);
+    server.publish(CHANNEL, 'evt_2', 'verification.updated', PENDING);
+    await soon(() => expect(ear.events).toHaveLength(2));
+    expect((await listening(live)).snapshots).toEqual([APPROVED]);
+    expect(server.messages).toHaveLength(1);
+  });
+
+  it('is given up when its last listener goes, and taken again when one comes back', async () => {
+    const live = byKey();
+    const [one, two] = [new Ear(), new Ear()];
+    const subscriptions = [live.subscribe(CHANNEL, one), live.subscribe(CHANNEL, two)];
+    await heard(two, 1);
+    for (const subscription of subscriptions) subscription.close();
+    const back = await listening(live);
+    server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED);
+    await soon(() => expect(back.events).toHaveLength(1));
+    expect([one.events, two.events]).toEqual([[], []]);
+    expect(server.messages.map(({ type }) => type)).toEqual(['subscribe', 'unsubscribe', 'subscribe']);
+  });
+
+  it('that the service ends is over', async () => {
+    const ear = await listening(byKey());
+    server.say({ type: 'unsubscribed', channel: CHANNEL });
+    await soon(() => expect(ear.ends).toMatchObject([{ reason: 'refused' }]));
+  });
+
+  it('whose snapshot is none ends all: nothing that is not understood is taken for news', async () => {
+    server.answer = () => ({ snapshot: { id: 'sess_1', status: 'approved' } });
+    const ear = new Ear();
+    byKey().subscribe(CHANNEL, ear);
+    await soon(() => expect(ear.ends).toMatchObject([{ reason: 'protocol' }]));
+    expect(ear.snapshots).toEqual([]);
+  });
+
+  it('is one of at most a hundred, which go out no faster than the service takes them', async () => {
+    const live = byKey();
+    const ears = Array.from({ length: 100 }, (_, at) => {
+      const ear = new Ear();
+      live.subscribe(`session:sess_${at}`, ear);
+      return ear;
+    });
+    expect(() => live.subscribe('session:sess_100', new Ear())).toThrow(RangeError);
+    await soon(() => expect(ears.filter(({ snapshots }) => snapshots.length === 1).length).toBeGreaterThan(20));
+    const fastest = Math.min(...server.arrivals.slice(20).map((at, index) => at - (server.arrivals[index] ?? 0)));
+    expect(fastest).toBeGreaterThan(1_000);
+  });
+});
+
+describe('untilEnded', () => {
+  it('gives the session when it ends, and at once when it has ended', async () => {
+    const live = byKey();
+    const ended = live.untilEnded(PENDING.id);
+    await soon(() => expect(server.messages).toHaveLength(1));
+    server.publish(CHANNEL, 'evt_1', 'verification.updated', PENDING);
+    server.publish(CHANNEL, 'evt_2', 'verification.completed', APPROVED);
+    expect(await ended).toEqual(APPROVED);
+    server.sessions.set(CHANNEL, { ...PENDING, status: 'expired' });
+    expect(await live.untilEnded(PENDING.id)).toMatchObject({ status: 'expired' });
+  });
+
+  it('ends with the signal, and with the channel', async () => {
+    const live = byKey();
+    const stopper = new AbortController();
+    const aborted = live.untilEnded(PENDING.id, { signal: stopper.signal });
+    stopper.abort(new Error('enough'));
+    await expect(aborted).rejects.toThrow('enough');
+    await expect(live.untilEnded(PENDING.id, { signal: AbortSignal.abort(new Error('never')) })).rejects.toThrow(
+      'never',
+    );
+    const pending = live.untilEnded(PENDING.id);
+    live.close();
+    await expect(pending).rejects.toMatchObject({ reason: 'closed' });
+    await expect(live.untilEnded(PENDING.id)).rejects.toMatchObject({ reason: 'closed' });
+  });
+});
+
+describe('closing', () => {
+  it('is said to the service and to all listeners, once', async () => {
+    const live = byKey();
+    const ear = await listening(live);
+    live.close();
+    live.close();
+    expect(ear.ends).toMatchObject([{ reason: 'closed' }]);
+    await soon(() => expect(server.openCount).toBe(0));
+    expect(statuses).toEqual(['connecting', 'live', 'ended']);
+  });
+
+  it('stops what is being opened', async () => {
+    const [socket, asked] = [vi.fn(byWs), vi.fn(() => Promise.resolve(server.issue()))];
+    const live = byTicket(asked, { connect: socket });
+    live.subscribe(CHANNEL, new Ear());
+    live.close();
+    await asked.mock.results[0]?.value;
+    await Promise.resolve();
+    expect(socket).not.toHaveBeenCalled();
+  });
+});
+
+describe('what realtime refuses to begin', () => {
+  it.each([
+    'http://localhost/',
+    'ws://example.com/v1/realtime',
+    'wss://user@example.com/',
+    'wss://example.com/?key=x',
+    'x',
+  ])('the address %s', (url) => {
+    expect(() => realtime({ url, apiKey: API_KEY, connect: byWs })).toThrow(TypeError);
+  });
+
+  it('a place without a WebSocket, and a key in a page', () => {
+    vi.stubGlobal('WebSocket', undefined);
+    expect(() => realtime({ ticket: () => Promise.resolve(null) })).toThrow(/`connect`/);
+    vi.stubGlobal('document', {});
+    expect(() => realtime({ url: server.url, apiKey: API_KEY, connect: byWs })).toThrow(/page/);
+  });
+});
