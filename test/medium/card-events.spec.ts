@@ -1,4 +1,4 @@
-import { CardAnswers, messageIdOf, type NewCard } from '@countersign/cards';
+import { CardAnswers, messageIdOf, type NewCard, type NewCardEvent } from '@countersign/cards';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
@@ -289,6 +289,19 @@ describe('an event', () => {
       );
     await at(0, 'LAUNCHED');
     await at(-60_000, 'SUSPENDED');
+    await at(-3 * 24 * 3_600_000, 'SUSPENDED');
+    expect(await room.cards.offer(card)).toEqual({ kind: 'offered' });
+  });
+
+  it('that a phone wants cards again, told after its later word that it does not, changes nothing', async () => {
+    const card = await room.draftCard({ agentId: 'stopped_agent' });
+    const said = (kind: 'subscribed' | 'unsubscribed', msAgo: number): NewCardEvent =>
+      room.eventOf(card, kind, { messageId: null, occurredAt: new Date(room.clock.nowMs() - msAgo) });
+    await room.tell(said('unsubscribed', 60_000));
+    await room.tell(said('subscribed', 90_000));
+    await room.tell(said('subscribed', 3 * 24 * 3_600_000));
+    expect(await room.cards.offer(card)).toEqual({ kind: 'refused', because: 'prefers_sms' });
+    await room.tell(said('subscribed', 3 * 24 * 3_600_000), said('subscribed', 30_000), said('unsubscribed', 45_000));
     expect(await room.cards.offer(card)).toEqual({ kind: 'offered' });
   });
 });

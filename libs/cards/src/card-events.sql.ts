@@ -91,29 +91,36 @@ export const MARK_HANDLED = `
   FROM unnest($1::uuid[], $2::text[]) AS handled (id, outcome)
   WHERE card_events.id = handled.id AND card_events.id = ANY ($1::uuid[]) AND card_events.id BETWEEN $3 AND $4`;
 
-/** Phones that would rather have SMS of an agent. $1 agents, $2 phones in the same order, no pair twice. */
+/**
+ * Phones that would rather have SMS of an agent, and since when they said so, which is not after now. $1 agents, $2 phones
+ * and $3 moments in the same order, no pair twice.
+ */
 export const PREFER_SMS = `
-  INSERT INTO card_recipients (agent_id, phone, prefers_sms_at)
-  SELECT agent_id, phone, ${NOW} FROM unnest($1::text[], $2::text[]) AS input (agent_id, phone)
+  INSERT INTO card_recipients AS known (agent_id, phone, prefers_sms_at)
+  SELECT agent_id, phone, least(said_at, ${NOW}) FROM unnest($1::text[], $2::text[], $3::timestamptz[])
+    AS input (agent_id, phone, said_at)
   ORDER BY agent_id, phone
-  ON CONFLICT (agent_id, phone) DO UPDATE SET prefers_sms_at = excluded.prefers_sms_at`;
+  ON CONFLICT (agent_id, phone) DO UPDATE SET prefers_sms_at = greatest(known.prefers_sms_at, excluded.prefers_sms_at)`;
 
-/** Phones that would have cards of an agent again. Parameters as in PREFER_SMS. */
+/** Phones that would have cards of an agent again, unless they said the opposite later. Parameters as in PREFER_SMS. */
 export const PREFER_CARDS = `
-  WITH known AS MATERIALIZED (
-    SELECT agent_id, phone FROM card_recipients
-    WHERE (agent_id, phone) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+  WITH wanted AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS input (agent_id, phone, said_at)),
+  known AS MATERIALIZED (
+    SELECT agent_id, phone FROM card_recipients WHERE (agent_id, phone) IN (SELECT agent_id, phone FROM wanted)
     ORDER BY agent_id, phone FOR UPDATE)
   UPDATE card_recipients SET prefers_sms_at = NULL
-  FROM known WHERE card_recipients.agent_id = known.agent_id AND card_recipients.phone = known.phone`;
+  FROM known JOIN wanted USING (agent_id, phone)
+  WHERE card_recipients.agent_id = known.agent_id AND card_recipients.phone = known.phone
+    AND card_recipients.prefers_sms_at <= wanted.said_at`;
 
 /**
- * What the platform says of agents as a whole; an older word does not undo a newer one, and only LAUNCHED lifts a
- * suspension. $1 agents, each once, $2 launch states and $3 moments in the same order.
+ * What the platform says of agents as a whole; an older word does not undo a newer one, none is of later than now, and
+ * only LAUNCHED lifts a suspension. $1 agents, each once, $2 launch states and $3 moments in the same order.
  */
 export const NOTE_AGENTS = `
   INSERT INTO card_agents AS known (agent_id, launch_state, suspended, changed_at)
-  SELECT agent_id, launch_state, launch_state = 'SUSPENDED', changed_at
+  SELECT agent_id, launch_state, launch_state = 'SUSPENDED', least(changed_at, ${NOW})
   FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS input (agent_id, launch_state, changed_at)
   ORDER BY agent_id
   ON CONFLICT (agent_id) DO UPDATE SET launch_state = excluded.launch_state, changed_at = excluded.changed_at,

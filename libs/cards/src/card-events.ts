@@ -196,36 +196,47 @@ async function changeAll(tx: Executor, judged: readonly Judged[]): Promise<void>
   ]);
 }
 
-/** The last word of each phone to each agent counts. */
+/** The last word of each phone to each agent counts, by when it was said: it may be told late. */
 async function noteRecipients(tx: Executor, events: readonly CardEvent[]): Promise<void> {
-  const last = new Map<string, { agentId: string; phone: string; kind: string }>();
-  for (const { agentId, phone, kind } of events) {
-    if (phone === null || (kind !== 'subscribed' && kind !== 'unsubscribed')) continue;
-    last.set(JSON.stringify([agentId, phone]), { agentId, phone, kind });
-  }
+  const words = events.flatMap(({ agentId, phone, kind, occurredAt }) =>
+    phone !== null && (kind === 'subscribed' || kind === 'unsubscribed') ? [{ agentId, phone, kind, occurredAt }] : [],
+  );
+  const last = lastWords(words, ({ agentId, phone }) => JSON.stringify([agentId, phone]));
   for (const [kind, statement] of [
     ['unsubscribed', PREFER_SMS],
     ['subscribed', PREFER_CARDS],
   ] as const) {
-    const rows = [...last.values()].filter((row) => row.kind === kind);
+    const rows = last.filter((row) => row.kind === kind);
     if (rows.length === 0) continue;
-    await tx.query(statement, [rows.map(({ agentId }) => agentId), rows.map(({ phone }) => phone)]);
+    const agents = rows.map(({ agentId }) => agentId);
+    await tx.query(statement, [agents, rows.map(({ phone }) => phone), rows.map(({ occurredAt }) => occurredAt)]);
   }
 }
 
 async function noteAgents(tx: Executor, events: readonly CardEvent[]): Promise<void> {
-  const last = new Map<string, { agentId: string; launchState: string; at: Date }>();
-  for (const { id, kind, agentId, launchState } of events) {
-    if (kind !== 'agent' || launchState === null) continue;
-    last.set(agentId, { agentId, launchState, at: new Date(idTimeMs(id)) });
-  }
-  if (last.size === 0) return;
-  const rows = [...last.values()];
+  const words = events.flatMap(({ kind, agentId, launchState, occurredAt }) =>
+    kind === 'agent' && launchState !== null ? [{ agentId, launchState, occurredAt }] : [],
+  );
+  const rows = lastWords(words, ({ agentId }) => agentId);
+  if (rows.length === 0) return;
   await tx.query(NOTE_AGENTS, [
     rows.map(({ agentId }) => agentId),
     rows.map(({ launchState }) => launchState),
-    rows.map(({ at }) => at),
+    rows.map(({ occurredAt }) => occurredAt),
   ]);
+}
+
+/** Of each the one that was said last. */
+function lastWords<Word extends { readonly occurredAt: Date }>(
+  words: readonly Word[],
+  keyOf: (word: Word) => string,
+): Word[] {
+  const last = new Map<string, Word>();
+  for (const word of words) {
+    const before = last.get(keyOf(word));
+    if (before === undefined || before.occurredAt <= word.occurredAt) last.set(keyOf(word), word);
+  }
+  return [...last.values()];
 }
 
 async function noteTaps(tx: Executor, taps: readonly CardTap[]): Promise<void> {
