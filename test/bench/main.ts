@@ -6,12 +6,14 @@ import { benchCheck } from './check.js';
 import { benchCreate } from './create.js';
 import { benchInbound } from './inbound.js';
 import { benchPoll } from './poll.js';
+import { benchRcs } from './rcs.js';
 import { render } from './report.js';
 import { prepare } from './seed.js';
 import { benchSmpp } from './smpp.js';
 import { benchSoak } from './soak.js';
 import type { Environment } from './subjects.js';
 import { benchUsage } from './usage.js';
+import { benchWebhooks } from './webhooks.js';
 
 const ROUNDS = 3;
 const CREATE_SECONDS = 4;
@@ -53,6 +55,8 @@ try {
   if (runs('check')) sections.push(await benchCheck(processes, demo, ROUNDS));
   if (runs('poll')) sections.push(await benchPoll(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('smpp')) sections.push(await benchSmpp(processes, ROUNDS, SMPP_SECONDS));
+  if (runs('rcs')) sections.push(await benchRcs(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('webhooks')) sections.push(await benchWebhooks(processes, demo, ROUNDS, CREATE_SECONDS));
   // Only when it is asked for: it takes its time, whatever the machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));

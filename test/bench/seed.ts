@@ -57,12 +57,16 @@ export async function prepare(environment: Environment, masterKey: Buffer): Prom
 
 let phonesMade = 0;
 
-/** Opens `count` sessions in the store itself and gives the message that approves each. */
-export async function pendingSessions(demo: Demo, count: number): Promise<Message[]> {
+/** Opens `count` sessions in the store itself and gives the message that approves each; `webhookUrl` is asked for each. */
+export async function pendingSessions(
+  demo: Demo,
+  count: number,
+  webhookUrl: (at: number) => string | null = () => null,
+): Promise<Message[]> {
   const accountId = parseId('acct', demo.accountId);
   const brandId = parseId('brd', demo.brandId);
   if (accountId === null || brandId === null) throw new Error('the seed answered ids that do not parse');
-  const one = async (): Promise<Message> => {
+  const one = async (at: number): Promise<Message> => {
     phonesMade += 1;
     const phone = `+1415${String(2_000_000 + (phonesMade % 7_999_999))}`;
     const session = await demo.sessions.create({
@@ -79,7 +83,7 @@ export async function pendingSessions(demo: Demo, count: number): Promise<Messag
       brandSlug: demo.brandSlug,
       instruction: INSTRUCTION,
       inboundNumber: demo.inboundNumber,
-      webhookUrl: null,
+      webhookUrl: webhookUrl(at),
       ttlSeconds: TTL_SECONDS,
       allowSmsOtp: true,
       metadata: [],
@@ -95,7 +99,8 @@ export async function pendingSessions(demo: Demo, count: number): Promise<Messag
   const messages: Message[] = [];
   while (messages.length < count) {
     const wave = Math.min(CREATES_IN_FLIGHT, count - messages.length);
-    messages.push(...(await Promise.all(Array.from({ length: wave }, one))));
+    const from = messages.length;
+    messages.push(...(await Promise.all(Array.from({ length: wave }, (_, at) => one(from + at)))));
   }
   return messages;
 }

@@ -44,8 +44,26 @@ export async function startGateway(name: string, environment: Environment, batch
       ...batchOf(batch),
       GATEWAY_SMPP_PORT: String(port),
       GATEWAY_SMPP_TLS_PORT: String(await freePort()),
-      GATEWAY_HTTP_PORT: String(await freePort()),
+      GATEWAY_HTTP_PORT: environment['GATEWAY_HTTP_PORT'] ?? String(await freePort()),
       GATEWAY_OPS_PORT: ops.port,
+      LOG_LEVEL: 'warn',
+    },
+  });
+}
+
+/** The simulator, of which the RBM service is wanted and the SMSC stands idle. */
+export async function startSimulator(name: string, port: number, environment: Environment): Promise<Subject> {
+  return startSubject({
+    name,
+    script: 'apps/simulator/src/main.js',
+    port,
+    readyUrl: `http://127.0.0.1:${port}/healthz`,
+    env: {
+      ...environment,
+      SIMULATOR_HTTP_PORT: String(port),
+      SIMULATOR_SMPP_PORT: String(await freePort()),
+      SIMULATOR_SYSTEM_ID: 'simulator',
+      SIMULATOR_PASSWORD: 'bench',
       LOG_LEVEL: 'warn',
     },
   });

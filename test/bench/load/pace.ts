@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Measure } from '../report.js';
 
 const WARM_UP_MS = 500;
@@ -40,6 +41,40 @@ export async function keepUnderWay(
   const sorted = latenciesMs.sort((a, b) => a - b);
   return {
     perSecond: Math.round(answered / seconds),
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    errors,
+  };
+}
+
+const MS_PER_SECOND = 1_000;
+
+/**
+ * Calls `send` with 0, 1, 2, … at a steady rate, whether or not earlier ones were answered, and resolves when all are
+ * sent. `dueMs` (of `performance.now`) is when it should have gone out: whoever counts from it hides no queue.
+ */
+export async function atRate(
+  perSecond: number,
+  count: number,
+  send: (at: number, dueMs: number) => void,
+): Promise<void> {
+  const begunMs = performance.now();
+  let sent = 0;
+  const dueMs = (): number => begunMs + (sent * MS_PER_SECOND) / perSecond;
+  while (sent < count) {
+    await delay(Math.max(0, Math.ceil(dueMs() - performance.now())));
+    while (sent < count && dueMs() <= performance.now()) {
+      send(sent, dueMs());
+      sent += 1;
+    }
+  }
+}
+
+/** What requests at a rate saw: their latencies, and how many went wrong. */
+export function measureOf(latenciesMs: readonly number[], errors: number, seconds: number): Measure {
+  const sorted = [...latenciesMs].sort((a, b) => a - b);
+  return {
+    perSecond: Math.round(sorted.length / seconds),
     p50Ms: quantile(sorted, 0.5),
     p99Ms: quantile(sorted, 0.99),
     errors,

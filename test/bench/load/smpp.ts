@@ -2,9 +2,9 @@ import net from 'node:net';
 import smpp from 'smpp';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, RESPONSE } from './frames.js';
-import { quantile } from './pace.js';
+import { atRate, quantile } from './pace.js';
 
-/** Sends every message once over `links` links, never more than `window` unanswered on each. */
+/** Sends every message once over `links` links: never more than `window` unanswered on each, or at a steady rate. */
 export interface SmppTask {
   readonly port: number;
   readonly systemId: string;
@@ -12,6 +12,8 @@ export interface SmppTask {
   readonly links: number;
   readonly window: number;
   readonly messages: readonly { readonly source: string; readonly text: string }[];
+  /** Over all links; then no window is kept. */
+  readonly perSecond?: number;
 }
 
 const bindTransceiver = ({ systemId, password }: SmppTask): Buffer =>
@@ -47,6 +49,7 @@ class LoadLink {
     private readonly socket: net.Socket,
     private readonly frames: readonly Buffer[],
     private readonly window: number,
+    private readonly perSecond: number | null,
   ) {}
 
   run(): Promise<void> {
@@ -56,7 +59,8 @@ class LoadLink {
       this.socket.once('close', () => {
         if (this.latenciesMs.length < this.frames.length) reject(new Error('the server closed the link'));
       });
-      this.#send(this.window);
+      if (this.perSecond === null) this.#send(this.window);
+      else void atRate(this.perSecond, this.frames.length, () => this.#send(1));
     });
   }
 
@@ -80,7 +84,7 @@ class LoadLink {
       answered += 1;
     });
     if (this.latenciesMs.length === this.frames.length) this.#done();
-    else this.#send(answered);
+    else if (this.perSecond === null) this.#send(answered);
   }
 }
 
@@ -100,10 +104,11 @@ async function bound(task: SmppTask): Promise<net.Socket> {
 
 async function run(task: SmppTask): Promise<Measure> {
   const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
+  const perSecond = task.perSecond === undefined ? null : task.perSecond / task.links;
   const links = sockets.map((socket, index) => {
     const own = task.messages.filter((_, at) => at % task.links === index);
     const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
-    return new LoadLink(socket, frames, task.window);
+    return new LoadLink(socket, frames, task.window, perSecond);
   });
   const startedAt = performance.now();
   await Promise.all(links.map((link) => link.run()));

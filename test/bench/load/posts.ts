@@ -1,0 +1,32 @@
+import { Agent, request } from 'undici';
+
+/** The least that can be done for a webhook: `undici`, posting one body again and again, so many at a time to each URL. */
+export interface PostsTask {
+  readonly urls: readonly string[];
+  readonly perUrl: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In all; each has an id of its own. */
+  readonly count: number;
+}
+
+async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<{ readonly errors: number }> {
+  const dispatcher = new Agent({ connections: perUrl, pipelining: 1 });
+  let [sent, errors] = [0, 0];
+  const lane = async (url: string): Promise<void> => {
+    while (sent < count) {
+      sent += 1;
+      const own = { ...headers, 'webhook-id': `bare_${sent}` };
+      const answer = await request(url, { method: 'POST', dispatcher, headers: own, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) errors += 1;
+    }
+  };
+  await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => lane(url))));
+  await dispatcher.close();
+  return { errors };
+}
+
+process.once('message', (task: PostsTask) => {
+  void run(task).then((figure) => process.send?.(figure, () => process.disconnect()));
+});

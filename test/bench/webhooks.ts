@@ -1,0 +1,146 @@
+import type { PostsTask } from './load/posts.js';
+import type { SmppTask } from './load/smpp.js';
+import { runLoad, type Subject } from './processes.js';
+import { type Arrivals, flowOf, type Receivers, startReceivers } from './receivers.js';
+import { type Measure, type Ratio, type Row, median, ratioOf } from './report.js';
+import { alternate } from './rounds.js';
+import { type Demo, pendingSessions } from './seed.js';
+import { type Environment, startControlPlane, startGateway } from './subjects.js';
+
+const SECTION = 'webhooks';
+const RECEIVERS = 20;
+/** What the product allows itself to each (contract, Fairness); the bare loop gets the same. */
+const IN_FLIGHT_PER_RECEIVER = 5;
+/** The last of them is the one that hangs where one does. */
+const OTHERS = RECEIVERS - 1;
+const APPROVALS = 6_000;
+const WARM_UP_APPROVALS = 2_000;
+const BARE_POSTS = 20_000;
+const LINKS = 4;
+const WINDOW = 50;
+
+/** The processes of this section, and what its runs need. */
+interface Stage {
+  readonly demo: Demo;
+  readonly gateway: Subject;
+  readonly receivers: Receivers;
+}
+
+interface Approvals {
+  readonly count: number;
+  /** Null: as fast as they are answered. */
+  readonly perSecond: number | null;
+  readonly hangs: boolean;
+}
+
+const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
+
+const measureOf = (arrivals: Arrivals, before: number, errors: number): Measure => ({
+  perSecond: flowOf(arrivals, before).perSecond,
+  p50Ms: arrivals.p50Ms,
+  p99Ms: arrivals.p99Ms,
+  errors,
+});
+
+/** Approves sessions by SMS, each with one of the receivers as its own, until all that can arrive has arrived. */
+async function approve(stage: Stage, { count, perSecond, hangs }: Approvals): Promise<Arrivals & { errors: number }> {
+  const { demo, gateway, receivers } = stage;
+  const messages = await pendingSessions(demo, count, (at) => receivers.urls[at % RECEIVERS] ?? null);
+  await receivers.expect({ hanging: hangs ? [OTHERS] : [] });
+  const { errors } = await runLoad<Measure>('smpp.js', {
+    port: gateway.port,
+    systemId: demo.systemId,
+    password: demo.password,
+    links: LINKS,
+    window: WINDOW,
+    messages,
+    ...(perSecond === null ? {} : { perSecond }),
+  } satisfies SmppTask);
+  const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
+  const arrivals = await receivers.received(count - lost);
+  if (hangs) {
+    // Answers from now on: the next run begins with nothing left over.
+    await receivers.expect({ hanging: [] });
+    await receivers.received(lost - IN_FLIGHT_PER_RECEIVER);
+  }
+  return { ...arrivals, errors };
+}
+
+async function bareLoop({ receivers }: Stage, { sample }: Arrivals): Promise<Measure> {
+  await receivers.expect({ hanging: [] });
+  const { errors } = await runLoad<{ readonly errors: number }>('posts.js', {
+    urls: receivers.urls,
+    perUrl: IN_FLIGHT_PER_RECEIVER,
+    ...sample,
+    count: BARE_POSTS,
+  } satisfies PostsTask);
+  // The body is an old one: how long ago its event was says nothing.
+  return { ...measureOf(await receivers.received(BARE_POSTS), RECEIVERS, errors), p50Ms: 0, p99Ms: 0 };
+}
+
+async function measured(
+  stage: Stage,
+  product: Subject,
+  rounds: number,
+  seconds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const approvals = { count: APPROVALS, perSecond: null, hangs: false };
+  const first = await approve(stage, { ...approvals, count: WARM_UP_APPROVALS }); // warm, not counted
+  await bareLoop(stage, first);
+  /** Of the runs in which all answer: what arrives at those that answer in the others, too. */
+  const healthy: number[] = [];
+  const run = async (hangs: boolean): Promise<Measure> => {
+    const arrivals = await approve(stage, { ...approvals, hangs });
+    if (!hangs) healthy.push(flowOf(arrivals, OTHERS).perSecond);
+    return measureOf(arrivals, hangs ? OTHERS : RECEIVERS, arrivals.errors);
+  };
+  const bare = { ...stage.receivers.subject, name: `bare undici, ${RECEIVERS} x ${IN_FLIGHT_PER_RECEIVER} in flight` };
+  const rows = await alternate(SECTION, rounds, [
+    { subject: bare, run: () => bareLoop(stage, first) },
+    { subject: { ...product, name: `approved by SMS, ${RECEIVERS} receivers` }, run: () => run(false) },
+    { subject: { ...product, name: `${OTHERS} receivers, beside one that hangs` }, run: () => run(true) },
+  ]);
+  const perSecond = Math.ceil(rows[1].perSecond / 2);
+  const half = { ...product, name: `approved by SMS, half load, ${perSecond}/s` };
+  const [halfRow] = await alternate(SECTION, rounds, [
+    {
+      subject: half,
+      run: async () => {
+        const arrivals = await approve(stage, { count: perSecond * seconds, perSecond, hangs: false });
+        return measureOf(arrivals, RECEIVERS, arrivals.errors);
+      },
+    },
+  ]);
+  const [bareRow, productRow, besideRow] = rows;
+  const lossPercent = Math.round((1 - besideRow.perSecond / median(healthy)) * 1_000) / 10;
+  return {
+    rows: [...rows, halfRow],
+    ratios: [
+      ratio('approvals that arrive, of bare undici', ratioOf(productRow, bareRow), '>= 0.4'),
+      ratio('p99 ms, event to first octet, half load', halfRow.p99Ms, '< 200'),
+      ratio(`loss of ${OTHERS} beside one that hangs, percent`, lossPercent, '< 10'),
+    ],
+  };
+}
+
+/**
+ * Webhooks from the approval, by SMS and through the gateway, to a local receiver that answers at once; p50 and p99 from
+ * the moment of the event to the first octet at the receiver.
+ */
+export async function benchWebhooks(
+  environment: Environment,
+  demo: Demo,
+  rounds: number,
+  seconds: number,
+): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const receivers = await startReceivers(environment, RECEIVERS);
+  const local = { ...environment, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'true' };
+  const product = await startControlPlane('countersign', local);
+  const gateway = await startGateway('gateway', local);
+  try {
+    return await measured({ demo, gateway, receivers }, product, rounds, seconds);
+  } finally {
+    await Promise.all([gateway.stop(), product.stop()]);
+    await receivers.subject.stop();
+  }
+}
