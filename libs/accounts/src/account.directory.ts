@@ -1,7 +1,7 @@
 import { parseApiKey, type ServerKeys } from '@countersign/keys';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
-import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRET } from './account.sql.js';
+import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -12,7 +12,7 @@ export class AccountDirectory {
   private readonly keyCache: RowCache<ApiKeyPrincipal>;
   private readonly brandCache: RowCache<Brand>;
   private readonly accountCache: RowCache<Account>;
-  private readonly secretCache: RowCache<string>;
+  private readonly secretCache: RowCache<readonly string[]>;
 
   constructor(
     private readonly db: Executor,
@@ -21,7 +21,7 @@ export class AccountDirectory {
     this.keyCache = new RowCache({ load: (digest) => this.one(FIND_API_KEY, Buffer.from(digest, 'base64')) });
     this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
     this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
-    this.secretCache = new RowCache({ load: (id) => this.openSecret(id) });
+    this.secretCache = new RowCache({ load: (id) => this.openSecrets(id) });
   }
 
   /**
@@ -54,11 +54,14 @@ export class AccountDirectory {
     return this.accountCache.get(id);
   }
 
-  /** The secret that signs an account's webhooks, `whsec_…`. Throws when there is no such account. */
-  async webhookSecret(accountId: Uuid): Promise<string> {
-    const secret = await this.secretCache.get(accountId);
-    if (secret === null) throw new Error('no such account');
-    return secret;
+  /**
+   * The secrets that sign an account's webhooks, `whsec_…`: one, or for a while after a rotation the new one and the one
+   * before it. Throws when there is no such account.
+   */
+  async webhookSecrets(accountId: Uuid): Promise<readonly string[]> {
+    const secrets = await this.secretCache.get(accountId);
+    if (secrets === null) throw new Error('no such account');
+    return secrets;
   }
 
   private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
@@ -66,8 +69,10 @@ export class AccountDirectory {
     return row ?? null;
   }
 
-  private async openSecret(accountId: Uuid): Promise<string | null> {
-    const row = await this.one<{ sealed: Buffer }>(FIND_WEBHOOK_SECRET, accountId);
-    return row === null ? null : this.keys.open('webhook-secret', row.sealed, accountId).toString('utf8');
+  private async openSecrets(accountId: Uuid): Promise<string[] | null> {
+    const row = await this.one<{ sealed: Buffer; previous: Buffer | null }>(FIND_WEBHOOK_SECRETS, accountId);
+    if (row === null) return null;
+    const sealed = row.previous === null ? [row.sealed] : [row.sealed, row.previous];
+    return sealed.map((secret) => this.keys.open('webhook-secret', secret, accountId).toString('utf8'));
   }
 }

@@ -28,8 +28,18 @@ export const FIND_ACCOUNT = `SELECT ${ACCOUNT} FROM accounts WHERE id = $1`;
 /** $1 id. */
 export const FIND_BRAND = `SELECT ${BRAND} FROM brands WHERE id = $1`;
 
-/** The sealed webhook secret of an account. $1 id. */
-export const FIND_WEBHOOK_SECRET = `SELECT webhook_secret_sealed AS sealed FROM accounts WHERE id = $1`;
+/** The sealed webhook secret of an account, and the one before it while that signs too. $1 id. */
+export const FIND_WEBHOOK_SECRETS = `
+  SELECT webhook_secret_sealed AS sealed,
+    CASE WHEN previous_webhook_secret_until > clock_timestamp() THEN previous_webhook_secret_sealed END AS previous
+  FROM accounts WHERE id = $1`;
+
+/** Puts a secret in the place of the one that signs now, which signs on for a while. $1 id, $2 sealed secret, $3 hours. */
+export const ROTATE_WEBHOOK_SECRET = `
+  UPDATE accounts
+  SET previous_webhook_secret_sealed = webhook_secret_sealed, webhook_secret_sealed = $2,
+    previous_webhook_secret_until = date_trunc('milliseconds', clock_timestamp()) + make_interval(hours => $3)
+  WHERE id = $1 RETURNING previous_webhook_secret_until AS "previousUntil"`;
 
 /** $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 sealed secret. */
 export const INSERT_ACCOUNT = `

@@ -7,6 +7,7 @@ import {
   INSERT_BRAND,
   REVOKE_API_KEY,
   ROTATE_API_KEY,
+  ROTATE_WEBHOOK_SECRET,
   UPDATE_ACCOUNT,
   UPDATE_API_KEY,
   UPDATE_BRAND,
@@ -35,6 +36,9 @@ export type NewApiKey = Defaulted<
   Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
   'accountId' | 'kind' | 'name'
 >;
+
+/** How long a webhook secret that was replaced signs beside the new one (contract, Webhooks). */
+const SECRET_OVERLAP_HOURS = 24;
 
 const ACCOUNT_DEFAULTS = {
   defaultWebhookUrl: null,
@@ -83,6 +87,13 @@ export class AccountStore {
 
   async updateAccount(tx: Executor, account: Account): Promise<Account> {
     return written(await tx.query<Account>(UPDATE_ACCOUNT, accountValues(account)));
+  }
+
+  /** Another secret for the account's webhooks; the one before it signs too until `previousUntil`. The account exists. */
+  async rotateWebhookSecret(tx: Executor, id: Uuid): Promise<{ secret: string; previousUntil: Date }> {
+    const secret = createWebhookSecret();
+    const values = [id, this.options.keys.seal('webhook-secret', secret, id), SECRET_OVERLAP_HOURS];
+    return { secret, ...written(await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET, values)) };
   }
 
   /** A new brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */

@@ -176,7 +176,9 @@ export class DemoSeed {
 
 async function readSecret(directory: AccountDirectory, accountId: Uuid): Promise<string> {
   try {
-    return await directory.webhookSecret(accountId);
+    const [secret] = await directory.webhookSecrets(accountId);
+    if (secret === undefined) throw new Error('an account without a webhook secret');
+    return secret;
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new Error(

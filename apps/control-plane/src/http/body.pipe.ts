@@ -24,6 +24,14 @@ export class BodyPipe implements PipeTransform {
   }
 }
 
+/** The same for a body that may be left out: nothing and `{}` are the same. */
+@Injectable()
+export class OptionalBodyPipe extends BodyPipe {
+  override transform(body: JsonValue | undefined, metadata: ArgumentMetadata): object {
+    return super.transform(body ?? new Map(), metadata);
+  }
+}
+
 /** For calls without a body: nothing and `{}` are the same, and any field is one too many. */
 @Injectable()
 export class NoBodyPipe implements PipeTransform {

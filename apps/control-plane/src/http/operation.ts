@@ -15,7 +15,7 @@ import { ERRORS, type ErrorCode } from './errors.js';
 export interface OperationText {
   /** Unique, in camel case: the name that generated clients give the call. */
   readonly id: string;
-  readonly tag: 'Verifications' | 'Usage' | 'Admin';
+  readonly tag: 'Verifications' | 'Usage' | 'Webhooks' | 'Admin';
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly description?: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { judgeAttempt, type AttemptResult } from './attempt.js';
+import { judgeAttempt, type AttemptResult, type BesideSchedule } from './attempt.js';
 
 const startedMs = Date.parse('2026-01-01T00:00:00.000Z');
-const judge = (result: AttemptResult, number = 1) =>
-  judgeAttempt({ result, number, startedMs, endedMs: startedMs + 40 }, 0.5);
+const judge = (result: AttemptResult, number = 1, beside: BesideSchedule | null = null) =>
+  judgeAttempt({ result, number, startedMs, endedMs: startedMs + 40, beside }, 0.5);
 const answered = (status: number, retryAfter: string | null = null): AttemptResult => ({
   kind: 'answered',
   status,
@@ -45,6 +45,18 @@ describe('an attempt', () => {
   it('gives the receiver the time it asks for, within bounds', () => {
     expect(judge(answered(429, '7'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 7_040) });
     expect(judge(answered(503, '3600'))).toMatchObject({ nextAttemptAt: new Date(startedMs + 10_040) });
+  });
+
+  it('beside the schedule leaves that where it was, and is the last when there is none', () => {
+    const later = new Date(startedMs + 9_000);
+    expect(judge(answered(500), 3, { resumesAt: later })).toMatchObject({ status: 'pending', nextAttemptAt: later });
+    expect(judge(answered(500), 3, { resumesAt: new Date(startedMs) })).toMatchObject({
+      status: 'pending',
+      nextAttemptAt: new Date(startedMs + 40),
+    });
+    expect(judge(answered(500), 3, { resumesAt: null })).toMatchObject({ status: 'failed', nextAttemptAt: null });
+    expect(judge(answered(200), 3, { resumesAt: later })).toMatchObject({ status: 'succeeded', nextAttemptAt: null });
+    expect(judge(answered(410), 3, { resumesAt: later })).toMatchObject({ status: 'failed', nextAttemptAt: null });
   });
 
   it('is the last one after the tenth', () => {

@@ -34,15 +34,24 @@ export interface Attempt {
   readonly number: number;
   readonly startedMs: number;
   readonly endedMs: number;
+  /** Set for an attempt that somebody asked for, beside the schedule. */
+  readonly beside: BesideSchedule | null;
+}
+
+/** A retry that was asked for: one attempt that the schedule does not count. */
+export interface BesideSchedule {
+  /** When the schedule goes on; null when it was over, so that this attempt is the last. */
+  readonly resumesAt: Date | null;
 }
 
 const GONE = 410;
 
 /**
  * What follows from an attempt: 2xx is success; 410 ends the event; a refused target is blocked; everything else, 3xx
- * included, is tried again until the schedule is over. `chance` from 0 up to 1.
+ * included, is tried again until the schedule is over. An attempt beside the schedule leaves that where it was. `chance`
+ * from 0 up to 1.
  */
-export function judgeAttempt({ result, number, startedMs, endedMs }: Attempt, chance: number): Verdict {
+export function judgeAttempt({ result, number, startedMs, endedMs, beside }: Attempt, chance: number): Verdict {
   const attempt: AttemptRecord = {
     at: new Date(startedMs).toISOString(),
     status: result.kind === 'answered' ? result.status : null,
@@ -51,10 +60,16 @@ export function judgeAttempt({ result, number, startedMs, endedMs }: Attempt, ch
   };
   const ended = endedBy(result);
   if (ended !== null) return { status: ended, nextAttemptAt: null, attempt };
+  if (beside !== null) return resumed(beside, attempt, endedMs);
   const retryAfterMs = result.kind === 'answered' ? parseRetryAfter(result.retryAfter, endedMs) : null;
   const delayMs = retryDelayMs(number, retryAfterMs, chance);
   if (delayMs === null) return { status: 'failed', nextAttemptAt: null, attempt };
   return { status: 'pending', nextAttemptAt: new Date(endedMs + delayMs), attempt };
+}
+
+function resumed({ resumesAt }: BesideSchedule, attempt: AttemptRecord, nowMs: number): Verdict {
+  if (resumesAt === null) return { status: 'failed', nextAttemptAt: null, attempt };
+  return { status: 'pending', nextAttemptAt: new Date(Math.max(resumesAt.getTime(), nowMs)), attempt };
 }
 
 function endedBy(result: AttemptResult): 'succeeded' | 'failed' | 'blocked' | null {

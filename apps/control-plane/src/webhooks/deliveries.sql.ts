@@ -23,7 +23,8 @@ export const INSERT_DELIVERIES = `
  */
 export const LOCK_DUE_DELIVERIES = `
   SELECT id, account_id AS "accountId", session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
-    body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade"
+    body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade",
+    retry_asked AS "retryAsked", schedule_resumes_at AS "scheduleResumesAt"
   FROM deliveries
   WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND (${HOST} = ANY ($3::text[])) IS NOT TRUE
     AND ${isRunning('webhooks')}
@@ -45,17 +46,26 @@ export const CLAIM_DELIVERIES = `
   WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $4 AND $5
   RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
 
+/** A retry was asked for while the attempt was under way, which did not succeed: it comes next. */
+const ASKED_MEANWHILE = `(deliveries.retry_asked AND NOT made.beside AND made.status <> 'succeeded')`;
+
 /**
  * Records attempts, under the lease they were made with: who lost it records nothing. $1 ids, $2 leases, $3 new status,
- * $4 next attempt or null, $5 attempt as JSON, each in the order of the ids; $6 and $7 bounds of the ids.
+ * $4 next attempt or null, $5 attempt as JSON, $6 whether it was one beside the schedule, each in the order of the ids;
+ * $7 and $8 bounds of the ids.
  */
 export const RECORD_ATTEMPTS = `
   UPDATE deliveries
-  SET status = made.status, next_attempt_at = made.next_attempt_at, claimed_until = NULL,
-    attempts = deliveries.attempts || made.attempt
-  FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[])
-    AS made (id, lease, status, next_attempt_at, attempt)
-  WHERE deliveries.id = made.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $6 AND $7
+  SET status = CASE WHEN ${ASKED_MEANWHILE} THEN 'pending' ELSE made.status END,
+    next_attempt_at = CASE WHEN ${ASKED_MEANWHILE} THEN ${NOW} ELSE made.next_attempt_at END,
+    schedule_resumes_at = CASE WHEN ${ASKED_MEANWHILE} THEN made.next_attempt_at END,
+    retry_asked = ${ASKED_MEANWHILE},
+    ended_at = CASE WHEN NOT ${ASKED_MEANWHILE} AND made.status <> 'pending' THEN ${NOW} END,
+    claimed_until = NULL, attempts = deliveries.attempts || made.attempt,
+    attempts_before = deliveries.attempts_before + made.beside::int
+  FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::boolean[])
+    AS made (id, lease, status, next_attempt_at, attempt, beside)
+  WHERE deliveries.id = made.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $7 AND $8
     AND deliveries.status = 'pending' AND deliveries.claimed_until = made.lease
   RETURNING deliveries.id`;
 

@@ -28,5 +28,6 @@ export const LOCK_FAILED = `
 
 /** Begins the schedule of locked deliveries anew, due at once. $1 ids, $2 and $3 their bounds. */
 export const BEGIN_ANEW = `
-  UPDATE deliveries SET status = 'pending', next_attempt_at = ${NOW}, attempts_before = jsonb_array_length(attempts)
+  UPDATE deliveries SET status = 'pending', next_attempt_at = ${NOW}, attempts_before = jsonb_array_length(attempts),
+    ended_at = NULL, retry_asked = false, schedule_resumes_at = NULL
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'failed'`;

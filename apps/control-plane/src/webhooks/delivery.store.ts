@@ -11,7 +11,7 @@ import {
   type Uuid,
 } from '@countersign/postgres';
 import type { Session, SessionRenderer, SessionStore } from '@countersign/session';
-import type { Verdict } from './attempt.js';
+import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
   INSERT_DELIVERIES,
@@ -45,6 +45,7 @@ export interface ClaimedDelivery {
   readonly body: string;
   readonly attemptsMade: number;
   readonly claimedUntil: Date;
+  readonly beside: BesideSchedule | null;
 }
 
 interface DueRow {
@@ -56,6 +57,8 @@ interface DueRow {
   readonly occurredAt: Date;
   readonly bodySealed: Buffer | null;
   readonly attemptsMade: number;
+  readonly retryAsked: boolean;
+  readonly scheduleResumesAt: Date | null;
 }
 
 /** What may be claimed: hosts that can take nothing, and how many each of the others can. */
@@ -171,6 +174,11 @@ export class DeliveryStore {
     return row?.inMs ?? null;
   }
 
+  /** Something that is long over may be due again: the next claim looks at everything. */
+  lookBack(): void {
+    this.nextFullLookMs = -Infinity;
+  }
+
   async drain(): Promise<void> {
     await this.records.drain();
   }
@@ -245,10 +253,10 @@ export class DeliveryStore {
       if (bodySealed === null) continue;
       this.readable(id, () => opened.set(id, keys.open('webhook-body', bodySealed, id).toString('utf8')));
     }
-    return rows.flatMap(({ id, accountId, url, attemptsMade }) => {
-      const claimedUntil = leases.get(id);
-      const body = opened.get(id);
-      return claimedUntil && body !== undefined ? [{ id, accountId, url, body, attemptsMade, claimedUntil }] : [];
+    return rows.flatMap((row) => {
+      const claimedUntil = leases.get(row.id);
+      const body = opened.get(row.id);
+      return claimedUntil && body !== undefined ? [claimedOf(row, body, claimedUntil)] : [];
     });
   }
 
@@ -270,6 +278,7 @@ export class DeliveryStore {
       commands.map(({ verdict }) => verdict.status),
       commands.map(({ verdict }) => verdict.nextAttemptAt),
       commands.map(({ verdict }) => JSON.stringify(verdict.attempt)),
+      commands.map(({ delivery }) => delivery.beside !== null),
       low,
       high,
     ]);
@@ -314,6 +323,12 @@ const showsSession = (type: EventType): boolean => !TELLS_ITSELF.has(type);
 /** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
 export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {
   return `{"type":"${event.type}","timestamp":"${event.occurredAt.toISOString()}","data":${data}}`;
+}
+
+function claimedOf(row: DueRow, body: string, claimedUntil: Date): ClaimedDelivery {
+  const { id, accountId, url, attemptsMade, retryAsked, scheduleResumesAt } = row;
+  const beside = retryAsked ? { resumesAt: scheduleResumesAt } : null;
+  return { id, accountId, url, body, attemptsMade, claimedUntil, beside };
 }
 
 /** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */

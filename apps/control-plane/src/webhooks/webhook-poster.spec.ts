@@ -9,11 +9,12 @@ import { guardedAgent } from './guarded-agent.js';
 import { TargetRules } from './target.js';
 import { signedHeaders, WebhookPoster } from './webhook-poster.js';
 
+const SECRET = createWebhookSecret();
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const post = {
   eventId: newId(Date.now()),
   body: '{"type":"x","data":"é😀"}',
-  secret: createWebhookSecret(),
+  secrets: [SECRET],
   nowMs: Date.now(),
 };
 
@@ -48,7 +49,7 @@ describe('a signature', () => {
     const headers = signedHeaders(post);
     const id = renderId('evt', post.eventId);
     const seconds = String(Math.floor(post.nowMs / 1000));
-    const key = Buffer.from(post.secret.slice('whsec_'.length), 'base64');
+    const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
     const expected = createHmac('sha256', key).update(`${id}.${seconds}.${post.body}`).digest('base64');
     expect(headers).toMatchObject({
       'webhook-id': id,
@@ -66,7 +67,7 @@ describe('an attempt', () => {
     expect(first?.body).toBe(post.body);
     const headers = first?.headers ?? {};
     expect(
-      new Webhook(post.secret).verify(first?.body ?? '', {
+      new Webhook(SECRET).verify(first?.body ?? '', {
         'webhook-id': String(headers['webhook-id']),
         'webhook-timestamp': String(headers['webhook-timestamp']),
         'webhook-signature': String(headers['webhook-signature']),

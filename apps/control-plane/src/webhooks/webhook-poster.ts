@@ -16,14 +16,14 @@ export interface Post {
   readonly url: string;
   /** The same octets on every attempt. */
   readonly body: string;
-  /** `whsec_…` */
-  readonly secret: string;
+  /** `whsec_…` each; one signature for every secret. */
+  readonly secrets: readonly string[];
   /** Unix milliseconds: the signature is made anew for every attempt. */
   readonly nowMs: number;
 }
 
 /** The headers that sign a body as Standard Webhooks 1.0 says. The id stays the same on every attempt and replay. */
-export function signedHeaders({ eventId, body, secret, nowMs }: Omit<Post, 'url'>): Record<string, string> {
+export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url'>): Record<string, string> {
   const id = renderId('evt', eventId);
   const at = new Date(nowMs);
   return {
@@ -31,7 +31,7 @@ export function signedHeaders({ eventId, body, secret, nowMs }: Omit<Post, 'url'
     'user-agent': 'Countersign',
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(nowMs / 1000)),
-    'webhook-signature': new Webhook(secret).sign(id, at, body),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
   };
 }
 

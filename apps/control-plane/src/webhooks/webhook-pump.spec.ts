@@ -10,6 +10,7 @@ const DELIVERY: ClaimedDelivery = {
   body: '{}',
   attemptsMade: 0,
   claimedUntil: new Date(30_000),
+  beside: null,
 };
 const OK: AttemptResult = { kind: 'answered', status: 200, retryAfter: null };
 
@@ -32,8 +33,8 @@ function pumpOver(changes: Partial<PumpOptions['store']>) {
     },
     poster: { post: () => Promise.resolve(OK), close: () => Promise.resolve() },
     clock: { nowMs: () => 0 },
-    secretOf: () => Promise.resolve('whsec_'),
-    onAttempt: (outcome) => outcomes.push(outcome),
+    secretsOf: () => Promise.resolve(['whsec_']),
+    onAttempt: (_delivery, { status }) => outcomes.push(status),
     onError: (error) => errors.push(error),
   });
   return { outcomes, errors };

@@ -1,6 +1,6 @@
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
-import { judgeAttempt, type AttemptResult, type DeliveryStatus } from './attempt.js';
+import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import { LEASE_SECONDS, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
 import { HostLanes, type LaneJob } from './host-lanes.js';
 import { hostOf } from './target.js';
@@ -28,9 +28,9 @@ export interface PumpOptions {
   >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly secretOf: (accountId: Uuid) => Promise<string>;
+  readonly secretsOf: (accountId: Uuid) => Promise<readonly string[]>;
   /** Told of every attempt that was recorded. */
-  readonly onAttempt: (outcome: DeliveryStatus, latencyMs: number) => void;
+  readonly onAttempt: (delivery: ClaimedDelivery, verdict: Verdict) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -151,8 +151,9 @@ export class WebhookPump {
       if (this.stopping && result.kind === 'failed') return false;
       const endedMs = clock.nowMs();
       const number = delivery.attemptsMade + 1;
-      const verdict = judgeAttempt({ result, number, startedMs, endedMs }, Math.random());
-      if (await store.record(delivery, verdict)) onAttempt(verdict.status, verdict.attempt.latencyMs);
+      const { beside } = delivery;
+      const verdict = judgeAttempt({ result, number, startedMs, endedMs, beside }, Math.random());
+      if (await store.record(delivery, verdict)) onAttempt(delivery, verdict);
       return verdict.status === 'succeeded';
     } catch (error) {
       // Not recorded: the lease lapses and the attempt is repeated, at least once as promised.
@@ -162,7 +163,7 @@ export class WebhookPump {
   }
 
   private async post({ id, accountId, url, body }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
-    const secret = await this.options.secretOf(accountId);
-    return this.options.poster.post({ eventId: id, url, body, secret, nowMs });
+    const secrets = await this.options.secretsOf(accountId);
+    return this.options.poster.post({ eventId: id, url, body, secrets, nowMs });
   }
 }

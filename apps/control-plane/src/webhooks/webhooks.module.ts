@@ -2,16 +2,21 @@ import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, type DueEvent } from '@countersign/events';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BullModule } from '@nestjs/bullmq';
+import { AccountStore } from '@countersign/accounts';
 import type { ControlPlaneSettings } from '@countersign/settings';
+import { BodyConstraints } from '../http/body.pipe.js';
+import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
 import type { ToldEvent } from '../events-told.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
+import { DeliveryDesk } from './delivery.desk.js';
 import { DeliveryStore } from './delivery.store.js';
 import { guardedAgent } from './guarded-agent.js';
 import { WakeUpConsumer } from './wake-up.consumer.js';
 import { WebhookPoster } from './webhook-poster.js';
 import { WebhookPump } from './webhook-pump.js';
+import { WebhooksController } from './webhooks.controller.js';
 
 export interface WebhooksOptions {
   readonly settings: ControlPlaneSettings;
@@ -29,7 +34,10 @@ export class WebhooksModule {
     return {
       module: WebhooksModule,
       imports: [BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }), BullModule.registerQueue()],
+      controllers: [WebhooksController],
       providers: [
+        { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(options.stores.targetRules)]) },
+        { provide: DeliveryDesk, useValue: deliveryDesk(options.stores, deliveries, pump) },
         { provide: DeliveryStore, useValue: deliveries },
         { provide: WebhookPump, useValue: pump },
         {
@@ -53,6 +61,12 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   });
 }
 
+function deliveryDesk(stores: Stores, store: DeliveryStore, pump: WebhookPump): DeliveryDesk {
+  const { clock } = stores;
+  const accountStore = new AccountStore({ keys: stores.keys, newId: () => clock.newId() });
+  return new DeliveryDesk({ ...stores, accountStore, store, wake: () => pump.wake() });
+}
+
 const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldEvent => ({
   ...{ id, type, sessionId, accountId },
   at: occurredAt.toISOString(),
@@ -64,10 +78,10 @@ function webhookPump({ settings, stores, metrics, failures }: WebhooksOptions, s
     store,
     poster: new WebhookPoster(stores.targetRules, dispatcher),
     clock: stores.clock,
-    secretOf: (accountId) => stores.accounts.webhookSecret(accountId),
-    onAttempt: (outcome, latencyMs) => {
-      metrics.deliveryAttempts.inc({ outcome });
-      metrics.deliverySeconds.observe(latencyMs / 1000);
+    secretsOf: (accountId) => stores.accounts.webhookSecrets(accountId),
+    onAttempt: (_delivery, { status, attempt }) => {
+      metrics.deliveryAttempts.inc({ outcome: status });
+      metrics.deliverySeconds.observe(attempt.latencyMs / 1000);
     },
     onError: failures.about('the pump of webhooks'),
   });

@@ -17,6 +17,7 @@ shape of every error; without a valid key both are \`UNAUTHORIZED\`.`;
 
 const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Verifications', 'Open a session, show it, end it; send a code and check it.'],
+  ['Webhooks', 'What became of each webhook; send it again, test a URL, replace the signing secret.'],
   ['Usage', 'What was verified, and what it cost.'],
   [
     'Admin',

@@ -1,0 +1,138 @@
+import { EVENT_TYPES } from '@countersign/events';
+import { renderId, type Uuid } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { AttemptRecord, DeliveryStatus } from './attempt.js';
+
+export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'blocked'] as const satisfies DeliveryStatus[];
+
+/** What an account may read of a delivery; its body sealed. */
+export interface DeliveryRow {
+  readonly id: Uuid;
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid | null;
+  readonly type: string;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: readonly AttemptRecord[];
+  readonly nextAttemptAt: Date | null;
+  readonly bodySealed: Buffer | null;
+}
+
+const NULL = { type: 'null' } as const;
+const REDACTED = '"[redacted]"';
+
+/** The link that a posted Session holds: before anything that a caller chose, so it is the first of its name. */
+const FALLBACK_URI = /"fallbackUri":"[^"]*"/;
+/** The last member of a posted Session, and of the body. */
+const AUTH_ENTROPY = /"authEntropy":"[0-9a-f]*"\}\}$/;
+
+/** A body as it may be shown: JSON text, metadata as it was given. */
+export function redacted(body: string): string {
+  return body.replace(FALLBACK_URI, `"fallbackUri":${REDACTED}`).replace(AUTH_ENTROPY, `"authEntropy":${REDACTED}}}`);
+}
+
+/** A delivery as JSON text (contract, Webhooks): its body goes in as it was posted, but for what is secret. */
+export function renderDelivery(row: DeliveryRow, body: string | null): string {
+  const { id, type, sessionId, url, status, attempts, nextAttemptAt } = row;
+  const shown = {
+    id: renderId('dlv', id),
+    eventId: renderId('evt', id),
+    type,
+    sessionId: sessionId === null ? null : renderId('sess', sessionId),
+    url,
+    status,
+    attempts,
+    nextAttemptAt: nextAttemptAt === null ? null : nextAttemptAt.toISOString(),
+  };
+  return `${JSON.stringify(shown).slice(0, -1)},"body":${body === null ? 'null' : redacted(body)}}`;
+}
+
+/** One POST of a delivery. */
+class AttemptAnswer {
+  @ApiProperty({ format: 'date-time', description: 'When it began.' })
+  at!: string;
+
+  @ApiProperty({ oneOf: [{ type: 'integer' }, NULL], description: 'What the receiver answered; null for no answer.' })
+  status!: number | null;
+
+  @ApiProperty({ type: 'integer', minimum: 0 })
+  latencyMs!: number;
+
+  @ApiPropertyOptional({ description: 'Why there was no answer, in a word or two.', example: 'ECONNREFUSED' })
+  error?: string;
+}
+
+/*
+ * What the API description says of deliveries. The answers themselves are JSON text: these classes are never made. The
+ * contract tests hold every answer against them.
+ */
+export class DeliveryAnswer {
+  @ApiProperty({ pattern: '^dlv_[0-7][0-9A-HJKMNP-TV-Z]{25}$', example: 'dlv_01HF7YAT000000000000000009' })
+  id!: string;
+
+  @ApiProperty({
+    pattern: '^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
+    description: 'The `webhook-id` that the receiver sees: the same on every attempt.',
+    example: 'evt_01HF7YAT000000000000000009',
+  })
+  eventId!: string;
+
+  @ApiProperty({ enum: EVENT_TYPES, example: 'verification.completed' })
+  type!: string;
+
+  @ApiProperty({
+    oneOf: [{ type: 'string', pattern: '^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$' }, NULL],
+    description: 'Null for a test.',
+    example: 'sess_01HF7YAT000000000000000001',
+  })
+  sessionId!: string | null;
+
+  @ApiProperty({ format: 'uri', maxLength: 2048, example: 'https://acme.example/webhooks' })
+  url!: string;
+
+  @ApiProperty({
+    enum: DELIVERY_STATUSES,
+    description: '`blocked`: the URL leads to an address that webhooks may not go to.',
+    example: 'pending',
+  })
+  status!: DeliveryStatus;
+
+  @ApiProperty({ type: AttemptAnswer, isArray: true, description: 'In the order they were made.' })
+  attempts!: readonly AttemptAnswer[];
+
+  @ApiProperty({ oneOf: [{ type: 'string', format: 'date-time' }, NULL], description: 'Null once it has ended.' })
+  nextAttemptAt!: string | null;
+
+  @ApiProperty({
+    oneOf: [{ type: 'object', additionalProperties: true }, NULL],
+    description:
+      'What is posted, with `authEntropy` and `fallbackUri` as `"[redacted]"`. Null before the first attempt, and from 72 hours after the end.',
+    example: { type: 'webhook.test', timestamp: '2023-11-14T22:13:20.007Z', data: {} },
+  })
+  body!: Readonly<Record<string, unknown>> | null;
+}
+
+export class DeliveryListAnswer {
+  @ApiProperty({ type: DeliveryAnswer, isArray: true, description: 'Newest first.' })
+  data!: readonly DeliveryAnswer[];
+
+  @ApiProperty({ description: 'Whether older ones follow; ask for them with startingAfter.' })
+  hasMore!: boolean;
+}
+
+/** A secret that was just made, and until when the one before it signs too. */
+export class RotatedSecretAnswer {
+  @ApiProperty({
+    pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+    description: 'Signs the account’s webhooks from now on. Told once, here.',
+    example: `whsec_${'AAAA'.repeat(10)}AAA=`,
+  })
+  secret!: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Until then the secret before it signs too: `webhook-signature` holds both.',
+    example: '2023-11-15T22:13:20.007Z',
+  })
+  previousValidUntil!: string;
+}

@@ -1,0 +1,105 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiBody } from '@nestjs/swagger';
+import { NoBodyPipe, OptionalBodyPipe } from '../http/body.pipe.js';
+import { CallerKey } from '../http/caller.decorator.js';
+import { valueOf } from '../http/errors.js';
+import { Operation } from '../http/operation.js';
+import { QueryPipe } from '../http/query.pipe.js';
+import { Access } from '../http/route-access.js';
+import { DeliveryDesk } from './delivery.desk.js';
+import { DeliveryAnswer, DeliveryListAnswer, RotatedSecretAnswer } from './delivery.view.js';
+import { ListDeliveries } from './list-deliveries.dto.js';
+import { TestWebhook } from './test-webhook.dto.js';
+
+const JSON_TEXT = 'application/json; charset=utf-8';
+
+/** What an account does with its own webhooks (contract, Webhooks). Bodies go out as they were posted, as JSON text. */
+@Controller('v1/webhooks')
+export class WebhooksController {
+  constructor(private readonly desk: DeliveryDesk) {}
+
+  @Get('deliveries')
+  @Header('Content-Type', JSON_TEXT)
+  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Operation({
+    id: 'listDeliveries',
+    tag: 'Webhooks',
+    summary: 'List deliveries',
+    description: 'Webhooks of the account and what came of each attempt, newest first, as long as sessions are kept.',
+    answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer },
+    errors: [],
+  })
+  async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListDeliveries): Promise<string> {
+    return valueOf(await this.desk.list(caller, query));
+  }
+
+  @Get('deliveries/:deliveryId')
+  @Header('Content-Type', JSON_TEXT)
+  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Operation({
+    id: 'getDelivery',
+    tag: 'Webhooks',
+    summary: 'Fetch a delivery',
+    answer: { status: 200, description: 'The delivery.', type: DeliveryAnswer },
+    errors: ['NOT_FOUND'],
+  })
+  async find(@CallerKey() caller: ApiKeyPrincipal, @Param('deliveryId') deliveryId: string): Promise<string> {
+    return valueOf(await this.desk.find(caller, deliveryId));
+  }
+
+  @Post('deliveries/:deliveryId/retry')
+  @HttpCode(202)
+  @Header('Content-Type', JSON_TEXT)
+  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Operation({
+    id: 'retryDelivery',
+    tag: 'Webhooks',
+    summary: 'Send a delivery again',
+    description:
+      'One more attempt at once, with the same `webhook-id` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended tries once and ends as what came of it.',
+    answer: { status: 202, description: 'The delivery, due now.', type: DeliveryAnswer },
+    errors: ['NOT_FOUND'],
+  })
+  async retry(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @Param('deliveryId') deliveryId: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<string> {
+    return valueOf(await this.desk.retry(caller, deliveryId));
+  }
+
+  @Post('test')
+  @HttpCode(202)
+  @Header('Content-Type', JSON_TEXT)
+  @ApiBody({ type: TestWebhook, required: false })
+  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Operation({
+    id: 'testWebhook',
+    tag: 'Webhooks',
+    summary: 'Send a test',
+    description:
+      'Posts a `webhook.test` to the URL, or to the account’s default URL, on the same way and under the same rules as every other event. Fetch the delivery to see what came of it.',
+    answer: { status: 202, description: 'Its delivery, due now.', type: DeliveryAnswer },
+    errors: ['INVALID_WEBHOOK_URL'],
+  })
+  async test(@CallerKey() caller: ApiKeyPrincipal, @Body(OptionalBodyPipe) body: TestWebhook): Promise<string> {
+    return valueOf(await this.desk.test(caller, body.url));
+  }
+
+  @Post('secret/rotate')
+  @HttpCode(200)
+  @Access({ access: 'key', scope: 'webhooks', body: 'none' })
+  @Operation({
+    id: 'rotateWebhookSecret',
+    tag: 'Webhooks',
+    summary: 'Replace the secret that signs',
+    description:
+      'Makes a new signing secret, which is told in this answer and in no other. For 24 hours webhooks carry two signatures, of the new secret and of the one before it.',
+    answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
+    errors: [],
+  })
+  async rotate(@CallerKey() caller: ApiKeyPrincipal, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
+    return valueOf(await this.desk.rotateSecret(caller));
+  }
+}
