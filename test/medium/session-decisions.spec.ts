@@ -1,7 +1,8 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Executor, Uuid } from '@countersign/postgres';
 import type { Decision, Ended, Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { until } from '../support/until.js';
 
 let room: SessionRoom;
 
@@ -107,5 +108,25 @@ describe('a card that arrived while its request waited', () => {
     const chosen = await Promise.all([choose(ids), choose([...ids].reverse()), choose(ids)]);
     expect(chosen.flat().sort()).toEqual([...ids].sort());
     expect(new Set(await Promise.all(sessions.map(channelOf)))).toEqual(new Set(['rcs']));
+  });
+
+  it('leaves those that are tapped as they are, and locks them in the same order', async () => {
+    const [first, second] = [await room.sessions.create(room.draft()), await room.sessions.create(room.draft())];
+    const lock = (tx: Executor, { id }: Session): Promise<object[]> =>
+      tx.query('SELECT id FROM sessions WHERE id = $1 FOR UPDATE SKIP LOCKED', [id]);
+    const choosing = await room.database.transaction(async (tx) => {
+      expect(await lock(tx, first)).toHaveLength(1);
+      const waits = room.database.transaction((other) => room.sessions.chooseRcs(other, [second.id], [first.id]));
+      await until('it waits for the first', 5_000, async () => {
+        const [row] = await room.database.query<{ waiting: number }>(
+          `SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`,
+        );
+        return (row?.waiting ?? 0) > 0;
+      });
+      expect(await lock(tx, second)).toHaveLength(1);
+      return { waits };
+    });
+    expect(await choosing.waits).toEqual([second.id]);
+    expect(await Promise.all([first, second].map(channelOf))).toEqual(['sms_fallback', 'rcs']);
   });
 });

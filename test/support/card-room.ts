@@ -134,7 +134,11 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
 
 async function decideIn(tx: Executor, room: SessionRoom, cards: CardStore, ids: readonly Uuid[]): Promise<Decided> {
   const applied = await cards.applyEvents(tx, await cards.takeEvents(tx, ids));
-  await room.sessions.chooseRcs(tx, applied.chosen);
+  await room.sessions.chooseRcs(
+    tx,
+    applied.chosen,
+    applied.taps.map(({ cardId }) => cardId),
+  );
   const ended: Uuid[] = [];
   for (const verdict of ['approve', 'deny'] as const) {
     const ofVerdict = applied.taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);

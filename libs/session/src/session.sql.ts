@@ -139,15 +139,15 @@ export const END_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
- * Sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before.
- * $1 ids, $2 and $3 their bounds. Locked in id order, as everywhere.
+ * Sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in id
+ * order, as everywhere. $1 ids, $2 and $3 their bounds, $4 which of them are chosen; the others are only locked.
  */
 export const CHOOSE_RCS = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   UPDATE sessions SET channel = 'rcs' FROM locked
   WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
-    AND sessions.channel = 'sms_fallback'
+    AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback'
   RETURNING sessions.id`;
 
 /**

@@ -239,12 +239,14 @@ export class SessionStore {
 
   /**
    * Sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so that
-   * the event of a tap says so too. Answers which were not before.
+   * the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
+   * next: all are locked now, since two statements one after the other would not lock in the order of ids.
    */
-  async chooseRcs(tx: Executor, ids: readonly Uuid[]): Promise<Uuid[]> {
-    if (ids.length === 0) return [];
-    const { low, high } = idBounds(ids);
-    return (await tx.query<{ id: Uuid }>(CHOOSE_RCS, [ids, low, high])).map(({ id }) => id);
+  async chooseRcs(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {
+    const all = [...new Set([...ids, ...tapped])];
+    if (all.length === 0) return [];
+    const { low, high } = idBounds(all);
+    return (await tx.query<{ id: Uuid }>(CHOOSE_RCS, [all, low, high, ids])).map(({ id }) => id);
   }
 
   /**

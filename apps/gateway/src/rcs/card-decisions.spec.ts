@@ -1,7 +1,21 @@
-import type { CardTap } from '@countersign/cards';
-import fc from 'fast-check';
+import type { AppliedEvents, CardEvent, CardTap } from '@countersign/cards';
+import type { Executor } from '@countersign/postgres';
 import { describe, expect, it } from 'vitest';
-import { runsOfOneVerdict } from './card-decisions.js';
+import { CardDecisions, type Decided } from './card-decisions.js';
+
+const TX: Executor = { query: () => Promise.resolve([]) };
+
+const EVENT: CardEvent = {
+  id: 'event',
+  kind: 'tap',
+  agentId: 'acme_agent',
+  phone: '+14155552671',
+  messageId: null,
+  cardId: 'a',
+  choice: { kind: 'approve' },
+  launchState: null,
+  occurredAt: new Date(0),
+};
 
 const tap = (cardId: string, verdict: CardTap['verdict']): CardTap => ({
   cardId,
@@ -10,24 +24,51 @@ const tap = (cardId: string, verdict: CardTap['verdict']): CardTap => ({
   verdict,
 });
 
-describe('taps of one transaction', () => {
-  it('are decided in the order of their ids, neighbours with one verdict together', () => {
-    const taps = [tap('d', 'deny'), tap('a', 'approve'), tap('c', 'deny'), tap('b', 'approve'), tap('e', 'approve')];
-    expect(runsOfOneVerdict(taps).map((run) => run.map(({ cardId }) => cardId).join(''))).toEqual(['ab', 'cd', 'e']);
+/** What is asked of the rows, in order; the sessions of `ended` were live. */
+async function deciding(applied: Partial<AppliedEvents>, ended: readonly string[] = []): Promise<[Decided, string[]]> {
+  const asked: string[] = [];
+  const ask = <T>(what: string, answer: T): Promise<T> => {
+    asked.push(what);
+    return Promise.resolve(answer);
+  };
+  const decisions = new CardDecisions({
+    database: { transaction: (work) => work(TX) },
+    cards: {
+      takeEvents: () => Promise.resolve([EVENT]),
+      applyEvents: () => ask('apply', { chosen: [], taps: [], news: [], arrivals: [], ...applied }),
+      noteEnded: (_tx, _taps, ids) => ask(`note ${ids.join()}`, undefined),
+    },
+    sessions: {
+      chooseRcs: (_tx, ids, tapped) => ask(`choose ${ids.join()} of ${tapped?.join() ?? ''}`, []),
+      decide: (_tx, { ids, trigger }) => {
+        const live = ids.filter((id) => ended.includes(id));
+        return ask(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });
+      },
+    },
+  });
+  return [await decisions.decide(['event']), asked];
+}
+
+describe('what events do in one transaction', () => {
+  it('locks the sessions of all taps with those that become RCS, and only then ends any', async () => {
+    const taps = [tap('c', 'deny'), tap('a', 'approve'), tap('b', 'approve')];
+    const [, asked] = await deciding({ chosen: ['b'], taps }, ['a', 'c']);
+    expect(asked).toEqual(['apply', 'choose b of a,b,c', 'approve a,b', 'deny c', 'note a,c']);
   });
 
-  it('are all decided, each once, in runs that differ from their neighbours', () => {
-    const verdicts = fc.array(fc.constantFrom<CardTap['verdict']>('approve', 'deny'), { maxLength: 30 });
-    fc.assert(
-      fc.property(verdicts, fc.nat(), (all, seed) => {
-        const taps = all.map((verdict, at) => tap(String((at * 7_919 + seed) % 100_003).padStart(6, '0'), verdict));
-        const runs = runsOfOneVerdict(taps);
-        expect(runs.flat()).toEqual([...taps].sort((one, other) => (one.cardId < other.cardId ? -1 : 1)));
-        runs.forEach((run, at) => {
-          expect(new Set(run.map(({ verdict }) => verdict)).size).toBe(1);
-          expect(run[0]?.verdict).not.toBe(runs[at + 1]?.[0]?.verdict);
-        });
-      }),
-    );
+  it('tells which taps ended their sessions, and which came late', async () => {
+    const [decided] = await deciding({ taps: [tap('a', 'approve'), tap('b', 'deny'), tap('c', 'deny')] }, ['a', 'c']);
+    expect(decided.taps.map(({ cardId, ended }) => [cardId, ended])).toEqual([
+      ['a', true],
+      ['b', false],
+      ['c', true],
+    ]);
+    expect(decided.eventIds).toEqual(['end of a', 'end of c']);
+  });
+
+  it('notes nothing of taps where there was none', async () => {
+    const [decided, asked] = await deciding({ chosen: ['a'] });
+    expect(asked.filter((what) => what.startsWith('note'))).toEqual([]);
+    expect(decided.taps).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import type { AddressedNews, CardArrival, CardEvent, CardStore, CardTap } from '@countersign/cards';
+import type { AddressedNews, CardArrival, CardEvent, CardStore, CardTap, Verdict } from '@countersign/cards';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 
@@ -44,37 +44,22 @@ export class CardDecisions {
   }
 
   private async apply(tx: Executor, events: readonly CardEvent[]): Promise<Decided> {
-    const { chosen, taps, news, arrivals } = await this.o.cards.applyEvents(tx, events);
-    if (chosen.length > 0) await this.o.sessions.chooseRcs(tx, chosen);
-    const ended = new Set<Uuid>();
-    const eventIds: Uuid[] = [];
-    for (const run of runsOfOneVerdict(taps)) {
-      const result = await this.endAll(tx, run);
-      for (const id of result.ended) ended.add(id);
-      eventIds.push(...result.eventIds);
-    }
-    if (taps.length > 0) await this.o.cards.noteEnded(tx, taps, [...ended]);
-    const decided = taps.map((tap) => ({ ...tap, ended: ended.has(tap.cardId) }));
-    return { news, eventIds, arrivals, taps: decided };
-  }
-
-  private endAll(tx: Executor, taps: readonly CardTap[]): ReturnType<SessionStore['decide']> {
-    const ids = taps.map(({ cardId }) => cardId);
-    return taps[0]?.verdict === 'approve'
-      ? this.o.sessions.decide(tx, { ids, trigger: 'approve', approvedBy: 'rcs' })
-      : this.o.sessions.decide(tx, { ids, trigger: 'deny', approvedBy: null });
+    const { sessions, cards } = this.o;
+    const { chosen, taps, news, arrivals } = await cards.applyEvents(tx, events);
+    const idsOf = (verdict: Verdict): Uuid[] =>
+      taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);
+    const [approved, denied] = [idsOf('approve'), idsOf('deny')];
+    await sessions.chooseRcs(tx, chosen, [...approved, ...denied]);
+    const results = [
+      await sessions.decide(tx, { ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
+      await sessions.decide(tx, { ids: denied, trigger: 'deny', approvedBy: null }),
+    ];
+    const ended = results.flatMap((result) => result.ended);
+    if (taps.length > 0) await cards.noteEnded(tx, taps, ended);
+    const all = new Set(ended);
+    const decided = taps.map((tap) => ({ ...tap, ended: all.has(tap.cardId) }));
+    return { news, eventIds: results.flatMap(({ eventIds }) => eventIds), arrivals, taps: decided };
   }
 }
 
 const NOTHING: Decided = { news: [], eventIds: [], arrivals: [], taps: [] };
-
-/** In the order of ids, as rows are locked everywhere; neighbours with one verdict are ended together. */
-export function runsOfOneVerdict(taps: readonly CardTap[]): CardTap[][] {
-  const runs: CardTap[][] = [];
-  for (const tap of [...taps].sort((one, other) => (one.cardId < other.cardId ? -1 : 1))) {
-    const run = runs.at(-1);
-    if (run?.[0]?.verdict === tap.verdict) run.push(tap);
-    else runs.push([tap]);
-  }
-  return runs;
-}
