@@ -1,6 +1,6 @@
-import { messageIdOf, type SendOutcome } from '@countersign/cards';
+import { CardQueue, messageIdOf, type SendOutcome } from '@countersign/cards';
 import type { Uuid } from '@countersign/postgres';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AGENT, openCardRoom, type CardRoom } from '../support/card-room.js';
 
 let room: CardRoom;
@@ -141,6 +141,24 @@ describe('a card that is not settled in time', () => {
       [card.id],
     );
     expect(row?.due).toBe(2);
+  });
+});
+
+describe('the queue of cards', () => {
+  it('tells what waits and what is on its way, whatever time this machine believes it is', async () => {
+    const queue = new CardQueue();
+    const before = await queue.depth(room.database);
+    await room.offered();
+    await room.sending();
+    await room.sent();
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    try {
+      const { waiting, inFlight, failed, oldestAgeSeconds } = await queue.depth(room.database);
+      expect([waiting, inFlight, failed]).toEqual([before.waiting + 1, before.inFlight + 1, 0]);
+      expect(oldestAgeSeconds).toBeGreaterThanOrEqual(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { firstIdAt, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
 import {
   END_ERRAND,
   GIVE_UP_ERRANDS,
@@ -24,9 +24,9 @@ export class CardErrands {
   ) {}
 
   async take(limit: number, leaseSeconds: number): Promise<Errand[]> {
-    const low = this.lowestId();
-    await this.database.query(GIVE_UP_ERRANDS, [low, MAX_TRIES, OF_USE_SECONDS]);
-    return this.database.query<Errand>(TAKE_ERRANDS, [low, limit, leaseSeconds]);
+    const ofInterest = this.idsOfInterest();
+    await this.database.query(GIVE_UP_ERRANDS, [...ofInterest, MAX_TRIES, OF_USE_SECONDS]);
+    return this.database.query<Errand>(TAKE_ERRANDS, [...ofInterest, limit, leaseSeconds]);
   }
 
   async done({ id, kind }: Pick<Errand, 'id' | 'kind'>): Promise<void> {
@@ -38,11 +38,13 @@ export class CardErrands {
   }
 
   async msToNext(): Promise<number | null> {
-    const [next] = await this.database.query<{ ms: number }>(NEXT_ERRAND, [this.lowestId()]);
+    const [next] = await this.database.query<{ ms: number }>(NEXT_ERRAND, this.idsOfInterest());
     return next?.ms ?? null;
   }
 
-  private lowestId(): Uuid {
-    return firstIdAt(this.clock.nowMs() - LOOK_BACK_MS);
+  /** This is asked every second: the partitions of the days ahead are left alone. */
+  private idsOfInterest(): [low: Uuid, firstFuture: Uuid] {
+    const nowMs = this.clock.nowMs();
+    return [firstIdAt(nowMs - LOOK_BACK_MS), firstIdAt(nowMs + ID_CLOCK_SLACK_MS)];
   }
 }

@@ -39,7 +39,6 @@ export interface NewCardEvent {
 /** An event that was taken to be applied. */
 export interface CardEvent extends Omit<NewCardEvent, 'launchState'> {
   readonly launchState: string | null;
-  readonly receivedAt: Date;
 }
 
 /** The first tap on a card: what it asks of the session, which may have ended before. */
@@ -59,7 +58,8 @@ export interface CardArrival {
 }
 
 const OLDEST_MS = 24 * 60 * 60 * 1000;
-const FURTHEST_AHEAD_MS = 5 * 60 * 1000;
+/** The platform's clock is not ours. */
+export const FURTHEST_AHEAD_MS = 5 * 60 * 1000;
 const DIGEST_OCTETS = 10;
 
 /**

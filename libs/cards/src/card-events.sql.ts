@@ -26,11 +26,10 @@ export interface EventRow {
   readonly choice: string | null;
   readonly launchState: string | null;
   readonly occurredAt: Date;
-  readonly receivedAt: Date;
 }
 
 const EVENT = `id, kind, agent_id AS "agentId", phone, message_id AS "messageId", card_id AS "cardId", choice,
-  launch_state AS "launchState", occurred_at AS "occurredAt", received_at AS "receivedAt"`;
+  launch_state AS "launchState", occurred_at AS "occurredAt"`;
 
 /** Takes events that nobody has handled, passing over those that another holds. $1 ids, $2 and $3 their bounds. */
 export const TAKE_EVENTS = `
@@ -38,9 +37,10 @@ export const TAKE_EVENTS = `
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND handled_at IS NULL
   ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** The same, the oldest of all. $1 lowest id looked at, $2 how many at most. */
+/** The same, the oldest of all. $1 lowest id looked at, $2 first that cannot exist yet, $3 how many at most. */
 export const TAKE_OLDEST_EVENTS = `
-  SELECT ${EVENT} FROM card_events WHERE id >= $1 AND handled_at IS NULL ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
+  SELECT ${EVENT} FROM card_events
+  WHERE id >= $1 AND id < $2 AND handled_at IS NULL ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
 /** Which cards some messages are. $1 ids of messages, $2 lowest id of a card looked at, $3 first that cannot exist yet. */
 export const FIND_BY_MESSAGE = `

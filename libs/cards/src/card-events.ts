@@ -9,7 +9,7 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
-import type { CardArrival, CardEvent, CardTap, NewCardEvent } from './card-event.js';
+import { FURTHEST_AHEAD_MS, type CardArrival, type CardEvent, type CardTap, type NewCardEvent } from './card-event.js';
 import {
   CHANGE_CARDS,
   FIND_BY_MESSAGE,
@@ -85,8 +85,10 @@ export class CardEvents {
   }
 
   async takeOldest(tx: Executor, limit: number): Promise<CardEvent[]> {
-    const low = firstIdAt(this.options.clock.nowMs() - EVENT_MEMORY_MS);
-    return (await tx.query<EventRow>(TAKE_OLDEST_EVENTS, [low, limit])).map(eventOf);
+    const nowMs = this.options.clock.nowMs();
+    const low = firstIdAt(nowMs - EVENT_MEMORY_MS);
+    const firstFuture = firstIdAt(nowMs + FURTHEST_AHEAD_MS + ID_CLOCK_SLACK_MS);
+    return (await tx.query<EventRow>(TAKE_OLDEST_EVENTS, [low, firstFuture, limit])).map(eventOf);
   }
 
   async apply(tx: Executor, events: readonly CardEvent[]): Promise<AppliedEvents> {
@@ -102,7 +104,7 @@ export class CardEvents {
     await noteAgents(tx, events);
     await markAll(tx, events, judged);
     return {
-      chosen: settledAs(judged, 'rcs').map(({ card }) => card.id),
+      chosen: judged.filter(({ judgement: { change } }) => change?.settles === 'rcs').map(({ card }) => card.id),
       taps: judged.flatMap(({ judgement: { tap } }) => (tap === null ? [] : [tap])),
       news: judged.flatMap(newsOf),
       arrivals: judged.flatMap(arrivalOf),
@@ -266,10 +268,6 @@ async function mark(tx: Executor, outcomes: readonly (readonly [id: Uuid, outcom
   const ids = outcomes.map(([id]) => id);
   const { low, high } = idBounds(ids);
   await tx.query(MARK_HANDLED, [ids, outcomes.map(([, outcome]) => outcome), low, high]);
-}
-
-function settledAs(judged: readonly Judged[], channel: 'rcs'): Judged[] {
-  return judged.filter(({ judgement }) => judgement.change?.settles === channel);
 }
 
 function newsOf({ card, judgement: { change } }: Judged): AddressedNews[] {

@@ -1,5 +1,5 @@
 import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
-import type { CardRefusal, CardState, NewCard, SettledAs } from './card.js';
+import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type SettledAs } from './card.js';
 import {
   FORGET_PHONES,
   FORGET_UNREACHABLE,
@@ -18,8 +18,8 @@ import { plainAgentId } from './rules/agent-id.js';
 import { judgeOffer, recentCards } from './rules/judge-offer.js';
 import { messageIdOf } from './rules/message-id.js';
 
-/** A send is given up after 1.5 s; so long a gateway that died may have been at it. */
-const SEND_MAY_TAKE_SECONDS = 2;
+/** So long a gateway that died may have been at it. */
+const SEND_MAY_TAKE_SECONDS = (SEND_LIFE_MS + 500) / 1_000;
 
 export type OfferResult =
   | { readonly kind: 'offered' }

@@ -1,5 +1,5 @@
-import { firstIdAt, type Executor } from '@countersign/postgres';
-import { CARD_DEPTH } from './card-queue.sql.js';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Executor } from '@countersign/postgres';
+import { CARD_DEPTH, READ_CLOCK } from './card-queue.sql.js';
 
 /** No session lives longer, and a card no longer than its session. */
 const LONGEST_CARD_MS = 300_000;
@@ -16,8 +16,15 @@ export interface CardDepth {
 /** The queue of cards as engineers see it. */
 export class CardQueue {
   async depth(db: Executor): Promise<CardDepth> {
-    const [depth] = await db.query<CardDepth>(CARD_DEPTH, [firstIdAt(Date.now() - 2 * LONGEST_CARD_MS)]);
-    return depth ?? { waiting: 0, inFlight: 0, failed: 0, oldestAgeSeconds: null };
+    const [clock] = await db.query<{ nowMs: number }>(READ_CLOCK);
+    if (clock === undefined) throw new Error('a statement of one row answered none');
+    const bounds = [
+      firstIdAt(clock.nowMs - LONGEST_CARD_MS - ID_CLOCK_SLACK_MS),
+      firstIdAt(clock.nowMs + ID_CLOCK_SLACK_MS),
+    ];
+    const [depth] = await db.query<CardDepth>(CARD_DEPTH, bounds);
+    if (depth === undefined) throw new Error('a statement of one row answered none');
+    return depth;
   }
 
   /** A card that failed is never sent again. */

@@ -2,10 +2,7 @@ import { Batcher, idBounds, type Database, type Executor, type Uuid } from '@cou
 import type { BatchBounds } from './card-offers.js';
 import { CLAIM_OFFERS, NOTE_UNREACHABLE, READ_OUTCOMES, RECORD_OUTCOMES, type OutcomeRow } from './card-sends.sql.js';
 import { LOCK_CARDS, REFUND_CARDS } from './card-tables.sql.js';
-import type { Card, CardNews, CardState, SendOutcome } from './card.js';
-
-/** Older offers are taken back by whoever waits. */
-export const OFFER_LIFE_MS = 500;
+import { OFFER_LIFE_MS, type Card, type CardNews, type CardState, type SendOutcome } from './card.js';
 
 /** What became of one send. */
 export interface SentCard {

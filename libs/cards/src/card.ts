@@ -36,6 +36,12 @@ export interface Card extends NewCard {
   readonly messageId: string;
 }
 
+/** An offer that is older is no longer taken: whoever waits takes it back. */
+export const OFFER_LIFE_MS = 500;
+
+/** A send in all: a gateway gives it up then, and what became of it is unknown. */
+export const SEND_LIFE_MS = 1_500;
+
 /** What became of a send. `unknown` may still arrive: it is neither sent again nor called failed. */
 export type SendOutcome =
   | { readonly kind: 'sent' }

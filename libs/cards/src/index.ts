@@ -6,6 +6,8 @@ export {
   cardTopic,
   type Choice,
   type NewCard,
+  OFFER_LIFE_MS,
+  SEND_LIFE_MS,
   type SendOutcome,
   type SettledAs,
 } from './card.js';
@@ -22,7 +24,7 @@ export type { AppliedEvents } from './card-events.js';
 export type { OfferResult, Withdrawal } from './card-offers.js';
 export { CardQueue, type CardDepth } from './card-queue.js';
 export { findCards, mayReachPhone, type CardRecord } from './card-record.js';
-export { OFFER_LIFE_MS, type AddressedNews, type SentCard } from './card-sends.js';
+export type { AddressedNews, SentCard } from './card-sends.js';
 export { CardStore, type CardStoreOptions } from './card.store.js';
 export { plainAgentId } from './rules/agent-id.js';
 export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './rules/card-answers.js';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CardEventKind } from '@countersign/cards';
 import { objectIn, readMembers, textIn, type Members } from './json-members.js';
 
 /** Ids that the platform makes are about 30 characters. */
@@ -14,23 +15,9 @@ const PHONE = /^\+[1-9][0-9]{6,14}$/;
 /** RFC 3339, of this millennium: not every year can be stored. The platform writes 0, 3, 6 or 9 digits of a second. */
 const INSTANT = /^(2\d{3}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** What happened, as far as it concerns a card, an agent or who wants no cards. */
-export type PlatformEventKind =
-  | 'delivered'
-  | 'read'
-  | 'tap'
-  | 'typing'
-  | 'subscribed'
-  | 'unsubscribed'
-  | 'expired'
-  | 'expire_failed'
-  | 'text'
-  | 'agent'
-  | 'other';
-
 /** One event of the platform. Nothing that a person wrote is kept. */
 export interface PlatformEvent {
-  readonly kind: PlatformEventKind;
+  readonly kind: CardEventKind;
   /** As the platform spells it. */
   readonly agentId: string;
   /** E.164, or null where the event is of no phone, or of none that is a number. */
@@ -47,7 +34,7 @@ export interface PlatformEvent {
   readonly name: string;
 }
 
-const EVENT_TYPES: ReadonlyMap<string, PlatformEventKind> = new Map([
+const EVENT_TYPES: ReadonlyMap<string, CardEventKind> = new Map([
   ['DELIVERED', 'delivered'],
   ['READ', 'read'],
   ['IS_TYPING', 'typing'],
@@ -57,7 +44,7 @@ const EVENT_TYPES: ReadonlyMap<string, PlatformEventKind> = new Map([
   ['TTL_EXPIRATION_REVOKE_FAILED', 'expire_failed'],
 ]);
 /** Kinds that are of a message of ours. */
-const OF_OUR_MESSAGE: ReadonlySet<PlatformEventKind> = new Set(['delivered', 'read', 'expired', 'expire_failed']);
+const OF_OUR_MESSAGE: ReadonlySet<CardEventKind> = new Set(['delivered', 'read', 'expired', 'expire_failed']);
 /** What people write who want no more messages, in the countries that agree on a word. */
 const STOP_WORDS: ReadonlySet<string> = new Set(['STOP', 'BAJA', 'PARAR']);
 
@@ -85,7 +72,7 @@ export function readPlatformEvent(data: Buffer): PlatformEvent | null {
 }
 
 /** By what it holds: a tap has the button, a message its content, an event its type. */
-function kindOf(members: Members): PlatformEventKind {
+function kindOf(members: Members): CardEventKind {
   if (objectIn(members, 'suggestionResponse') !== null) return 'tap';
   const type = textIn(members, 'eventType', MAX_TEXT_CHARACTERS);
   if (type !== null) return EVENT_TYPES.get(type) ?? 'other';

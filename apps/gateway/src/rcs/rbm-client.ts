@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import {
   messageIdOf,
   plainAgentId,
+  SEND_LIFE_MS,
   type Card,
   type SendOutcome,
   type Suggestion,
@@ -37,8 +38,6 @@ export type SentCard = Pick<Card, 'agentId' | 'phone' | 'messageId'>;
 /** What a closing text needs to know of a card. */
 export type TappedCard = Pick<Card, 'id' | 'agentId' | 'phone' | 'brandName'>;
 
-/** A send in all: waiting for a token, connecting, and the platform's answer. */
-export const SEND_TIMEOUT_MS = 1_500;
 /** Nobody waits for a revoke or a closing text but the stop. */
 const ERRAND_TIMEOUT_MS = 2_500;
 
@@ -69,7 +68,7 @@ export class RbmClient {
     return new RbmClient({ ...options, baseUrl, account: loadServiceAccount(serviceAccountFile) });
   }
 
-  /** Sends a card, within 1.5 s. */
+  /** Sends a card: waiting for a token, connecting and the platform's answer take no longer than the life of a send. */
   async send(card: Card, suggestions: readonly Suggestion[], { signal }: SendLimits = {}): Promise<SendOutcome> {
     if (this.#stop.signal.aborted) return { kind: 'refused', because: 'stopped' };
     const message = this.#drawn(card, suggestions);
@@ -78,7 +77,7 @@ export class RbmClient {
     const gate = this.#gates.enter(agentId);
     if ('refusal' in gate) return { kind: 'refused', because: gate.refusal };
     const request = { to: card, messageId: card.messageId, message };
-    const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_TIMEOUT_MS, signal }));
+    const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_LIFE_MS, signal }));
     if (answer === null) return { kind: 'refused', because: 'no_token' };
     this.#gates.learn(agentId, gate.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
     const outcome = judgeSend(answer);

@@ -29,7 +29,6 @@ const eventOf = (kind: CardEventKind, changes: Partial<CardEvent> = {}): CardEve
   choice: kind === 'tap' ? { kind: 'approve' } : null,
   launchState: null,
   occurredAt: new Date(NOW - 100),
-  receivedAt: new Date(NOW),
   ...changes,
 });
 

@@ -1,8 +1,7 @@
 import type { Uuid } from '@countersign/postgres';
-import type { SettledAs } from '../card.js';
+import type { Choice, SettledAs } from '../card.js';
 import type { CardEvent, CardTap } from '../card-event.js';
 import type { AnsweredCard, Verdict } from './card-answers.js';
-import type { Choice } from '../card.js';
 
 /** A card under its lock. */
 export interface LockedCard extends AnsweredCard {
