@@ -230,15 +230,33 @@ describe('a create whose card is offered', () => {
   });
 
   it('waits T for its delivery from the moment at which it was sent, and then settles', async () => {
-    const { decided, asked, after, tell, isDecided, ends } = sending();
+    const { decided, asked, after, tell, isDecided, ends } = sending({ state: 'sent' });
     await after(350);
     tell('sent');
     await after(T_MS - 1);
     expect(await isDecided()).toBe(false);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(3)).toEqual(['settle']);
+    expect(asked.slice(3)).toEqual(['settle', `ring ${ID}`, 'read']);
     expect(ends).toEqual(['not_delivered']);
+  });
+
+  it('rings when it gives a card up, so that it is revoked at once, and not for one that came', async () => {
+    for (const [settle, rung] of [
+      ['sms_fallback', [`ring ${ID}`]],
+      ['rcs', []],
+    ] as const) {
+      const { decided, asked, tell } = sending({ settle, deliveryWaitMs: 0, brand: { rcsNumberMatching: false } });
+      tell('sent');
+      await decided;
+      expect(asked.slice(3)).toEqual(['settle', ...rung]);
+    }
+  });
+
+  it('shows no number where its card was refused, and word of that was lost', async () => {
+    const { decided, after } = sending({ withdraw: 'claimed', state: 'refused' });
+    await after(2_150);
+    expect(await decided).toEqual(FALLBACK);
   });
 
   it('is rcs when the row says so at the last moment', async () => {
@@ -263,7 +281,7 @@ describe('a create whose card is offered', () => {
     await after(10);
     tell('sent');
     await decided;
-    expect(asked.slice(3)).toEqual(['settle']);
+    expect(asked.slice(3)).toEqual(['settle', `ring ${ID}`, 'read']);
   });
 });
 
@@ -274,7 +292,7 @@ describe('a create that hears nothing', () => {
     expect([asked.slice(3), await isDecided()]).toEqual([['withdraw'], false]);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(3)).toEqual(['withdraw', 'settle']);
+    expect(asked.slice(3)).toEqual(['withdraw', 'settle', `ring ${ID}`, 'read']);
   });
 
   it('hears late as well as in time', async () => {
@@ -297,7 +315,7 @@ describe('the card of an earlier attempt', () => {
   it.each<[SettledAs | null, string[]]>([
     ['rcs', []],
     ['sms_fallback', []],
-    [null, ['settle']],
+    [null, ['settle', `ring ${ID}`]],
   ])('that was settled as %s is not sent again', async (settledAs, more) => {
     const { decided, asked } = sending({ offer: { kind: 'earlier', settledAs }, state: 'sent' });
     expect(await decided).toEqual({ channel: settledAs ?? 'sms_fallback', matchCode: '42' });

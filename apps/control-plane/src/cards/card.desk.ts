@@ -58,7 +58,7 @@ export interface CardDeskOptions {
   /** How long a create waits for the delivery of a card that the platform took. */
   readonly deliveryWaitMs: number;
   readonly nowMs: () => number;
-  /** Wakes the gateways, after the commit. Must not throw. */
+  /** Wakes the gateways, after the commit, for an offer or a revoke. Must not throw. */
   readonly ring: (ids: readonly Uuid[]) => void;
   /** What carries the bell does not answer at the moment. */
   readonly isUnheard: () => boolean;
@@ -80,7 +80,7 @@ interface Terms {
 }
 
 const COMES: Decision = { end: 'rcs', mayArrive: true };
-const LATE: Decision = { end: 'not_delivered', mayArrive: true };
+const LATE: Decision = { end: 'not_delivered', mayArrive: 'ask' };
 const NOT_SENT: Decision = { end: 'not_sent', mayArrive: 'ask' };
 const NOT_TAKEN: Decision = { end: 'not_taken', mayArrive: false };
 const FAILED: Decision = { end: 'failed', mayArrive: false };
@@ -145,7 +145,7 @@ export class CardDesk {
     if (offer.kind === 'refused') return { end: offer.because, mayArrive: false };
     try {
       // Whoever waited for an earlier attempt has gone: there is nothing more to wait for.
-      if (offer.kind === 'earlier') return told(offer.settledAs ?? (await this.o.store.settle(card.id)));
+      if (offer.kind === 'earlier') return told(offer.settledAs ?? (await this.settle(card.id)));
       this.o.ring([card.id]);
       return await this.watch(card, wait, terms);
     } catch (error) {
@@ -155,7 +155,7 @@ export class CardDesk {
     }
   }
 
-  /** Null when it could not be offered, or not in time: one that is written later is settled by itself, and never rung for. */
+  /** Null when it could not be offered, or not in time: one that is written later is never rung for, and so never sent. */
   private async offer(card: NewCard): Promise<OfferResult | null> {
     const { store, onError } = this.o;
     let late = false;
@@ -186,7 +186,14 @@ export class CardDesk {
     }
     if (word === 'sent') word = await next(performance.now() + deliveryWaitMs);
     if (word === 'rcs' || word === 'sms_fallback') return told(word);
-    return (await store.settle(id)) === 'rcs' ? COMES : LATE;
+    return (await this.settle(id)) === 'rcs' ? COMES : LATE;
+  }
+
+  /** One that nobody waits for any more is revoked at once, before its phone comes back. */
+  private async settle(id: Uuid): Promise<SettledAs> {
+    const settledAs = await this.o.store.settle(id);
+    if (settledAs === 'sms_fallback') this.o.ring([id]);
+    return settledAs;
   }
 
   private async showsNumber({ id, numberMatching }: NewCard, { mayArrive }: Decision): Promise<boolean> {

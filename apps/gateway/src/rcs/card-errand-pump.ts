@@ -2,10 +2,7 @@ import type { CardStore, Errand } from '@countersign/cards';
 import { Alarms, Periodic } from '@countersign/postgres';
 import type { Told } from './rbm-answer.js';
 
-/**
- * How often everything is looked for that nobody rang for, as nobody does for a card that its create gave up: a phone
- * that comes back meanwhile shows a card that nobody waits for.
- */
+/** How often everything is looked for whose ring was lost: a phone that comes back meanwhile shows a card in vain. */
 const RELAY_INTERVAL_MS = 1_000;
 /** Errands taken in one statement, and run at the same time, at most. */
 const MAX_TAKEN = 100;

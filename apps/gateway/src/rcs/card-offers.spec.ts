@@ -24,7 +24,8 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
   const [offered, claims] = [new Set<Uuid>(), [] as Uuid[][]];
   const [news, errors] = [[] as AddressedNews[], [] as unknown[]];
   const recorded: SentCard[] = [];
-  let shed = 0;
+  let [shed, givenUp] = [0, 0];
+  let word: AddressedNews['news'] = 'sent';
   const cards = {
     claimOffers: (ids: readonly Uuid[]): Promise<Card[]> => {
       claims.push([...ids]);
@@ -32,7 +33,7 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
     },
     recordOutcomes: (sent: readonly SentCard[]): Promise<AddressedNews[]> => {
       recorded.push(...sent);
-      return Promise.resolve(sent.map(({ id }) => ({ id, waiter: idOf(92), news: 'sent' })));
+      return Promise.resolve(sent.map(({ id }) => ({ id, waiter: idOf(92), news: word })));
     },
   };
   const offers = new CardOffers({
@@ -40,11 +41,19 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
     send,
     maxBatch: 64,
     onNews: (told) => void news.push(...told),
+    onGivenUp: () => {
+      givenUp++;
+    },
     onOutcome: () => undefined,
     onShed: (count) => void (shed += count),
     onError: (error) => void errors.push(error),
   });
-  return { offers, cards, offered, claims, recorded, news, errors, shed: () => shed };
+  return {
+    ...{ offers, cards, offered, claims, recorded, news, errors },
+    shed: () => shed,
+    givenUp: () => givenUp,
+    settledAs: (news: AddressedNews['news']) => void (word = news),
+  };
 }
 
 describe('offers that are rung for', () => {
@@ -76,6 +85,22 @@ describe('offers that are rung for', () => {
     await offers.drain();
     expect(recorded).toEqual([{ id: ONE, outcome: { kind: 'unknown', because: 'timeout' } }]);
     expect(offers.sending).toBe(0);
+  });
+
+  it.each<[SendOutcome, AddressedNews['news'], number]>([
+    [{ kind: 'sent' }, 'sent', 0],
+    [{ kind: 'sent' }, 'rcs', 0],
+    [{ kind: 'sent' }, 'sms_fallback', 1],
+    [{ kind: 'unknown', because: 'timeout' }, 'sms_fallback', 1],
+    [{ kind: 'unreachable' }, 'sms_fallback', 0],
+    [{ kind: 'refused', because: 'throttled' }, 'sms_fallback', 0],
+  ])('are revoked where they may arrive all the same: %o, %s', async (outcome, word, times) => {
+    const { offers, offered, settledAs, givenUp } = opened(() => Promise.resolve(outcome));
+    settledAs(word);
+    offered.add(ONE);
+    await offers.take([ONE]);
+    await offers.drain();
+    expect(givenUp()).toBe(times);
   });
 
   it('are left to others once this gateway stops', async () => {

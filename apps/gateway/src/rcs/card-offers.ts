@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AddressedNews, Card, CardStore, SendOutcome } from '@countersign/cards';
+import { OFFER_LIFE_MS, type AddressedNews, type Card, type CardStore, type SendOutcome } from '@countersign/cards';
 import { Batcher, type Uuid } from '@countersign/postgres';
 
 /** Cards on their way at the same time; what is rung beyond that is left to other gateways, or to SMS. */
 const MAX_UNDER_WAY = 2_000;
-/** Nobody waits for an offer that is older: the request takes it back. */
-const CLAIM_DEADLINE_MS = 500;
 /** A send has been made and cannot be unmade; the waiting request has long had its answer when this is over. */
 const RECORD_DEADLINE_MS = 10_000;
 const RECORD_AGAIN_MS = 250;
@@ -17,6 +15,8 @@ export interface CardOffersOptions {
   readonly maxBatch: number;
   /** Told after the commit what waiting requests are to hear. Must neither throw nor wait. */
   readonly onNews: (news: readonly AddressedNews[]) => void;
+  /** Told after the commit that a card which may arrive was given up, and is to be revoked. Must neither throw nor wait. */
+  readonly onGivenUp: () => void;
   /** What came of a send, and how long it took. */
   readonly onOutcome: (outcome: SendOutcome, seconds: number) => void;
   /** Told of offers that were rung for and not looked at. */
@@ -43,7 +43,7 @@ export class CardOffers {
       maxBatch: o.maxBatch,
       maxInFlight: 2,
       maxQueued: MAX_UNDER_WAY,
-      deadlineMs: CLAIM_DEADLINE_MS,
+      deadlineMs: OFFER_LIFE_MS,
     });
   }
 
@@ -108,7 +108,9 @@ export class CardOffers {
   private async record(id: Uuid, outcome: SendOutcome, endsMs: number): Promise<void> {
     for (;;) {
       try {
-        this.o.onNews(await this.o.cards.recordOutcomes([{ id, outcome }]));
+        const news = await this.o.cards.recordOutcomes([{ id, outcome }]);
+        this.o.onNews(news);
+        if (mayArrive(outcome) && news.some((each) => each.news === 'sms_fallback')) this.o.onGivenUp();
         return;
       } catch (error) {
         this.o.onError(error);
@@ -119,3 +121,5 @@ export class CardOffers {
     }
   }
 }
+
+const mayArrive = ({ kind }: SendOutcome): boolean => kind === 'sent' || kind === 'unknown';

@@ -52,10 +52,11 @@ export const rcsProviders: FactoryProvider[] = [
   },
   {
     provide: CardOffers,
-    inject: [CardStore, CardPlatform, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    inject: [CardStore, CardPlatform, CardErrandPump, PubSub, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
       cards: CardStore,
       platform: CardPlatform,
+      errands: CardErrandPump,
       bus: PubSub,
       metrics: RcsMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
@@ -66,6 +67,7 @@ export const rcsProviders: FactoryProvider[] = [
         maxBatch,
         send: (card) => platform.send(card),
         onNews: (news: readonly AddressedNews[]) => tellWaiters(bus, news),
+        onGivenUp: () => errands.wake(),
         onOutcome: (outcome, seconds) => metrics.sent(outcome, seconds),
         onShed: (count) => metrics.leftOut(count),
         onError: seldom((err) =>
