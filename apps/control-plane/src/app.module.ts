@@ -4,6 +4,7 @@ import { CardsModule } from './cards/cards.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { OtpModule } from './otp/otp.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
 import { StoresModule } from './stores.js';
 import { TestNumbersModule } from './test-numbers/test-numbers.module.js';
 import { UsageModule } from './usage/usage.module.js';
@@ -25,6 +26,7 @@ export class AppModule {
         OtpModule.over(options, stores, testNumbers, idempotency),
         AdminModule.over(options),
         WebhooksModule.over(options),
+        RealtimeModule.over(options),
         DocsModule.at(options.settings.publicBaseUrl),
       ],
     };

@@ -32,9 +32,12 @@ import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
 import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
 import { SendCodeService } from './otp/send-code.service.js';
+import { Realtime } from './realtime/realtime.js';
 import { openStores, type Stores } from './stores.js';
 import { TestNumbers } from './test-numbers/test-numbers.actor.js';
 import { UsageFolder } from './usage/usage.folder.js';
+import { BodySweeper } from './webhooks/body.sweeper.js';
+import { DefaultUrlKeeper } from './webhooks/default-url.keeper.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
 import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
 import { WebhookPump } from './webhooks/webhook-pump.js';
@@ -57,6 +60,7 @@ interface Parts {
   readonly queue: Queue;
   readonly ops: OpsServer;
   readonly failures: FailureLog;
+  readonly realtime: Realtime;
 }
 
 /**
@@ -81,7 +85,20 @@ export async function startControlPlane(
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);
-  const adapter = serverOf({ settings, stores, deadline, answers, limits, metrics, failures });
+  const methods = new AllowedMethods();
+  const gatekeeper = gatekeeperOf(settings, stores, methods, limits);
+  const newRequestId = createRequestIds();
+  const adapter = serverOf({
+    settings,
+    gatekeeper,
+    methods,
+    newRequestId,
+    deadline,
+    answers,
+    limits,
+    metrics,
+    failures,
+  });
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.over({ settings, stores, metrics, failures }),
     adapter,
@@ -90,6 +107,8 @@ export async function startControlPlane(
   );
   app.useGlobalFilters(answers);
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
+  const { publicBaseUrl } = settings;
+  const realtime = await Realtime.start({ app, stores, gatekeeper, metrics, failures, publicBaseUrl, newRequestId });
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
   deadline.start();
@@ -102,13 +121,25 @@ export async function startControlPlane(
   });
   const { retentionDays } = settings;
   const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
-  const parts = { app, stores, deadline, sweeper, keeper, queue, ops, failures };
+  const parts = { app, stores, deadline, sweeper, keeper, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
+}
+
+function gatekeeperOf(
+  { tls, adminKey }: Readonly<ControlPlaneSettings>,
+  { accounts: directory, keys, keyUse }: Stores,
+  methods: AllowedMethods,
+  limits: Limits,
+): Gatekeeper {
+  const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
+  return new Gatekeeper({ directory, keys, adminKey, tls, methods, limits, onKeyUsed });
 }
 
 interface ServerParts {
   readonly settings: Readonly<ControlPlaneSettings>;
-  readonly stores: Stores;
+  readonly gatekeeper: Gatekeeper;
+  readonly methods: AllowedMethods;
+  readonly newRequestId: () => string;
   readonly deadline: RequestDeadline;
   readonly answers: ErrorAnswers;
   readonly limits: Limits;
@@ -116,20 +147,11 @@ interface ServerParts {
   readonly failures: FailureLog;
 }
 
-function serverOf({ settings, stores, deadline, answers, limits, metrics, failures }: ServerParts): FastifyAdapter {
-  const { tls, publicBaseUrl, adminKey } = settings;
-  const { accounts: directory, keys, keyUse } = stores;
-  const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
-  const methods = new AllowedMethods();
+function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...parts }: ServerParts): FastifyAdapter {
   return createServer({
+    ...parts,
     tls,
     publicBaseUrl,
-    methods,
-    answers,
-    limits,
-    deadline,
-    gatekeeper: new Gatekeeper({ directory, keys, adminKey, tls, methods, limits, onKeyUsed }),
-    newRequestId: createRequestIds(),
     onAnswer: (answer) => {
       metrics.countAnswer(answer);
       failures.noteSlow(answer);
@@ -169,13 +191,14 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
 
 /** The order matters: requests and POSTs that are under way still find the stores they need. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
-  const { app, stores, deadline, sweeper, keeper, queue, ops, failures } = parts;
+  const { app, stores, deadline, sweeper, keeper, queue, ops, failures, realtime } = parts;
   const closing = (close: () => Promise<void>): Promise<void> =>
     withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('closing the queue'));
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
       app.get(CardDesk).stop();
+      await realtime.close();
       await app.getHttpAdapter().getInstance().close();
       deadline.stop();
     })
@@ -184,6 +207,8 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
       await Promise.all([app.get(IdempotencyKeeper).stop(), app.get(UsageFolder).stop()]);
       await app.get(WebhookPump).stop();
+      await Promise.all([app.get(DefaultUrlKeeper).stop(), app.get(BodySweeper).stop()]);
+      await realtime.stop();
     })
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { AccountDirectory } from '@countersign/accounts';
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
@@ -7,6 +8,7 @@ import type { AllowedMethods } from './allowed-methods.js';
 import { parseRanges, type AddressRange } from '../address-ranges.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
+import type { LimitHeaders } from './limit-headers.js';
 import type { Limits } from './limits.js';
 import type { Caller, RouteAccess } from './route-access.js';
 
@@ -20,6 +22,28 @@ export interface GatekeeperOptions {
   /** Hears of every request with a valid key of an account. */
   readonly onKeyUsed: (keyId: Uuid) => void;
 }
+
+/** What is decided of a request that would become a connection. */
+export type UpgradeVerdict = AdmittedUpgrade | RefusedUpgrade;
+
+export interface AdmittedUpgrade {
+  readonly refused: null;
+  /** Null where no key was sent: who it is must be said afterwards. */
+  readonly caller: Caller | null;
+  /** The digest of the account's key in hex, to ask again what it may do. */
+  readonly keyDigest: string | null;
+  readonly clientAddress: string;
+  readonly limitHeaders: LimitHeaders;
+}
+
+export interface RefusedUpgrade {
+  readonly refused: RefusedRequest;
+  readonly clientAddress: string;
+  /** Null where no quota had a part in it. */
+  readonly limitHeaders: LimitHeaders | null;
+}
+
+const REALTIME: Extract<RouteAccess, { access: 'key' }> = { access: 'key', scope: 'realtime', body: 'none' };
 
 const ADMIN_KEY_PREFIX = 'csk_admin_';
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
@@ -61,10 +85,45 @@ export class Gatekeeper {
     return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route);
   }
 
+  /**
+   * The same for a request that would become a connection: TLS, then what is wrong with it, then the key, if one was
+   * sent. An admin key may connect too. Rejects with DatabaseUnavailable.
+   */
+  async judgeUpgrade(request: IncomingMessage, wrong: RefusedRequest | null): Promise<UpgradeVerdict> {
+    const { clientAddress, refused: untrusted } = this.transportOf(request);
+    const refusal = untrusted ?? wrong;
+    if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
+    const { limits, keys, onKeyUsed } = this.options;
+    const { authorization } = request.headers;
+    if (authorization === undefined) {
+      const limitHeaders = await limits.ofAddress(clientAddress);
+      return { refused: null, caller: null, keyDigest: null, clientAddress, limitHeaders };
+    }
+    const caller = await this.authenticate(authorization);
+    if (caller === null) {
+      const { headers, refused } = await this.countWrongKey(clientAddress);
+      return { refused, clientAddress, limitHeaders: headers };
+    }
+    if (caller.kind !== 'admin') onKeyUsed(caller.keyId);
+    const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
+    if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
+    const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME);
+    if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
+    const keyDigest =
+      caller.kind === 'admin' ? null : keys.digest('api-key', keyOf(authorization) ?? '').toString('hex');
+    return { refused: null, caller, keyDigest, clientAddress, limitHeaders };
+  }
+
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {
-    const { headers, refusal } = await this.options.limits.countWrongKey(request.clientAddress);
+    const { headers, refused } = await this.countWrongKey(request.clientAddress);
     request.limitHeaders = headers;
-    return refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
+    return refused;
+  }
+
+  private async countWrongKey(address: string): Promise<{ headers: LimitHeaders; refused: RefusedRequest }> {
+    const { headers, refusal } = await this.options.limits.countWrongKey(address);
+    const refused = refusal === null ? UNAUTHORIZED : new RefusedRequest({ ...refusal, message: TOO_MANY_WRONG_KEYS });
+    return { headers, refused };
   }
 
   private judgeUnrouted({ method, url }: FastifyRequest): RefusedRequest {
@@ -75,25 +134,34 @@ export class Gatekeeper {
   }
 
   private judgeTransport(request: FastifyRequest): RefusedRequest | null {
-    const peer = request.raw.socket.remoteAddress ?? '';
-    request.clientAddress = peer;
+    const { clientAddress, refused } = this.transportOf(request.raw);
+    request.clientAddress = clientAddress;
     // A request whose address cannot be read comes without what the others were decorated with.
     request.limitHeaders = null;
+    return refused;
+  }
+
+  private transportOf({ socket, headers, httpVersion }: IncomingMessage): {
+    readonly clientAddress: string;
+    readonly refused: RefusedRequest | null;
+  } {
+    let clientAddress = socket.remoteAddress ?? '';
     if (this.trustedProxies !== null) {
-      const headers = {
-        forwardedProto: textOf(request.headers['x-forwarded-proto']),
-        forwardedFor: textOf(request.headers['x-forwarded-for']),
+      const forwarded = {
+        forwardedProto: textOf(headers['x-forwarded-proto']),
+        forwardedFor: textOf(headers['x-forwarded-for']),
       };
-      const proxied = readProxiedRequest(peer, headers, this.trustedProxies);
-      if (!proxied.secure) return new RefusedRequest({ code: 'HTTPS_REQUIRED' });
-      request.clientAddress = proxied.clientAddress;
+      const proxied = readProxiedRequest(clientAddress, forwarded, this.trustedProxies);
+      if (!proxied.secure) return { clientAddress, refused: new RefusedRequest({ code: 'HTTPS_REQUIRED' }) };
+      clientAddress = proxied.clientAddress;
     }
-    const hostless = request.raw.httpVersion === '1.1' && request.headers.host === undefined;
-    return hostless ? refused('MALFORMED_REQUEST', 'The request has no Host header.') : null;
+    const hostless = httpVersion === '1.1' && headers.host === undefined;
+    const hostlessRefused = hostless ? refused('MALFORMED_REQUEST', 'The request has no Host header.') : null;
+    return { clientAddress, refused: hostlessRefused };
   }
 
   private async authenticate(authorization: string | undefined): Promise<Caller | null> {
-    const [, key] = BEARER.exec(authorization ?? '') ?? [];
+    const key = keyOf(authorization);
     if (key === undefined) return null;
     if (!key.startsWith(ADMIN_KEY_PREFIX)) return this.options.directory.authenticate(key);
     return digestsEqual(this.options.keys.digest('api-key', key), this.adminDigest) ? { kind: 'admin' } : null;
@@ -111,6 +179,8 @@ function judgeAccess(caller: Caller, route: Exclude<RouteAccess, { access: 'publ
 
 const refused = (code: Refusal['code'], message?: string): RefusedRequest =>
   new RefusedRequest(message === undefined ? { code } : { code, message });
+
+const keyOf = (authorization: string | undefined): string | undefined => BEARER.exec(authorization ?? '')?.[1];
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;

@@ -12,6 +12,7 @@ export class ControlPlaneMetrics {
   readonly deliveryAttempts;
   readonly deliverySeconds;
   readonly codesRefused;
+  readonly realtimeClosed;
   readonly #cards;
   readonly #cardSeconds;
   readonly #batches;
@@ -41,6 +42,11 @@ export class ControlPlaneMetrics {
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard did not send, by its rule.',
       labels: ['rule'],
+    });
+    this.realtimeClosed = metrics.counter({
+      name: 'realtime_closed_total',
+      help: 'WebSockets that have ended, by their close code.',
+      labels: ['code'],
     });
     this.#cards = metrics.counter({
       name: 'cards_decided_total',

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PubSub, Subscription } from '@countersign/bus';
+import { BINDS } from '@countersign/carriers';
+import { type DatabaseClock, type Executor, Periodic, renderId } from '@countersign/postgres';
+import { bindView } from '../admin/binds/bind.view.js';
+import type { FrameId } from './client-frame.js';
+import type { RealtimeConnection } from './realtime-connection.js';
+import { eventFrame, subscribedFrame } from './server-frame.js';
+import { Watcher } from './watcher.js';
+
+/** What gateways publish when a connection of a bind changes, and what is published when an engineer changes a bind. */
+const TOPICS = ['bind-status', 'binds'];
+const CHANNEL = 'binds';
+/** What the bus has lost is seen so much later. */
+const LOOK_EVERY_MS = 10_000;
+/** Changes of one moment are read together. */
+const GATHER_MS = 100;
+const PAGE = 100;
+/** More binds than any operator has; those beyond are not shown. */
+const MAX_PAGES = 20;
+
+export interface BindBoardOptions {
+  readonly database: Executor;
+  readonly clock: Pick<DatabaseClock, 'nowMs' | 'newId'>;
+  readonly bus: Pick<PubSub, 'subscribe'>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** All binds and how they are doing, for engineers who watch: a snapshot, then each bind whose picture has changed. */
+export class BindBoard {
+  readonly #watchers = new Set<Watcher>();
+  readonly #subscriptions: Subscription[];
+  readonly #looking: Periodic;
+  /** JSON text by bind, as it was told last; null while nobody watches. */
+  #shown: Map<string, string> | null = null;
+
+  constructor(private readonly o: BindBoardOptions) {
+    this.#looking = new Periodic({ everyMs: LOOK_EVERY_MS, work: () => this.look(), onError: o.onError });
+    this.#subscriptions = TOPICS.map((topic) =>
+      o.bus.subscribe(topic, () => {
+        if (this.#watchers.size > 0) this.#looking.nudge();
+      }),
+    );
+  }
+
+  /** Rejects when the binds cannot be read; nothing is listened to then. */
+  async subscribe(connection: RealtimeConnection, id: FrameId): Promise<void> {
+    const watcher = new Watcher(connection, 'full');
+    this.#watchers.add(watcher);
+    connection.watch(CHANNEL, () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) this.#shown = null;
+    });
+    try {
+      const binds = await this.read();
+      this.#shown ??= binds;
+      watcher.join(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
+    } catch (error) {
+      connection.unwatch(CHANNEL);
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const subscription of this.#subscriptions) subscription.close();
+    await this.#looking.stop();
+  }
+
+  private async look(): Promise<boolean> {
+    if (this.#shown === null) return false;
+    await sleep(GATHER_MS);
+    const binds = await this.read();
+    const before = this.#shown;
+    this.#shown = binds;
+    for (const [bind, text] of binds) if (before.get(bind) !== text) this.tell(text);
+    return false;
+  }
+
+  private tell(data: string): void {
+    const { clock } = this.o;
+    const timestamp = new Date(clock.nowMs()).toISOString();
+    const octets = eventFrame(CHANNEL, { id: renderId('evt', clock.newId()), event: 'bind.updated', timestamp, data });
+    for (const watcher of this.#watchers) watcher.tell({ ends: null, inView: () => octets });
+  }
+
+  /** As GET shows them, newest first. */
+  private async read(): Promise<Map<string, string>> {
+    const texts = new Map<string, string>();
+    let startingAfter: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const { rows, hasMore }: Awaited<ReturnType<typeof BINDS.list>> = await BINDS.list(this.o.database, {
+        limit: PAGE,
+        startingAfter,
+        ownerId: null,
+      });
+      for (const row of rows) texts.set(row.id, JSON.stringify(bindView(row)));
+      startingAfter = rows.at(-1)?.id ?? null;
+      if (!hasMore) break;
+    }
+    return texts;
+  }
+}

@@ -1,0 +1,26 @@
+import { parseId, renderId, type Uuid } from '@countersign/postgres';
+
+/** What can be listened to (contract, Realtime). */
+export type Channel =
+  | { readonly kind: 'session'; readonly id: Uuid }
+  | { readonly kind: 'account'; readonly id: Uuid }
+  | { readonly kind: 'binds' };
+
+const SESSION = 'session:';
+const ACCOUNT = 'account:';
+
+/** The channel that a text names, or null; nothing is said about whether it exists or who may hear it. */
+export function parseChannel(text: string): Channel | null {
+  if (text === 'binds') return { kind: 'binds' };
+  if (text.startsWith(SESSION)) return named('session', parseId('sess', text.slice(SESSION.length)));
+  if (text.startsWith(ACCOUNT)) return named('account', parseId('acct', text.slice(ACCOUNT.length)));
+  return null;
+}
+
+/** The one spelling of a channel. */
+export function channelName(channel: Channel): string {
+  if (channel.kind === 'binds') return 'binds';
+  return channel.kind === 'session' ? SESSION + renderId('sess', channel.id) : ACCOUNT + renderId('acct', channel.id);
+}
+
+const named = (kind: 'session' | 'account', id: Uuid | null): Channel | null => (id === null ? null : { kind, id });

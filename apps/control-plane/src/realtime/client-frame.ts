@@ -1,0 +1,87 @@
+import { type Channel, parseChannel } from './channel.js';
+
+/** What a client numbers its messages with; it comes back as it was given. */
+export type FrameId = string | number;
+
+/** What clients say (contract, Realtime). */
+export type ClientFrame =
+  | { readonly type: 'auth'; readonly id: FrameId; readonly ticket: string }
+  | { readonly type: 'subscribe'; readonly id: FrameId; readonly channel: Channel }
+  | { readonly type: 'unsubscribe'; readonly id: FrameId; readonly channel: Channel }
+  | { readonly type: 'ping'; readonly id: FrameId };
+
+export type ClientFrameType = ClientFrame['type'];
+
+/** A frame that says nothing we know. `id` is the client's, where it could be read. */
+export interface BadFrame {
+  readonly type: 'bad';
+  readonly id: FrameId | null;
+  readonly code: 'MALFORMED_REQUEST' | 'VALIDATION_ERROR';
+  /** Never quotes what the client sent: it may have been a ticket in the wrong place. */
+  readonly message: string;
+}
+
+export const MAX_ID_CHARACTERS = 64;
+/** Longer than any ticket or channel; what is longer is none, and is not looked at. */
+const MAX_TEXT_CHARACTERS = 256;
+
+/** Reads one text frame. Never throws; members that are not known are passed over, so that clients may be newer. */
+export function parseClientFrame(text: string): ClientFrame | BadFrame {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return bad(null, 'MALFORMED_REQUEST', 'A message is a JSON object.');
+  }
+  const id = idOf(member(value, 'id'));
+  const type = member(value, 'type');
+  if (!isType(type)) return bad(id, 'MALFORMED_REQUEST', 'There is no message of this type.');
+  if (id === null) {
+    return bad(null, 'VALIDATION_ERROR', `id must be a whole number or 1 to ${MAX_ID_CHARACTERS} characters.`);
+  }
+  return READERS[type](value, id);
+}
+
+/** A frame of octets is none of ours. */
+export const BINARY_FRAME: BadFrame = bad(null, 'MALFORMED_REQUEST', 'A message is a text frame.');
+
+const READERS: Readonly<Record<ClientFrameType, (value: object, id: FrameId) => ClientFrame | BadFrame>> = {
+  auth: (value, id) => {
+    const ticket = textOf(member(value, 'ticket'));
+    return ticket === null ? bad(id, 'VALIDATION_ERROR', 'ticket must be a text.') : { type: 'auth', id, ticket };
+  },
+  subscribe: (value, id) => withChannel('subscribe', value, id),
+  unsubscribe: (value, id) => withChannel('unsubscribe', value, id),
+  ping: (_value, id) => ({ type: 'ping', id }),
+};
+
+function withChannel(type: 'subscribe' | 'unsubscribe', value: object, id: FrameId): ClientFrame | BadFrame {
+  const channel = parseChannel(textOf(member(value, 'channel')) ?? '');
+  const message = 'channel must be session:sess_…, account:acct_… or binds.';
+  return channel === null ? bad(id, 'VALIDATION_ERROR', message) : { type, id, channel };
+}
+
+const isType = (value: unknown): value is ClientFrameType => typeof value === 'string' && Object.hasOwn(READERS, value);
+
+function member(value: object, name: string): unknown {
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= MAX_TEXT_CHARACTERS ? value : null;
+}
+
+function idOf(value: unknown): FrameId | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : null;
+  return typeof value === 'string' && value.length >= 1 && value.length <= MAX_ID_CHARACTERS ? value : null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bad(id: FrameId | null, code: BadFrame['code'], message: string): BadFrame {
+  return { type: 'bad', id, code, message };
+}

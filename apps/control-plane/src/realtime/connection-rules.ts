@@ -1,0 +1,95 @@
+import type { Uuid } from '@countersign/postgres';
+import type { Channel } from './channel.js';
+import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
+import { CLOSE, type CloseCode } from './close-codes.js';
+import type { FrameError } from './server-frame.js';
+
+/** Whom a connection speaks for. */
+export type Listener =
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly accountId: Uuid }
+  | { readonly kind: 'key'; readonly accountId: Uuid }
+  | { readonly kind: 'admin' };
+
+export type ListenerKind = Listener['kind'];
+
+/** What is done with a frame: it is handled, or refused with an error, and the connection may end with that. */
+export type Verdict =
+  | { readonly kind: 'handle'; readonly frame: ClientFrame }
+  | { readonly kind: 'refuse'; readonly error: FrameError; readonly close: CloseCode | null };
+
+/** Messages that could not be understood, after which a connection ends. */
+export const MAX_BAD_MESSAGES = 3;
+export const MAX_CHANNELS = 100;
+
+const UNAUTHORIZED: FrameError = { code: 'UNAUTHORIZED', message: 'The first message must be auth, with a ticket.' };
+const AGAIN: FrameError = { code: 'MALFORMED_REQUEST', message: 'This connection is authenticated already.' };
+
+/** Every listener, every message: null where it is handled. */
+const TABLE: Readonly<Record<ListenerKind, Readonly<Record<ClientFrameType, FrameError | null>>>> = {
+  nobody: { auth: null, subscribe: UNAUTHORIZED, unsubscribe: UNAUTHORIZED, ping: null },
+  ticket: { auth: AGAIN, subscribe: null, unsubscribe: null, ping: null },
+  key: { auth: AGAIN, subscribe: null, unsubscribe: null, ping: null },
+  admin: { auth: AGAIN, subscribe: null, unsubscribe: null, ping: null },
+};
+
+/** Decides about a frame by itself. `badBefore` counts those that were refused here before: the third ends it. */
+export function judgeFrame(listener: ListenerKind, frame: ClientFrame | BadFrame, badBefore: number): Verdict {
+  const error = frame.type === 'bad' ? { code: frame.code, message: frame.message } : TABLE[listener][frame.type];
+  if (error === null && frame.type !== 'bad') return { kind: 'handle', frame };
+  const close = badBefore + 1 >= MAX_BAD_MESSAGES ? CLOSE.badMessages : null;
+  return { kind: 'refuse', error: error ?? UNAUTHORIZED, close };
+}
+
+const forbidden = (message: string): FrameError => ({ code: 'FORBIDDEN', message });
+const OTHER_SESSION = forbidden('This ticket is for another session.');
+const OTHER_ACCOUNT = forbidden('This account is not that of the API key.');
+const ADMIN_ONLY = forbidden('Only an admin key may listen to binds.');
+const ADMIN_MAY_NOT = forbidden('An admin key may listen to binds alone.');
+const TOO_MANY_CHANNELS: FrameError = {
+  code: 'RATE_LIMITED',
+  message: `A connection listens to ${MAX_CHANNELS} channels at most.`,
+};
+
+/**
+ * Whether a channel may be listened to; whether a session exists is asked afterwards. Who tries another session with a
+ * ticket has no business here: that ends the connection.
+ *
+ * @param others channels that the connection listens to besides
+ */
+export function judgeSubscribe(listener: Listener, channel: Channel, others: number): Verdict | null {
+  const error = errorOf(listener, channel);
+  if (error !== null) return { kind: 'refuse', error, close: listener.kind === 'ticket' ? CLOSE.forbidden : null };
+  return others < MAX_CHANNELS ? null : { kind: 'refuse', error: TOO_MANY_CHANNELS, close: null };
+}
+
+function errorOf(listener: Listener, channel: Channel): FrameError | null {
+  switch (listener.kind) {
+    case 'nobody':
+      return UNAUTHORIZED;
+    case 'ticket':
+      return channel.kind === 'session' && channel.id === listener.sessionId ? null : OTHER_SESSION;
+    case 'admin':
+      return channel.kind === 'binds' ? null : ADMIN_MAY_NOT;
+    case 'key':
+      if (channel.kind === 'binds') return ADMIN_ONLY;
+      return channel.kind === 'account' && channel.id !== listener.accountId ? OTHER_ACCOUNT : null;
+  }
+}
+
+/** Messages a second that a connection may send, and that it may send at once. */
+const MESSAGES_PER_SECOND = 20;
+
+/** How fast a connection talks. */
+export interface Pace {
+  readonly left: number;
+  readonly atMs: number;
+}
+
+export const newPace = (nowMs: number): Pace => ({ left: MESSAGES_PER_SECOND, atMs: nowMs });
+
+/** The pace after one more message, or null when that was one too many. */
+export function nextPace({ left, atMs }: Pace, nowMs: number): Pace | null {
+  const refilled = Math.min(MESSAGES_PER_SECOND, left + ((nowMs - atMs) * MESSAGES_PER_SECOND) / 1000);
+  return refilled < 1 ? null : { left: refilled - 1, atMs: nowMs };
+}

@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ErrorCode, RefusedRequest } from '../http/errors.js';
+
+/** Contract, Realtime. */
+export const SUBPROTOCOL = 'countersign.v1';
+export const REALTIME_PATH = '/v1/realtime';
+/** RFC 6455, 4.2.1: 16 octets in base64. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+const VERSION = '13';
+
+/** What an upgrade says of itself. */
+export interface Handshake {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Null for a WebSocket handshake (RFC 6455, 4.2.1) at the one address that has them; who sends it is asked elsewhere. */
+export function judgeHandshake({ method, url = '', headers }: Handshake): RefusedRequest | null {
+  const [path = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1);
+  if (path !== REALTIME_PATH) return refused('NOT_FOUND');
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') {
+    return refused('MALFORMED_REQUEST', 'This address is reached by a WebSocket handshake.');
+  }
+  if (headers['sec-websocket-version'] !== VERSION) {
+    const message = `Only version ${VERSION} of the WebSocket protocol is spoken here.`;
+    return new RefusedRequest({ code: 'MALFORMED_REQUEST', message }, { 'sec-websocket-version': VERSION });
+  }
+  if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
+    return refused('MALFORMED_REQUEST', 'Sec-WebSocket-Key must be 16 octets in base64.');
+  }
+  return speaksOurs(headers['sec-websocket-protocol']) ? null : refused('MALFORMED_REQUEST', OTHER_PROTOCOL);
+}
+
+const OTHER_PROTOCOL = `The subprotocol spoken here is ${SUBPROTOCOL}.`;
+
+/** Who offers no subprotocol speaks ours. */
+function speaksOurs(offered: string | undefined): boolean {
+  return offered === undefined || offered.split(',').some((name) => name.trim() === SUBPROTOCOL);
+}
+
+const refused = (code: ErrorCode, message?: string): RefusedRequest =>
+  new RefusedRequest(message === undefined ? { code } : { code, message });

@@ -1,0 +1,205 @@
+import type { RawData, WebSocket } from 'ws';
+import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
+import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
+import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
+import { closingFrame, errorFrame, type FrameError } from './server-frame.js';
+
+/** How far a reader may be behind (contract, Realtime). */
+const MAX_BEHIND_OCTETS = 1024 * 1024;
+/** Messages that wait while one is handled; at 20 a second that is two seconds of waiting. */
+const MAX_WAITING = 40;
+/** From connecting to being authenticated (contract, Realtime). */
+const AUTH_WITHIN_MS = 5_000;
+
+/** What is done with a message of one type. Must not reject. */
+export type FrameHandler = (frame: ClientFrame) => Promise<void>;
+
+export interface ConnectionOptions {
+  readonly listener: Listener;
+  /** The digest of the API key that opened it, in hex; null where none did. */
+  readonly keyDigest: string | null;
+  readonly clientAddress: string;
+  /** A monotonic clock. */
+  readonly nowMs: () => number;
+  /** Where nobody was known: told once, when somebody is, or when it has ended without. */
+  readonly onProven: () => void;
+}
+
+/**
+ * One WebSocket. Its messages are handled one after the other, in the order they came, so that answers come in that order
+ * too. All that it keeps is bounded: what waits to be handled, and what waits to be read by the other side.
+ */
+export class RealtimeConnection {
+  /** How each channel that it listens to is left, by the channel's name. */
+  readonly #leave = new Map<string, () => void>();
+  readonly keyDigest: string | null;
+  readonly clientAddress: string;
+  /** When it was heard of last, and when it was asked for a sign of life that has not come. */
+  heardMs: number;
+  askedMs: number | null = null;
+  nextPingMs = 0;
+  #listener: Listener;
+  #handlers: ReadonlyMap<string, FrameHandler> = new Map();
+  readonly #waiting: (ClientFrame | BadFrame)[] = [];
+  #handling = false;
+  #bad = 0;
+  #pace: Pace;
+  #closeCode: number | null = null;
+  readonly #nowMs: () => number;
+  #patience: NodeJS.Timeout | undefined;
+  #onProven: (() => void) | null = null;
+
+  constructor(
+    private readonly socket: WebSocket,
+    { listener, keyDigest, clientAddress, nowMs, onProven }: ConnectionOptions,
+  ) {
+    this.#listener = listener;
+    this.keyDigest = keyDigest;
+    this.clientAddress = clientAddress;
+    this.#nowMs = nowMs;
+    this.heardMs = nowMs();
+    this.#pace = newPace(this.heardMs);
+    socket.on('message', (data, isBinary) => this.hear(data, isBinary));
+    socket.on('ping', () => this.noteLife());
+    socket.on('pong', () => this.noteLife());
+    // What is wrong with the line, or with a frame, closes it; there is nobody to tell.
+    socket.on('error', () => undefined);
+    if (listener.kind === 'nobody') {
+      this.#onProven = onProven;
+      this.#patience = setTimeout(() => this.close(CLOSE.noAuthInTime), AUTH_WITHIN_MS);
+    }
+  }
+
+  get listener(): Listener {
+    return this.#listener;
+  }
+
+  /** Whether something can still be said. */
+  get open(): boolean {
+    return this.#closeCode === null && this.socket.readyState === this.socket.OPEN;
+  }
+
+  /** What is done with its messages, by their type; until this is called they wait. */
+  handleWith(handlers: ReadonlyMap<string, FrameHandler>): void {
+    this.#handlers = handlers;
+    this.handleNext();
+  }
+
+  /** Hears the code that it ended with. */
+  onClose(hear: (code: number) => void): void {
+    this.socket.once('close', (code) => {
+      clearTimeout(this.#patience);
+      this.settle();
+      this.#waiting.length = 0;
+      for (const leave of this.#leave.values()) leave();
+      this.#leave.clear();
+      hear(this.#closeCode ?? code);
+    });
+  }
+
+  /** Channels that it listens to besides this one. */
+  channelsBut(channel: string): number {
+    return this.#leave.size - Number(this.#leave.has(channel));
+  }
+
+  /** It listens to the channel now; what it was before on the same is over. */
+  watch(channel: string, leave: () => void): void {
+    this.unwatch(channel);
+    this.#leave.set(channel, leave);
+  }
+
+  unwatch(channel: string): void {
+    this.#leave.get(channel)?.();
+    this.#leave.delete(channel);
+  }
+
+  /** From now on it speaks for somebody. */
+  admit(listener: Exclude<Listener, { kind: 'nobody' }>): void {
+    clearTimeout(this.#patience);
+    this.settle();
+    this.#listener = listener;
+  }
+
+  /** Who is too far behind to be told more is told nothing more. */
+  send(frame: string | Buffer): void {
+    if (!this.open) return;
+    if (this.socket.bufferedAmount > MAX_BEHIND_OCTETS) this.close(CLOSE.tooSlow);
+    else this.socket.send(frame, { binary: false }, ignore);
+  }
+
+  refuse(id: FrameId | null, { error, close }: { readonly error: FrameError; readonly close: CloseCode | null }): void {
+    this.send(errorFrame(id, error));
+    if (close !== null) this.close(close);
+  }
+
+  close(code: CloseCode): void {
+    if (this.#closeCode !== null) return;
+    this.#closeCode = code;
+    clearTimeout(this.#patience);
+    this.#waiting.length = 0;
+    this.socket.close(code, CLOSE_REASONS[code]);
+  }
+
+  /** Says goodbye, and when to come back. */
+  dismiss(reconnectAfterMs: number): void {
+    this.send(closingFrame(reconnectAfterMs));
+    this.close(CLOSE.goingAway);
+  }
+
+  ping(): void {
+    if (this.open) this.socket.ping(undefined, undefined, ignore);
+  }
+
+  /** Ends it without a word: the other side is not there to hear one. */
+  drop(): void {
+    this.#closeCode ??= CLOSE.goingAway;
+    this.socket.terminate();
+  }
+
+  private settle(): void {
+    this.#onProven?.();
+    this.#onProven = null;
+  }
+
+  private noteLife(): void {
+    this.heardMs = this.#nowMs();
+    this.askedMs = null;
+  }
+
+  private hear(data: RawData, isBinary: boolean): void {
+    this.noteLife();
+    if (!this.open) return;
+    const pace = nextPace(this.#pace, this.heardMs);
+    if (pace === null || this.#waiting.length >= MAX_WAITING) {
+      this.close(CLOSE.tooMany);
+      return;
+    }
+    this.#pace = pace;
+    this.#waiting.push(isBinary || !Buffer.isBuffer(data) ? BINARY_FRAME : parseClientFrame(data.toString('utf8')));
+    this.handleNext();
+  }
+
+  private handleNext(): void {
+    if (this.#handling || this.#handlers.size === 0) return;
+    const frame = this.#waiting.shift();
+    if (frame === undefined) return;
+    this.#handling = true;
+    void this.handle(frame).finally(() => {
+      this.#handling = false;
+      this.handleNext();
+    });
+  }
+
+  private async handle(frame: ClientFrame | BadFrame): Promise<void> {
+    const verdict: Verdict = judgeFrame(this.#listener.kind, frame, this.#bad);
+    if (verdict.kind === 'handle') {
+      await this.#handlers.get(verdict.frame.type)?.(verdict.frame);
+      return;
+    }
+    this.#bad += 1;
+    this.refuse(frame.id, verdict);
+  }
+}
+
+/** What cannot be written any more closes the connection, which is heard of. */
+const ignore = (): void => undefined;

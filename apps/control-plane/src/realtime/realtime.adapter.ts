@@ -1,0 +1,50 @@
+import type { WebSocketAdapter } from '@nestjs/common';
+import type { ClientFrame } from './client-frame.js';
+import type { FrameHandler, RealtimeConnection } from './realtime-connection.js';
+import type { RealtimeDoor } from './realtime.door.js';
+
+/** A handler of the gateway, bound to its connection. */
+interface BoundHandler {
+  readonly message: string;
+  /** Gives a promise. */
+  readonly callback: (frame: ClientFrame) => unknown;
+}
+
+/**
+ * Nest's gateway on our connections. Nest's own adapter for `ws` upgrades before anybody was asked, drops what it cannot
+ * read, lets answers overtake each other and sends without end to who does not read.
+ */
+export class RealtimeAdapter implements WebSocketAdapter<RealtimeDoor, RealtimeConnection> {
+  constructor(private readonly door: RealtimeDoor) {}
+
+  create(): RealtimeDoor {
+    return this.door;
+  }
+
+  bindClientConnect(door: RealtimeDoor, hear: (connection: RealtimeConnection) => void): void {
+    door.onConnection(hear);
+  }
+
+  bindClientDisconnect(connection: RealtimeConnection, hear: (code: number) => void): void {
+    connection.onClose(hear);
+  }
+
+  bindMessageHandlers(connection: RealtimeConnection, handlers: readonly BoundHandler[]): void {
+    const handler = ({ message, callback }: BoundHandler): readonly [string, FrameHandler] => [
+      message,
+      async (frame) => {
+        await callback(frame);
+      },
+    ];
+    connection.handleWith(new Map(handlers.map(handler)));
+  }
+
+  /** The door is closed in its own step of the shutdown, long before. */
+  close(): void {
+    return undefined;
+  }
+
+  dispose(): void {
+    return undefined;
+  }
+}

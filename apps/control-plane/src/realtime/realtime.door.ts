@@ -1,0 +1,178 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { AdmittedUpgrade, Gatekeeper, RefusedUpgrade, UpgradeVerdict } from '../http/access.js';
+import { type ErrorLog, refusedBy } from '../http/error-answers.js';
+import { ERRORS, RefusedRequest } from '../http/errors.js';
+import type { Limits } from '../http/limits.js';
+import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
+import type { Caller } from '../http/route-access.js';
+import type { Listener } from './connection-rules.js';
+import { Crowd } from './crowd.js';
+import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
+import { RealtimeConnection } from './realtime-connection.js';
+import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
+
+/** Of one process. */
+const MAX_CONNECTIONS = 15_000;
+/** Clients come back within this time after a shutdown, not all at once. */
+const RECONNECT_WITHIN_MS = 5_000;
+/** What a goodbye may take. */
+const GOODBYE_MS = 2_000;
+
+const WEBSOCKETS = {
+  noServer: true,
+  /** Contract, Realtime: a frame has 16 KiB. */
+  maxPayload: 16 * 1024,
+  perMessageDeflate: false,
+  /** A flood of pings without a reader for the pongs ends the connection. */
+  maxPendingAutoPongs: 16,
+  /** For a peer that does not answer a close. */
+  closeTimeout: 5_000,
+  handleProtocols: (): string => SUBPROTOCOL,
+} as const;
+
+export interface RealtimeDoorOptions {
+  readonly gatekeeper: Pick<Gatekeeper, 'judgeUpgrade'>;
+  readonly limits: Pick<Limits, 'ofAddress'>;
+  readonly publicBaseUrl: string;
+  readonly newRequestId: () => string;
+  readonly log: ErrorLog;
+  /** Told of every connection that has ended, with its code. */
+  readonly onClosed: (code: number) => void;
+}
+
+/**
+ * Where WebSockets come in: each upgrade is judged like any request, before it is one. Refusals are answers of the HTTP
+ * API; what is let in is a connection, and is counted until it ends.
+ */
+export class RealtimeDoor {
+  readonly connections = new Set<RealtimeConnection>();
+  readonly #webSockets = new WebSocketServer(WEBSOCKETS);
+  readonly #heartbeats = new Heartbeats(this.connections, nowMs);
+  /** What the answers to upgrades that are under way say beside the handshake. */
+  readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
+  #hear: (connection: RealtimeConnection) => void = () => undefined;
+  readonly #crowd = new Crowd();
+  #closed = false;
+
+  constructor(private readonly o: RealtimeDoorOptions) {
+    this.#webSockets.on('headers', (headers, request) => headers.push(...(this.#headers.get(request) ?? [])));
+  }
+
+  onConnection(hear: (connection: RealtimeConnection) => void): void {
+    this.#hear = hear;
+  }
+
+  /** Takes the upgrades of a server, all of them. */
+  attach(server: Pick<Server, 'on'>): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => undefined);
+      void this.admit(request, socket, head);
+    });
+    this.#heartbeats.start();
+  }
+
+  /** Lets nobody in any more, and says goodbye to all; settles when they have gone. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#heartbeats.stop();
+    for (const connection of this.connections) connection.dismiss(Math.round(Math.random() * RECONNECT_WITHIN_MS));
+    await this.emptied(GOODBYE_MS);
+    for (const connection of this.connections) connection.drop();
+    await this.emptied(GOODBYE_MS);
+  }
+
+  private async emptied(withinMs: number): Promise<void> {
+    const untilMs = nowMs() + withinMs;
+    while (this.connections.size > 0 && nowMs() < untilMs) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  private async admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const id = this.o.newRequestId();
+    const verdict = await this.judge(request, id);
+    if (verdict.refused !== null) {
+      await this.refuse(socket, verdict, id);
+      return;
+    }
+    if (socket.destroyed) return;
+    const fixed = { 'X-Request-Id': id, 'Cache-Control': 'no-store', ...verdict.limitHeaders };
+    this.#headers.set(
+      request,
+      Object.entries(fixed).map(([name, value]) => `${name}: ${value}`),
+    );
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.welcome(webSocket, verdict));
+  }
+
+  private async judge(request: IncomingMessage, id: string): Promise<UpgradeVerdict> {
+    try {
+      const verdict = await this.o.gatekeeper.judgeUpgrade(request, judgeHandshake(request));
+      const full = verdict.refused === null ? this.crowded(verdict) : null;
+      return full === null ? verdict : { ...verdict, refused: full };
+    } catch (error) {
+      const refused = refusedBy(error);
+      if (ERRORS[refused.refusal.code].status >= 500) {
+        this.o.log.failed(error, { id, method: 'GET', route: REALTIME_PATH });
+      }
+      return { refused, clientAddress: request.socket.remoteAddress ?? '', limitHeaders: null };
+    }
+  }
+
+  private crowded({ caller, clientAddress }: AdmittedUpgrade): RefusedRequest | null {
+    if (this.#closed || this.connections.size >= MAX_CONNECTIONS) return BUSY;
+    const room = caller === null ? this.#crowd.roomFor(clientAddress) : 'yes';
+    if (room === 'yes') return null;
+    return room === 'full' ? BUSY : TOO_MANY;
+  }
+
+  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
+    const listener = listenerOf(caller);
+    if (caller === null) this.#crowd.enter(clientAddress);
+    const connection = new RealtimeConnection(webSocket, {
+      listener,
+      keyDigest,
+      clientAddress,
+      nowMs,
+      onProven: () => this.#crowd.leave(clientAddress),
+    });
+    connection.nextPingMs = nowMs() + HEARTBEAT_MS;
+    this.connections.add(connection);
+    connection.onClose((code) => {
+      this.connections.delete(connection);
+      this.o.onClosed(code);
+    });
+    this.#hear(connection);
+    if (this.#closed) connection.dismiss(0);
+  }
+
+  private async refuse(
+    socket: Duplex,
+    { refused, clientAddress, limitHeaders }: RefusedUpgrade,
+    id: string,
+  ): Promise<void> {
+    const { refusal, headers } = refused;
+    const { status } = ERRORS[refusal.code];
+    const retryAfter = refusal.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
+    const answer = rawAnswer(refusal, this.o.publicBaseUrl, {
+      'x-request-id': id,
+      ...(limitHeaders ?? (await this.o.limits.ofAddress(clientAddress))),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      ...headers,
+    });
+    refuseRaw(socket, answer);
+  }
+}
+
+const nowMs = (): number => performance.now();
+
+const BUSY = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 });
+const TOO_MANY = new RefusedRequest({
+  code: 'RATE_LIMITED',
+  message: 'Too many connections from this address have not sent their ticket.',
+  retryAfterSeconds: 5,
+});
+
+function listenerOf(caller: Caller | null): Listener {
+  if (caller === null) return { kind: 'nobody' };
+  return caller.kind === 'admin' ? { kind: 'admin' } : { kind: 'key', accountId: caller.accountId };
+}

@@ -1,0 +1,100 @@
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
+import { BindBoard } from './bind-board.js';
+import { channelName } from './channel.js';
+import type { ClientFrame } from './client-frame.js';
+import { CLOSE } from './close-codes.js';
+import { judgeSubscribe } from './connection-rules.js';
+import { HEARTBEAT_MS } from './heartbeats.js';
+import type { RealtimeConnection } from './realtime-connection.js';
+import { RealtimeHub } from './realtime.hub.js';
+import { RealtimeOptions } from './realtime-options.js';
+import { authenticatedFrame, pongFrame, unsubscribedFrame, welcomeFrame, type FrameError } from './server-frame.js';
+import { TicketStore } from './ticket.store.js';
+
+type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { type: Type }>;
+type Subscribe = FrameOf<'subscribe'>;
+
+const BAD_TICKET: FrameError = { code: 'UNAUTHORIZED', message: 'This ticket is not valid: used, over or unknown.' };
+const NO_SESSION: FrameError = { code: 'SESSION_NOT_FOUND', message: 'There is no session with this id.' };
+const AWAY: FrameError = { code: 'SERVICE_UNAVAILABLE', message: 'This cannot be answered at the moment: try again.' };
+const BROKEN: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
+
+/** What becomes of messages of clients (contract, Realtime). Each is answered before the next one is looked at. */
+@WebSocketGateway({ path: '/v1/realtime' })
+export class RealtimeGateway {
+  constructor(
+    private readonly hub: RealtimeHub,
+    private readonly binds: BindBoard,
+    private readonly tickets: TicketStore,
+    private readonly options: RealtimeOptions,
+  ) {}
+
+  handleConnection(connection: RealtimeConnection): void {
+    connection.send(welcomeFrame(connection.listener.kind !== 'nobody', HEARTBEAT_MS));
+  }
+
+  @SubscribeMessage('auth')
+  auth(connection: RealtimeConnection, frame: FrameOf<'auth'>): Promise<void> {
+    return this.answering(connection, frame, async () => {
+      const scope = await this.tickets.redeem(frame.ticket);
+      if (scope === null) {
+        this.options.onWrongTicket(connection.clientAddress);
+        connection.refuse(frame.id, { error: BAD_TICKET, close: CLOSE.unauthorized });
+        return;
+      }
+      connection.admit({ kind: 'ticket', ...scope });
+      connection.send(authenticatedFrame(frame.id));
+    });
+  }
+
+  @SubscribeMessage('subscribe')
+  subscribe(connection: RealtimeConnection, frame: Subscribe): Promise<void> {
+    return this.answering(connection, frame, async () => {
+      const { listener } = connection;
+      const others = connection.channelsBut(channelName(frame.channel));
+      const refused = judgeSubscribe(listener, frame.channel, others);
+      if (refused?.kind === 'refuse') connection.refuse(frame.id, refused);
+      else await this.join(connection, frame);
+    });
+  }
+
+  @SubscribeMessage('unsubscribe')
+  unsubscribe(connection: RealtimeConnection, { id, channel }: FrameOf<'unsubscribe'>): void {
+    const name = channelName(channel);
+    connection.unwatch(name);
+    connection.send(unsubscribedFrame(id, name));
+  }
+
+  @SubscribeMessage('ping')
+  ping(connection: RealtimeConnection, { id }: FrameOf<'ping'>): void {
+    connection.send(pongFrame(id));
+  }
+
+  private async join(connection: RealtimeConnection, { id, channel }: Subscribe): Promise<void> {
+    const { listener } = connection;
+    if (channel.kind === 'binds') await this.binds.subscribe(connection, id);
+    else if (channel.kind === 'account') this.hub.subscribeAccount(connection, id, channel.id);
+    else if (listener.kind === 'ticket' || listener.kind === 'key') {
+      const view = listener.kind === 'ticket' ? 'reduced' : 'full';
+      const wish = { accountId: listener.accountId, sessionId: channel.id, view } as const;
+      const there = await this.hub.subscribeSession(connection, id, wish);
+      if (!there) connection.refuse(id, { error: NO_SESSION, close: null });
+    }
+  }
+
+  /** A failure is answered like anything else, and told to nobody but the log. */
+  private async answering(
+    connection: RealtimeConnection,
+    { id }: ClientFrame,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const away = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
+      if (!away) this.options.onError(error);
+      connection.refuse(id, { error: away ? AWAY : BROKEN, close: null });
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Subscription } from '@countersign/bus';
+import { type DatabaseClock, Periodic, type Uuid } from '@countersign/postgres';
+import type { SessionRenderer, SessionStore } from '@countersign/session';
+import type { EventsTold, ToldEvent } from '../events-told.js';
+import { channelName } from './channel.js';
+import type { FrameId } from './client-frame.js';
+import type { PendingLook } from './pending-look.js';
+import type { RealtimeConnection } from './realtime-connection.js';
+import { subscribedFrame } from './server-frame.js';
+import type { SessionRooms } from './session-rooms.js';
+import { withUpdates, type EventTidings, type TidingsReader } from './tidings.js';
+import { Watcher, type SessionView } from './watcher.js';
+
+/** Told events that wait to be read; while the database is away the oldest make room, and pending sessions are re-read. */
+const MAX_WAITING = 10_000;
+/** Events that are read together. */
+const MAX_SET = 200;
+const RETRY_MS = 500;
+/** How often it is looked which sessions are to be read again. */
+const LOOK_INTERVAL_MS = 500;
+
+export interface RealtimeHubOptions {
+  readonly told: EventsTold;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  readonly sessions: Pick<SessionStore, 'find'>;
+  readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
+  readonly reader: TidingsReader;
+  readonly rooms: SessionRooms;
+  readonly look: PendingLook;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A session of an account, and how much of it is seen. */
+export interface SessionWish {
+  readonly accountId: Uuid;
+  readonly sessionId: Uuid;
+  readonly view: SessionView;
+}
+
+/**
+ * Brings events to who listens. Who subscribes is entered first, then the row is read, then the snapshot said and what
+ * came meanwhile: so nothing that races a subscribe is missed. Pending sessions are read again now and then, for what the
+ * bus has lost.
+ */
+export class RealtimeHub {
+  readonly #accounts = new Map<Uuid, Set<Watcher>>();
+  readonly #waiting: ToldEvent[] = [];
+  #telling: Promise<void> | undefined;
+  #subscription: Subscription | undefined;
+  #looking: Periodic | undefined;
+  #stopped = false;
+
+  constructor(private readonly o: RealtimeHubOptions) {}
+
+  /** Settles once events will be heard. */
+  async start(): Promise<void> {
+    this.#subscription = this.o.told.onEvents((events) => this.hear(events));
+    this.#looking = new Periodic({
+      everyMs: LOOK_INTERVAL_MS,
+      work: async () => {
+        const { endings, more } = await this.o.look.look();
+        if (endings.length > 0) for (const each of await this.o.reader.read(endings)) this.o.rooms.tell(each);
+        return more;
+      },
+      onError: this.o.onError,
+    });
+    await this.#subscription.ready;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#subscription?.close();
+    await Promise.all([this.#looking?.stop(), this.#telling]);
+  }
+
+  /** False when there is no such session in the account; rejects when it cannot be read. Nothing is listened to then. */
+  async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {
+    const { sessions, rooms, renderer, clock } = this.o;
+    const { accountId, sessionId, view } = wish;
+    const channel = channelName({ kind: 'session', id: sessionId });
+    const watcher = new Watcher(connection, view);
+    rooms.enter(sessionId, watcher);
+    connection.watch(channel, () => rooms.leave(sessionId, watcher));
+    try {
+      const session = await sessions.find(accountId, sessionId);
+      if (session === null) {
+        connection.unwatch(channel);
+        return false;
+      }
+      if (session.status === 'pending') rooms.noteRead(session, clock.nowMs());
+      watcher.join(subscribedFrame(id, channel, renderer[view](session)), session.status);
+      return true;
+    } catch (error) {
+      connection.unwatch(channel);
+      throw error;
+    }
+  }
+
+  subscribeAccount(connection: RealtimeConnection, id: FrameId, accountId: Uuid): void {
+    const channel = channelName({ kind: 'account', id: accountId });
+    const watcher = new Watcher(connection, 'full');
+    const watchers = this.#accounts.get(accountId) ?? new Set();
+    this.#accounts.set(accountId, watchers.add(watcher));
+    connection.watch(channel, () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0 && this.#accounts.get(accountId) === watchers) this.#accounts.delete(accountId);
+    });
+    watcher.join(subscribedFrame(id, channel, 'null'), null);
+  }
+
+  private hear(events: readonly ToldEvent[]): void {
+    const heard = events.filter(
+      ({ sessionId, accountId }) =>
+        this.#accounts.has(accountId) || (sessionId !== null && this.o.rooms.has(sessionId)),
+    );
+    if (heard.length === 0 || this.#stopped) return;
+    this.#waiting.push(...withUpdates(heard));
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(0, this.#waiting.length - MAX_WAITING);
+    this.#telling ??= this.tellAll().finally(() => {
+      this.#telling = undefined;
+    });
+  }
+
+  /** In the order they were told. */
+  private async tellAll(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#stopped) {
+      const events = this.#waiting.splice(0, MAX_SET);
+      try {
+        for (const tidings of await this.o.reader.read(events)) this.tell(tidings);
+      } catch (error) {
+        this.o.onError(error);
+        this.#waiting.unshift(...events);
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  private tell(tidings: EventTidings): void {
+    this.o.rooms.tell(tidings);
+    const onAccount = tidings.onAccount;
+    for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
+  }
+}

@@ -1,0 +1,81 @@
+import { Periodic } from '@countersign/postgres';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Gatekeeper } from '../http/access.js';
+import { Limits } from '../http/limits.js';
+import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
+import type { FailureLog } from '../operations/failure-log.js';
+import type { Stores } from '../stores.js';
+import { BindBoard } from './bind-board.js';
+import { KeyWatch } from './key-watch.js';
+import { RealtimeAdapter } from './realtime.adapter.js';
+import { RealtimeDoor } from './realtime.door.js';
+import { RealtimeHub } from './realtime.hub.js';
+import { TicketStore } from './ticket.store.js';
+
+const PURGE_INTERVAL_MS = 60_000;
+/** Tickets in one statement at most; while a purge is full the next one follows at once. */
+const MAX_PURGED = 1_000;
+
+export interface RealtimeParts {
+  readonly app: NestFastifyApplication;
+  readonly stores: Stores;
+  readonly gatekeeper: Gatekeeper;
+  readonly metrics: ControlPlaneMetrics;
+  readonly failures: FailureLog;
+  readonly publicBaseUrl: string;
+  readonly newRequestId: () => string;
+}
+
+/** The live channel of one process, from its first connection to its last. */
+export class Realtime {
+  private constructor(
+    private readonly app: NestFastifyApplication,
+    private readonly door: RealtimeDoor,
+    private readonly keyWatch: KeyWatch,
+    private readonly purge: Periodic,
+  ) {}
+
+  /** Before the application listens. Settles once events will be heard. */
+  static async start(parts: RealtimeParts): Promise<Realtime> {
+    const { app, stores, metrics, failures } = parts;
+    const door = new RealtimeDoor({
+      ...parts,
+      limits: new Limits(stores.limiter),
+      log: failures,
+      onClosed: (code) => metrics.realtimeClosed.inc({ code: String(code) }),
+    });
+    metrics.watch('realtime_connections', 'WebSockets that are open.', () => door.connections.size);
+    app.useWebSocketAdapter(new RealtimeAdapter(door));
+    const { connections } = door;
+    const keyWatch = new KeyWatch({
+      directory: stores.accounts,
+      connections,
+      onError: failures.about('asking for revoked keys'),
+    });
+    const tickets = app.get(TicketStore);
+    const purge = new Periodic({
+      everyMs: PURGE_INTERVAL_MS,
+      work: async () => (await tickets.purge(MAX_PURGED)) >= MAX_PURGED,
+      onError: failures.about('forgetting tickets'),
+    });
+    await app.get(RealtimeHub).start();
+    door.attach(app.getHttpServer());
+    return new Realtime(app, door, keyWatch, purge);
+  }
+
+  /** Sends everybody away: before the server closes, which waits for its connections. */
+  close(): Promise<void> {
+    return this.door.close();
+  }
+
+  /** When nobody listens any more. */
+  async stop(): Promise<void> {
+    await Promise.all([
+      this.keyWatch.stop(),
+      this.purge.stop(),
+      this.app.get(RealtimeHub).stop(),
+      this.app.get(BindBoard).stop(),
+    ]);
+    await this.app.get(TicketStore).drain();
+  }
+}

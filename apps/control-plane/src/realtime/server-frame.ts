@@ -1,0 +1,45 @@
+import type { ErrorCode } from '../http/errors.js';
+import type { FrameId } from './client-frame.js';
+
+/*
+ * What the server says (contract, Realtime), as JSON text. A snapshot and the data of an event are JSON text already, and
+ * go in as they are: metadata keeps the order of its keys.
+ */
+
+export const welcomeFrame = (authenticated: boolean, heartbeatMs: number): string =>
+  JSON.stringify({ type: 'welcome', authenticated, heartbeatMs });
+
+export const authenticatedFrame = (id: FrameId): string => JSON.stringify({ type: 'authenticated', id });
+
+export const pongFrame = (id: FrameId): string => JSON.stringify({ type: 'pong', id });
+
+export const subscribedFrame = (id: FrameId, channel: string, snapshot: string): string =>
+  `{"type":"subscribed","id":${JSON.stringify(id)},"channel":"${channel}","snapshot":${snapshot}}`;
+
+export const unsubscribedFrame = (id: FrameId, channel: string): string =>
+  JSON.stringify({ type: 'unsubscribed', id, channel });
+
+export const closingFrame = (reconnectAfterMs: number): string => JSON.stringify({ type: 'closing', reconnectAfterMs });
+
+export interface FrameError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export const errorFrame = (id: FrameId | null, { code, message }: FrameError): string =>
+  JSON.stringify({ type: 'error', ...(id === null ? {} : { id }), error: { code, message } });
+
+export interface EventFrame {
+  /** `evt_…` */
+  readonly id: string;
+  readonly event: string;
+  readonly timestamp: string;
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** Octets and not text: the same ones go to every connection that listens. */
+export const eventFrame = (channel: string, { id, event, timestamp, data }: EventFrame): Buffer =>
+  Buffer.from(
+    `{"type":"event","channel":"${channel}","id":"${id}","event":"${event}","timestamp":"${timestamp}","data":${data}}`,
+  );

@@ -1,0 +1,30 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { parseId } from '@countersign/postgres';
+import { SessionStore } from '@countersign/session';
+import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { TicketStore } from './ticket.store.js';
+import type { TicketAnswer } from './ticket.view.js';
+
+/** Gives tickets out for sessions that GET would show. */
+export class TicketService {
+  constructor(
+    private readonly sessions: Pick<SessionStore, 'find'>,
+    private readonly tickets: Pick<TicketStore, 'issue'>,
+    /** Where a ticket is used. */
+    private readonly url: string,
+  ) {}
+
+  async issue({ accountId }: ApiKeyPrincipal, sessionId: string): Promise<Outcome<TicketAnswer>> {
+    const id = parseId('sess', sessionId);
+    const session = id === null ? null : await this.sessions.find(accountId, id);
+    if (session === null) return refuse('SESSION_NOT_FOUND');
+    if (session.status === 'expired') {
+      return refuse('SESSION_NOT_FOUND', { message: `This session expired at ${session.expiresAt.toISOString()}.` });
+    }
+    const { ticket, expiresAt } = await this.tickets.issue({ sessionId: session.id, accountId });
+    return succeed({ ticket, expiresAt: expiresAt.toISOString(), url: this.url });
+  }
+}
+
+/** `wss://…/v1/realtime` of the service's own address. */
+export const realtimeUrl = (publicBaseUrl: string): string => `${publicBaseUrl.replace(/^http/, 'ws')}/v1/realtime`;

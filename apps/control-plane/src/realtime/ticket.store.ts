@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerKeys } from '@countersign/keys';
+import { Batcher, type Executor, type Uuid } from '@countersign/postgres';
+import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
+
+/** From being made to being used (contract, Realtime). */
+const TICKET_SECONDS = 60;
+const TICKET_OCTETS = 32;
+const TICKET = /^rtk_[A-Za-z0-9_-]{43}$/;
+/** A ticket that is over is kept for so long, for whoever looks into a complaint. */
+const KEPT_SECONDS = 3_600;
+const MAX_BATCH = 64;
+const MAX_QUEUED = 4_096;
+
+/** What a ticket lets its holder see: one session. */
+export interface TicketScope {
+  readonly sessionId: Uuid;
+  readonly accountId: Uuid;
+}
+
+export interface NewTicket {
+  /** Told once; only its keyed digest is kept. */
+  readonly ticket: string;
+  readonly expiresAt: Date;
+}
+
+interface IssueCommand extends TicketScope {
+  readonly digest: Buffer;
+}
+
+/** The one door to tickets: what lets a browser listen to one session, once, within a minute. */
+export class TicketStore {
+  private readonly issues: Batcher<IssueCommand, Date>;
+  private readonly redeems: Batcher<Buffer, TicketScope | null>;
+
+  constructor(
+    private readonly database: Executor,
+    private readonly keys: ServerKeys,
+  ) {
+    const bounds = { maxBatch: MAX_BATCH, maxInFlight: 2, maxQueued: MAX_QUEUED };
+    const keysOf = (digest: Buffer): string[] => [digest.toString('hex')];
+    this.issues = new Batcher({
+      ...bounds,
+      name: 'ticket.issue',
+      keysOf: ({ digest }) => keysOf(digest),
+      run: (commands) => this.insert(commands),
+    });
+    this.redeems = new Batcher({ ...bounds, name: 'ticket.redeem', keysOf, run: (digests) => this.redeemAll(digests) });
+  }
+
+  /** A new ticket for a session that is there. */
+  async issue(scope: TicketScope): Promise<NewTicket> {
+    const ticket = `rtk_${randomBytes(TICKET_OCTETS).toString('base64url')}`;
+    return { ticket, expiresAt: await this.issues.add({ ...scope, digest: this.digest(ticket) }) };
+  }
+
+  /** What a ticket is for, once; null for one that is used, over or no ticket at all: they are not told apart. */
+  async redeem(ticket: string): Promise<TicketScope | null> {
+    return TICKET.test(ticket) ? this.redeems.add(this.digest(ticket)) : null;
+  }
+
+  /** Forgets some of the old ones; as many as the limit means that more may be there. */
+  async purge(limit: number): Promise<number> {
+    return (await this.database.query(PURGE_TICKETS, [limit, KEPT_SECONDS])).length;
+  }
+
+  async drain(): Promise<void> {
+    await Promise.all([this.issues.drain(), this.redeems.drain()]);
+  }
+
+  private async insert(commands: readonly IssueCommand[]): Promise<Date[]> {
+    const rows = await this.database.query<{ digest: string; expiresAt: Date }>(INSERT_TICKETS, [
+      commands.map(({ digest }) => digest),
+      commands.map(({ sessionId }) => sessionId),
+      commands.map(({ accountId }) => accountId),
+      TICKET_SECONDS,
+    ]);
+    const ends = new Map(rows.map(({ digest, expiresAt }) => [digest, expiresAt]));
+    return commands.map(({ digest }) => {
+      const expiresAt = ends.get(digest.toString('hex'));
+      if (expiresAt === undefined) throw new Error('a ticket was not written');
+      return expiresAt;
+    });
+  }
+
+  private async redeemAll(digests: readonly Buffer[]): Promise<(TicketScope | null)[]> {
+    const rows = await this.database.query<TicketScope & { digest: string }>(REDEEM_TICKETS, [digests]);
+    const scopes = new Map(rows.map(({ digest, sessionId, accountId }) => [digest, { sessionId, accountId }]));
+    return digests.map((digest) => scopes.get(digest.toString('hex')) ?? null);
+  }
+
+  private digest(ticket: string): Buffer {
+    return this.keys.digest('realtime-ticket', ticket);
+  }
+}

@@ -1,0 +1,114 @@
+import type { EventStore } from '@countersign/events';
+import { type Executor, renderId, type Uuid } from '@countersign/postgres';
+import type { Session, SessionRenderer, SessionStatus, SessionStore } from '@countersign/session';
+import { UPDATED, type ToldEvent } from '../events-told.js';
+import { channelName } from './channel.js';
+import { eventFrame } from './server-frame.js';
+import type { SessionView, Tidings } from './watcher.js';
+
+/** Events whose data is what their row holds, and not the Session. Who has a ticket does not see them. */
+const TELLS_ITSELF: ReadonlySet<ToldEvent['type']> = new Set<ToldEvent['type']>([
+  'verification.sender_mismatch',
+  'verification.otp_delivery',
+  'webhook.test',
+  'webhook.disabled',
+]);
+
+/** What an event ends its session as. */
+const ENDS: ReadonlyMap<ToldEvent['type'], SessionStatus> = new Map<ToldEvent['type'], SessionStatus>([
+  ['verification.completed', 'approved'],
+  ['verification.denied', 'denied'],
+  ['verification.expired', 'expired'],
+  ['verification.cancelled', 'cancelled'],
+]);
+
+export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
+
+/** An event with what it tells, rendered once for each channel and view. */
+export class EventTidings implements Tidings {
+  readonly ends: SessionStatus | null;
+  readonly #views = new Map<SessionView, Buffer>();
+  #account: Buffer | undefined;
+
+  constructor(
+    readonly told: ToldEvent,
+    /** JSON text of a view; null where the view has no part in it. */
+    private readonly dataIn: (view: SessionView) => string | null,
+  ) {
+    this.ends = ENDS.get(told.type) ?? null;
+  }
+
+  inView(view: SessionView): Buffer | null {
+    const { sessionId } = this.told;
+    const known = this.#views.get(view);
+    if (known !== undefined || sessionId === null) return known ?? null;
+    const data = this.dataIn(view);
+    if (data === null) return null;
+    const octets = this.frame(channelName({ kind: 'session', id: sessionId }), data);
+    this.#views.set(view, octets);
+    return octets;
+  }
+
+  /** The same on the account's channel. */
+  get onAccount(): Tidings {
+    return { ends: null, inView: () => this.accountFrame() };
+  }
+
+  private accountFrame(): Buffer | null {
+    const data = this.dataIn('full');
+    if (data === null) return null;
+    return (this.#account ??= this.frame(channelName({ kind: 'account', id: this.told.accountId }), data));
+  }
+
+  private frame(channel: string, data: string): Buffer {
+    const { id, type, at } = this.told;
+    return eventFrame(channel, { id: renderId('evt', id), event: type, timestamp: at, data });
+  }
+}
+
+export interface TidingsReaderOptions {
+  readonly database: Executor;
+  readonly sessions: Pick<SessionStore, 'findMany'>;
+  readonly events: Pick<EventStore, 'dataOf'>;
+  readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
+}
+
+/** Reads what told events tell of, in sets. What is no longer there is left out. */
+export class TidingsReader {
+  constructor(private readonly o: TidingsReaderOptions) {}
+
+  async read(told: readonly ToldEvent[]): Promise<EventTidings[]> {
+    const { database, sessions, events } = this.o;
+    const selfTold = told.filter(({ type }) => TELLS_ITSELF.has(type)).map(({ id }) => id);
+    const ofSessions = told.flatMap(({ type, sessionId }) =>
+      sessionId === null || TELLS_ITSELF.has(type) ? [] : [sessionId],
+    );
+    const [found, data] = await Promise.all([
+      sessions.findMany(database, [...new Set(ofSessions)]),
+      events.dataOf(database, selfTold),
+    ]);
+    const byId = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
+    return told.flatMap((event) => {
+      if (TELLS_ITSELF.has(event.type)) {
+        const text = data.get(event.id);
+        return text === undefined ? [] : [new EventTidings(event, (view) => (view === 'full' ? text : null))];
+      }
+      const session = byId.get(event.sessionId);
+      return session === undefined ? [] : [new EventTidings(event, (view) => this.o.renderer[view](session))];
+    });
+  }
+}
+
+/**
+ * What is told with an event: of a receipt also that its session was updated, under an id that every control plane makes
+ * out alike.
+ */
+export function withUpdates(told: readonly ToldEvent[]): ToldEvent[] {
+  return told.flatMap((event) =>
+    event.type === 'verification.otp_delivery'
+      ? [event, { ...event, id: siblingOf(event.id), type: UPDATED }]
+      : [event],
+  );
+}
+
+const siblingOf = (id: Uuid): Uuid => id.slice(0, -1) + (parseInt(id.slice(-1), 16) ^ 1).toString(16);

@@ -1,0 +1,57 @@
+import type { SessionStatus } from '@countersign/session';
+import type { RealtimeConnection } from './realtime-connection.js';
+
+/** How much of a session is seen: all that GET gives, or what a browser may know. */
+export type SessionView = 'full' | 'reduced';
+
+/** An event on its way to who listens: the same octets for all of one view. */
+export interface Tidings {
+  /** What it ends a session as; null where it ends none. */
+  readonly ends: SessionStatus | null;
+  /** Null where the view has no part in it. */
+  readonly inView: (view: SessionView) => Buffer | null;
+}
+
+/** What comes in between joining and the snapshot; more than this is not said of one session in that time. */
+const MAX_HELD = 64;
+
+/**
+ * Whether an end is news to who was shown a status. A session ends once; but one that was read as expired may have been
+ * approved in time, by evidence whose commit came a moment after that reading.
+ */
+export function isNews(shown: SessionStatus | null, ends: SessionStatus | null): boolean {
+  if (ends === null || shown === null || shown === 'pending') return true;
+  return shown === 'expired' && ends !== 'expired';
+}
+
+/** One connection on one channel. What comes before its snapshot is held back, and then told where it is news. */
+export class Watcher {
+  #shown: SessionStatus | null = null;
+  #held: Tidings[] | null = [];
+
+  constructor(
+    private readonly connection: Pick<RealtimeConnection, 'send'>,
+    private readonly view: SessionView,
+  ) {}
+
+  /** Says the snapshot, and what was held back. `shown` is the status it shows; null where it shows none. */
+  join(snapshot: string, shown: SessionStatus | null): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#shown = shown;
+    this.connection.send(snapshot);
+    for (const tidings of held) this.tell(tidings);
+  }
+
+  tell(tidings: Tidings): void {
+    if (this.#held !== null) {
+      if (this.#held.length < MAX_HELD) this.#held.push(tidings);
+      return;
+    }
+    if (!isNews(this.#shown, tidings.ends)) return;
+    const octets = tidings.inView(this.view);
+    if (octets === null) return;
+    if (tidings.ends !== null) this.#shown = tidings.ends;
+    this.connection.send(octets);
+  }
+}

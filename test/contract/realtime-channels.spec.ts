@@ -1,0 +1,156 @@
+import { AccountStore } from '@countersign/accounts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+
+let room: ControlPlaneRoom;
+let foreign: { readonly accountId: string; readonly key: string };
+const open: RealtimeClient[] = [];
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const { account } = await accounts.createAccount(room.database, { name: 'Other' });
+  const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
+  foreign = { accountId: account.id, key };
+});
+afterEach(() => {
+  for (const client of open.splice(0)) client.close();
+});
+afterAll(() => room.close());
+
+async function connect(dial: Dial = {}): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(room, dial);
+  open.push(client);
+  return client;
+}
+const created = async (): Promise<string> => String((await room.create()).json['id']);
+
+describe('a server on the live channel', () => {
+  it('is welcomed as authenticated, with the subprotocol and the heartbeat', async () => {
+    const client = await connect();
+    expect(client.said[0]).toEqual({ type: 'welcome', authenticated: true, heartbeatMs: 25_000 });
+    expect(client.socket.protocol).toBe('countersign.v1');
+  });
+
+  it('sees the Session as GET gives it, and then its approval', async () => {
+    const client = await connect();
+    const id = await created();
+    const pending = await room.call(`/v1/verify/${id}`);
+    expect(await client.subscribe(`session:${id}`)).toEqual({
+      type: 'subscribed',
+      id: `s-session:${id}`,
+      channel: `session:${id}`,
+      snapshot: pending.json,
+    });
+    await room.approve(id);
+    const event = await client.event('verification.completed');
+    const approved = await room.call(`/v1/verify/${id}`);
+    expect(event).toEqual({
+      type: 'event',
+      channel: `session:${id}`,
+      id: expect.stringMatching(/^evt_/) as string,
+      event: 'verification.completed',
+      timestamp: approved.json['approvedAt'],
+      data: approved.json,
+    });
+    expect(event.data).toHaveProperty('authEntropy');
+  });
+
+  it('hears of everything in its account, and of nothing in another', async () => {
+    const client = await connect();
+    const other = await connect({ key: foreign.key });
+    const accountId = room.demo.accountId;
+    expect(await client.subscribe(`account:${accountId}`)).toMatchObject({ type: 'subscribed', snapshot: null });
+    expect(await other.subscribe(`account:${accountId}`)).toMatchObject({ error: { code: 'FORBIDDEN' } });
+    const id = await created();
+    await room.mismatch(id);
+    expect((await client.event('verification.sender_mismatch')).data).toMatchObject({ sessionId: id, accountId });
+    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    expect((await client.event('verification.cancelled')).data).toMatchObject({ id, status: 'cancelled' });
+    expect(other.events()).toEqual([]);
+  });
+
+  it('is told that a code was sent, and of each receipt', async () => {
+    const key = room.demo.testApiKey;
+    const client = await connect({ key });
+    const id = String((await room.create({ phone: '+15005550006' }, { key })).json['id']);
+    await client.subscribe(`session:${id}`);
+    expect(await room.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key })).toMatchObject({ status: 200 });
+    expect((await client.event('verification.updated')).data).toMatchObject({ id, status: 'pending' });
+    expect((await client.event('verification.otp_delivery')).data).toMatchObject({ sessionId: id, state: 'submitted' });
+    const ids = client.events().map((event) => event['id']);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('gets the snapshot of a session that has ended, and no event after it', async () => {
+    const client = await connect();
+    const id = await created();
+    await room.approve(id);
+    const { snapshot } = await client.subscribe(`session:${id}`);
+    expect(snapshot).toMatchObject({ status: 'approved' });
+    await client.ask({ type: 'ping', id: 'p' });
+    expect(client.events()).toEqual([]);
+  });
+
+  it('does not learn whether a foreign session exists', async () => {
+    const client = await connect({ key: foreign.key });
+    const unknown = await client.subscribe('session:sess_00000000000000000000000000');
+    const theirs = await client.subscribe(`session:${await created()}`);
+    expect(unknown.error).toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    expect(theirs.error).toEqual(unknown.error);
+    expect(client.closed).toBeNull();
+  });
+
+  it('hears no more once it has unsubscribed', async () => {
+    const client = await connect();
+    const id = await created();
+    const channel = `session:${id}`;
+    await client.subscribe(channel);
+    expect(await client.ask({ type: 'unsubscribe', id: 2, channel })).toEqual({ type: 'unsubscribed', id: 2, channel });
+    const witness = await connect();
+    await witness.subscribe(channel);
+    await room.approve(id);
+    await witness.event('verification.completed');
+    await client.ask({ type: 'ping', id: 'p' });
+    expect(client.events()).toEqual([]);
+  });
+
+  it('gets its answers in the order of its questions', async () => {
+    const client = await connect();
+    const id = await created();
+    client.send({ type: 'subscribe', id: 1, channel: `session:${id}` });
+    client.send({ type: 'ping', id: 2 });
+    client.send({ type: 'unsubscribe', id: 3, channel: `session:${id}` });
+    client.send({ type: 'ping', id: 4 });
+    await client.ask({ type: 'ping', id: 5 });
+    expect(client.said.slice(1).map((said) => said['id'])).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('the binds channel', () => {
+  const adminKey = () => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+  const bind = { hosts: [{ host: '127.0.0.1', port: 2775 }], systemId: 'live', password: 'secret' };
+
+  it('shows an engineer all binds, and then each that changes', async () => {
+    const client = await connect({ key: adminKey() });
+    const made = await room.call('/v1/admin/binds', { method: 'POST', key: adminKey(), body: bind });
+    const listed = await room.call('/v1/admin/binds', { key: adminKey() });
+    expect((await client.subscribe('binds')).snapshot).toEqual(listed.json['data']);
+    const id = String(made.json['id']);
+    const changed = await room.call(`/v1/admin/binds/${id}/disable`, { method: 'POST', key: adminKey() });
+    expect(await client.event('bind.updated')).toMatchObject({
+      channel: 'binds',
+      id: expect.stringMatching(/^evt_/) as string,
+      data: changed.json,
+    });
+  });
+
+  it('is for engineers alone, who hear of nothing else', async () => {
+    const server = await connect();
+    expect((await server.subscribe('binds')).error).toMatchObject({ code: 'FORBIDDEN' });
+    const engineer = await connect({ key: adminKey() });
+    const refused = await engineer.subscribe(`account:${room.demo.accountId}`);
+    expect(refused.error).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
