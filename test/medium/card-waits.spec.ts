@@ -87,6 +87,7 @@ async function openDesk(options: { deliveryWaitMs?: number; unreachableSeconds?:
       rung.push(...ids);
       bell.emit('ring');
     },
+    isUnheard: () => false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
@@ -259,7 +260,7 @@ describe('the same session again', () => {
     await gateway.sent(card);
     const second = await openDesk();
     expect(await second.send(session)).toMatchObject({ channel: 'sms_fallback' });
-    expect([second.rung, (await cardOf(session)).errand]).toEqual([[], 'revoke']);
+    expect([second.rung, (await cardOf(session)).errand]).toEqual([[session.id], 'revoke']);
     died.desk.stop();
   });
 });
