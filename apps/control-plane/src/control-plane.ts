@@ -198,8 +198,8 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
       app.get(CardDesk).stop();
-      await realtime.close();
-      await app.getHttpAdapter().getInstance().close();
+      // The server waits for its connections, WebSockets too.
+      await Promise.all([realtime.close(), app.getHttpAdapter().getInstance().close()]);
       deadline.stop();
     })
     .step('stop the workers', WORKERS_MS, async () => {

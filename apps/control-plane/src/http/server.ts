@@ -22,7 +22,8 @@ const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 10_000;
+/** WebSockets, which have a smaller bound of their own, and requests. */
+const MAX_CONNECTIONS = 20_000;
 
 export interface ServerOptions {
   readonly tls: TlsSettings;
