@@ -38,6 +38,8 @@ describe('the pages under /docs', () => {
     '/docs/errors',
     '/docs/idempotency',
     '/docs/limits',
+    '/docs/messages',
+    '/docs/realtime',
     '/docs/sdk',
     '/docs/specification',
     '/docs/test-keys',
@@ -55,7 +57,8 @@ describe('the pages under /docs', () => {
         if (anchor !== undefined)
           expect([from, href, pages.get(path)?.text.includes(` id="${anchor}"`)]).toEqual([from, href, true]);
       }
-      for (const href of hrefs(text)) expect(href).toMatch(/^(https:\/\/|\/docs|\/v1\/openapi\.json$|#main$|data:,$)/);
+      for (const href of hrefs(text))
+        expect(href).toMatch(/^(https:\/\/|\/docs|\/v1\/(?:open|async)api\.json$|#main$|data:,$)/);
     }
   });
 

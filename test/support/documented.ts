@@ -135,7 +135,7 @@ export class Documented {
  * The document with its answers closed: objects that list their fields have no others. In the document itself they are
  * open, since answers may gain fields. Parts of a composition stay as they are: one part does not know the other.
  */
-function closed(value: unknown, close: boolean): Json {
+export function closed(value: unknown, close: boolean): Json {
   return asObject(closedValue(value, close));
 }
 

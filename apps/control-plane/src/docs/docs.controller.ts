@@ -46,6 +46,11 @@ export class DocsController {
     return pageOr404(this.pages.reference(chapter));
   }
 
+  @Page('messages')
+  messages(): string {
+    return this.pages.messages;
+  }
+
   @Page(':guide')
   guide(@Param('guide') guide: string): string {
     return pageOr404(this.pages.guide(guide));

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AsyncapiController, EventsDescription } from './asyncapi/asyncapi.controller.js';
 import { DocsController } from './docs.controller.js';
 import { DocsPages } from './docs.pages.js';
 import { ApiDescription, OpenapiController } from './openapi/openapi.controller.js';
@@ -11,6 +12,15 @@ export class DocsModule {
       useFactory: (description: ApiDescription) => new DocsPages(publicBaseUrl, description),
       inject: [ApiDescription],
     };
-    return { module: DocsModule, controllers: [OpenapiController, DocsController], providers: [ApiDescription, pages] };
+    const events = {
+      provide: EventsDescription,
+      useFactory: (description: ApiDescription) => new EventsDescription(description, publicBaseUrl),
+      inject: [ApiDescription],
+    };
+    return {
+      module: DocsModule,
+      controllers: [OpenapiController, AsyncapiController, DocsController],
+      providers: [ApiDescription, pages, events],
+    };
   }
 }

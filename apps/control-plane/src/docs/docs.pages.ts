@@ -1,6 +1,7 @@
 import { ERROR_CODES, errorPage, errorsPage } from './error-pages.js';
 import { readGuides } from './guides.js';
 import type { ApiDescription } from './openapi/openapi.controller.js';
+import { messagePage } from './reference/message-page.js';
 import { referencePages } from './reference/reference-pages.js';
 
 /** Every page, made once and kept: they say the same to everybody. */
@@ -9,10 +10,11 @@ export class DocsPages {
   private readonly guides: ReadonlyMap<string, string>;
   private readonly errorPages: ReadonlyMap<string, string>;
   private references: ReadonlyMap<string, string> | null = null;
+  private messagesPage: string | null = null;
 
   /** `publicBaseUrl` is the address that the pages name as the service's own. */
   constructor(
-    publicBaseUrl: string,
+    private readonly publicBaseUrl: string,
     private readonly description: ApiDescription,
   ) {
     this.guides = readGuides(publicBaseUrl);
@@ -32,5 +34,11 @@ export class DocsPages {
   reference(chapter: string): string | null {
     this.references ??= referencePages(this.description.value);
     return this.references.get(chapter) ?? null;
+  }
+
+  /** What is told by itself, made like the reference. */
+  get messages(): string {
+    this.messagesPage ??= messagePage(this.description.value, this.publicBaseUrl);
+    return this.messagesPage;
   }
 }

@@ -9,6 +9,7 @@ const GUIDES = [
   'cards',
   'sdk',
   'webhooks',
+  'realtime',
   'codes',
   'idempotency',
   'limits',

@@ -30,6 +30,7 @@ const NAVIGATION: readonly {
       ['/docs/cards', 'Cards over RCS'],
       ['/docs/sdk', 'SDK'],
       ['/docs/webhooks', 'Webhooks'],
+      ['/docs/realtime', 'Realtime'],
       ['/docs/codes', 'Codes by SMS'],
       ['/docs/idempotency', 'Idempotency'],
       ['/docs/limits', 'Rate limits'],
@@ -39,6 +40,7 @@ const NAVIGATION: readonly {
     title: 'Look up',
     pages: [
       ['/docs/api', 'API reference'],
+      ['/docs/messages', 'Messages and events'],
       ['/docs/errors', 'Errors'],
       ['/docs/versions', 'Versions'],
       ['/docs/specification', 'Specification'],
@@ -94,7 +96,7 @@ ${NAVIGATION.map((group) => navigationGroup(group, path)).join('\n')}
 <h1>${escape(title)}</h1>
 ${main}
 </main>
-<footer class="bottom">Countersign, self-hosted phone verification. Apache-2.0. <a href="/v1/openapi.json">OpenAPI</a></footer>
+<footer class="bottom">Countersign, self-hosted phone verification. Apache-2.0. <a href="/v1/openapi.json">OpenAPI</a>, <a href="/v1/asyncapi.json">AsyncAPI</a></footer>
 </div>
 </body>
 </html>

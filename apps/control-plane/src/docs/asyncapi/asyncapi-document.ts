@@ -1,0 +1,244 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { CLOSE_REASONS } from '../../realtime/close-codes.js';
+import { APPROVED_SESSION, PENDING_SESSION } from '../../verify/session.view.js';
+import { EVENTS, type EventText, nameOf, object, text, type WrittenSchema } from '../event-data.js';
+import { Schemas } from '../openapi/schema.js';
+import { FRAMES, type FrameText, frameSchemas, LIVE_DATA } from './frames.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** One message of the document. */
+export interface AsyncMessage {
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly contentType: 'application/json';
+  readonly payload: Json;
+  readonly headers?: Json;
+  readonly examples: readonly [{ readonly payload: Json }];
+}
+
+/** An AsyncAPI 3 document, as far as our own pages and tests read it. */
+export interface AsyncDocument {
+  readonly asyncapi: '3.0.0';
+  readonly info: Json;
+  readonly defaultContentType: 'application/json';
+  readonly servers: Json;
+  readonly channels: Json;
+  readonly operations: Json;
+  readonly components: {
+    readonly securitySchemes: Json;
+    readonly messages: Readonly<Record<string, AsyncMessage>>;
+    readonly schemas: Json;
+  };
+}
+
+const INFO = `What Countersign tells by itself: over a WebSocket while a page or a server listens, and by webhooks. The calls
+are described by OpenAPI, at /v1/openapi.json.
+
+Frames, fields and event types may be added: read what you know and leave the rest.`;
+
+const CLOSE_TABLE = Object.entries(CLOSE_REASONS)
+  .map(([code, reason]) => `${code}: ${reason}`)
+  .join('; ');
+
+const CHANNEL = `JSON text frames of at most 16 KiB, subprotocol \`countersign.v1\`. A server sends its key with the upgrade,
+a page sends a ticket as its first message; neither is ever taken from the URL. At most 100 channels and 20 messages a second.
+The server ends a connection with one of these codes. ${CLOSE_TABLE}.`;
+
+const WEBHOOKS = `Standard Webhooks 1.0, symmetric: the signature is over \`webhook-id\`, \`webhook-timestamp\` and the body, with
+dots between. At least once, in no particular order.`;
+
+/**
+ * The AsyncAPI document of this server. The Session and the binds are as the OpenAPI document has them; the rest is written
+ * by hand.
+ */
+export function describeEvents(openapi: OpenAPIObject, publicBaseUrl: string): AsyncDocument {
+  const { host, protocol } = new URL(publicBaseUrl);
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Countersign',
+      version: '1',
+      description: INFO,
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+      externalDocs: { url: `${publicBaseUrl}/docs/realtime`, description: 'A guide, with code' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      countersign: { host, protocol: protocol === 'http:' ? 'ws' : 'wss', description: 'This service.' },
+      receiver: { host: '{receiver}', protocol: 'https', description: 'Yours.', variables: RECEIVER },
+    },
+    channels: { realtime: REALTIME, webhook: WEBHOOK },
+    operations: OPERATIONS,
+    components: { securitySchemes: SECURITY, messages: MESSAGES, schemas: withExamples(eventSchemas(openapi)) },
+  };
+}
+
+const RECEIVER = { receiver: { description: 'The host of your webhook URL.', default: 'example.com' } };
+const SECURITY = {
+  key: { type: 'http', scheme: 'bearer', description: 'An API key with the scope realtime, on the upgrade.' },
+  ticket: { type: 'apiKey', in: 'password', description: 'Of POST /v1/verify/{id}/realtime-ticket, in auth.' },
+  signature: { type: 'symmetricEncryption', description: 'HMAC-SHA256 with the account’s secret, whsec_….' },
+};
+
+const POSTED = EVENTS.filter(({ isPosted }) => isPosted);
+const messageOf = (name: string): { $ref: string } => ({ $ref: `#/components/messages/${name}` });
+const webhookName = ({ type }: EventText): string => `posted${nameOf(type)}`;
+const listed = (names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, messageOf(name)]));
+
+const REALTIME = {
+  address: '/v1/realtime',
+  title: 'Realtime',
+  description: CHANNEL,
+  servers: [{ $ref: '#/servers/countersign' }],
+  messages: listed(FRAMES.map(({ type }) => type)),
+  bindings: {
+    ws: {
+      method: 'GET',
+      headers: object({ 'Sec-WebSocket-Protocol': { type: 'string', enum: ['countersign.v1'] } }),
+      bindingVersion: '0.1.0',
+    },
+  },
+};
+const WEBHOOK = {
+  title: 'Webhooks',
+  description: WEBHOOKS,
+  servers: [{ $ref: '#/servers/receiver' }],
+  messages: listed(POSTED.map(webhookName)),
+};
+
+const LISTENERS = [{ $ref: '#/components/securitySchemes/key' }, { $ref: '#/components/securitySchemes/ticket' }];
+/** What a message of the client is answered with. */
+const REPLIES: Readonly<Record<string, string>> = {
+  auth: 'authenticated',
+  subscribe: 'subscribed',
+  unsubscribe: 'unsubscribed',
+  ping: 'pong',
+};
+const ofChannel = (channel: string, name: string): { $ref: string } => ({
+  $ref: `#/channels/${channel}/messages/${name}`,
+});
+
+/** From the side of the service: it receives what clients send. */
+function frameOperation({ type, from, summary }: FrameText): [string, Json] {
+  const channel = { $ref: '#/channels/realtime' };
+  const reply = REPLIES[type];
+  const operation = {
+    action: from === 'client' ? 'receive' : 'send',
+    channel,
+    summary,
+    security: LISTENERS,
+    messages: [ofChannel('realtime', type)],
+    ...(from === 'client' && reply !== undefined
+      ? { reply: { channel, messages: [ofChannel('realtime', reply), ofChannel('realtime', 'error')] } }
+      : {}),
+  };
+  return [`${operation.action}${nameOf(type)}`, operation];
+}
+
+const OPERATIONS = Object.fromEntries([
+  ...FRAMES.map(frameOperation),
+  ...POSTED.map((event): [string, Json] => [
+    `post${nameOf(event.type)}`,
+    {
+      action: 'send',
+      channel: { $ref: '#/channels/webhook' },
+      summary: event.summary,
+      security: [{ $ref: '#/components/securitySchemes/signature' }],
+      messages: [ofChannel('webhook', webhookName(event))],
+      bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+    },
+  ]),
+]);
+
+/** An event's data goes by its type. */
+const EVENT_PAYLOAD: Json = {
+  allOf: [
+    { $ref: '#/components/schemas/Event' },
+    ...LIVE_DATA.map(([type, data]) => ({
+      if: { properties: { event: { const: type } } },
+      then: { properties: { data } },
+    })),
+  ],
+};
+
+function frameMessage({ type, summary, schema, example }: FrameText): AsyncMessage {
+  return {
+    name: type,
+    title: type,
+    summary,
+    contentType: 'application/json',
+    payload: type === 'event' ? EVENT_PAYLOAD : { $ref: `#/components/schemas/${schema}` },
+    examples: [{ payload: example }],
+  };
+}
+
+const WEBHOOK_HEADERS = object({
+  'webhook-id': text('^evt_', 'The event: the same on every attempt.'),
+  'webhook-timestamp': text('^[0-9]+$', 'Seconds since 1970 of this attempt.'),
+  'webhook-signature': text('^v1,', 'Two, with a space between, while a secret is rolled over.'),
+});
+
+function webhookMessage({ type, summary, data, example }: EventText): AsyncMessage {
+  const isSession = '$ref' in data;
+  const session = example['status'] === 'approved' ? APPROVED_SESSION : PENDING_SESSION;
+  return {
+    name: type,
+    title: type,
+    summary,
+    contentType: 'application/json',
+    headers: { ...WEBHOOK_HEADERS },
+    payload: {
+      ...object({ type: { type: 'string', enum: [type] }, timestamp: { type: 'string', format: 'date-time' }, data }),
+    },
+    examples: [
+      {
+        payload: {
+          type,
+          timestamp: APPROVED_SESSION.approvedAt,
+          data: isSession ? { ...session, ...example } : example,
+        },
+      },
+    ],
+  };
+}
+
+const MESSAGES: Readonly<Record<string, AsyncMessage>> = Object.fromEntries([
+  ...FRAMES.map((frame): [string, AsyncMessage] => [frame.type, frameMessage(frame)]),
+  ...POSTED.map((event): [string, AsyncMessage] => [webhookName(event), webhookMessage(event)]),
+]);
+
+/** The schemas of the messages, and those of the OpenAPI document that they lead to. */
+export function eventSchemas(openapi: OpenAPIObject): Record<string, WrittenSchema> {
+  const theirs = openapi.components?.schemas ?? {};
+  const session = new Schemas(openapi).resolve({ $ref: '#/components/schemas/SessionAnswer' });
+  const all: Record<string, WrittenSchema> = { ...frameSchemas(session) };
+  const open = referencesIn([MESSAGES, all]);
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    const schema = theirs[name];
+    if (name in all || schema === undefined) continue;
+    all[name] = schema;
+    open.push(...referencesIn(schema));
+  }
+  return all;
+}
+
+const referencesIn = (value: unknown): string[] =>
+  [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name);
+
+/** What OpenAPI calls the example of a schema is a list of examples here. */
+function withExamples(schemas: Json): Json {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, exampled(schema, true)]));
+}
+
+/** `isSchema`: whether these are the keywords of a schema, and not the names of its properties. */
+function exampled(value: unknown, isSchema: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => exampled(item, isSchema));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]: [string, unknown]): [string, unknown] => {
+    if (isSchema && name === 'example') return ['examples', [inner]];
+    return [name, exampled(inner, !isSchema || name !== 'properties')];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,47 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { errorAnswer } from '../../http/operation.js';
+import { Access } from '../../http/route-access.js';
+import { ApiDescription } from '../openapi/openapi.controller.js';
+import { describeEvents } from './asyncapi-document.js';
+
+/** The description of what the service tells by itself. Made when first asked for: the API is described by then. */
+export class EventsDescription {
+  private text: string | null = null;
+
+  constructor(
+    private readonly api: ApiDescription,
+    private readonly publicBaseUrl: string,
+  ) {}
+
+  get json(): string {
+    this.text ??= JSON.stringify(describeEvents(this.api.value, this.publicBaseUrl));
+    return this.text;
+  }
+}
+
+@Controller('v1')
+export class AsyncapiController {
+  constructor(private readonly description: EventsDescription) {}
+
+  @Get('asyncapi.json')
+  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Header('Cache-Control', 'public, max-age=300')
+  @ApiTags('Documents')
+  @ApiOperation({
+    operationId: 'getAsyncapi',
+    summary: 'What is told by webhook and over the WebSocket',
+    description: 'Public: it takes no key and counts towards no quota.',
+    security: [],
+  })
+  @ApiResponse({
+    status: 200,
+    description: 'AsyncAPI 3.0.',
+    content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
+  })
+  @ApiResponse(errorAnswer(403, ['HTTPS_REQUIRED']))
+  @Access({ access: 'public' })
+  asyncapi(): string {
+    return this.description.json;
+  }
+}

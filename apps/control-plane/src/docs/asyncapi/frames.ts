@@ -1,0 +1,146 @@
+import { getSchemaPath } from '@nestjs/swagger';
+import { BindAnswer } from '../../admin/binds/bind.view.js';
+import { ERRORS } from '../../http/errors.js';
+import { APPROVED_SESSION, PENDING_SESSION, SessionAnswer } from '../../verify/session.view.js';
+import { EVENTS, ID, object, text, type WrittenSchema } from '../event-data.js';
+import type { Schema } from '../openapi/schema.js';
+
+/** One message of the realtime channel (contract, Realtime). */
+export interface FrameText {
+  readonly type: string;
+  /** Who sends it. */
+  readonly from: 'client' | 'server';
+  readonly summary: string;
+  /** The name of its schema. */
+  readonly schema: string;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+const NULL = { type: 'null' } as const;
+const only = (value: string): Schema => ({ type: 'string', enum: [value] });
+const reference = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
+const FRAME_ID: Schema = {
+  oneOf: [{ type: 'string', minLength: 1, maxLength: 64 }, { type: 'integer' }],
+  description: 'Of the client’s choice: its answer has the same.',
+};
+const CHANNEL = text(
+  `^(session:sess_${ID.slice(0, -1)}|account:acct_${ID.slice(0, -1)}|binds)$`,
+  '`session:` and its id, `account:` and its id, or `binds`.',
+);
+const DURATION: Schema = { type: 'integer', minimum: 0 };
+const SESSION = { $ref: getSchemaPath(SessionAnswer) };
+const BIND = { $ref: getSchemaPath(BindAnswer) };
+
+/** What a ticket shows of a session. */
+const VIEW_FIELDS = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
+
+const SNAPSHOT: Schema = {
+  anyOf: [SESSION, reference('SessionView'), { type: 'array', items: BIND }, NULL],
+  description:
+    'What is true now: the Session, or for a ticket its eight fields; all binds for `binds`; null for an account.',
+};
+
+/** Event types of live channels, each with what its data is. */
+export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[] = [
+  ...EVENTS.map(({ type, data }): [string, WrittenSchema] => [
+    type,
+    '$ref' in data ? { anyOf: [data, reference('SessionView')] } : data,
+  ]),
+  ['verification.updated', { anyOf: [SESSION, reference('SessionView')] }],
+  ['bind.updated', BIND],
+];
+
+/** The schemas of all messages, by name; `SessionView` is made of the Session's own fields. */
+export function frameSchemas(session: Schema): Record<string, Schema> {
+  const fields = Object.entries(session.properties ?? {}).filter(([name]) => VIEW_FIELDS.includes(name));
+  return {
+    SessionView: object(Object.fromEntries(fields)),
+    Auth: object({
+      type: only('auth'),
+      id: FRAME_ID,
+      ticket: text(undefined, 'Of `POST /v1/verify/{id}/realtime-ticket`.'),
+    }),
+    Subscribe: object({ type: only('subscribe'), id: FRAME_ID, channel: CHANNEL }),
+    Unsubscribe: object({ type: only('unsubscribe'), id: FRAME_ID, channel: CHANNEL }),
+    Ping: object({ type: only('ping'), id: FRAME_ID }),
+    Welcome: object({
+      type: only('welcome'),
+      authenticated: { type: 'boolean', description: 'False: `auth` is due within 5 seconds.' },
+      heartbeatMs: { ...DURATION, description: 'How often the server pings, on the level of the protocol.' },
+    }),
+    Authenticated: object({ type: only('authenticated'), id: FRAME_ID }),
+    Subscribed: object({ type: only('subscribed'), id: FRAME_ID, channel: CHANNEL, snapshot: SNAPSHOT }),
+    Event: object({
+      type: only('event'),
+      channel: CHANNEL,
+      id: text(`^evt_${ID}`, 'The same as the `webhook-id` of the same event.'),
+      event: { type: 'string', enum: LIVE_DATA.map(([type]) => type), description: 'More may come.' },
+      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+      data: { type: 'object', description: 'As its type has it, below; for a ticket never more than eight fields.' },
+    }),
+    Unsubscribed: object({ type: only('unsubscribed'), id: FRAME_ID, channel: CHANNEL }, ['id']),
+    Pong: object({ type: only('pong'), id: FRAME_ID }),
+    Error: object(
+      {
+        type: only('error'),
+        id: FRAME_ID,
+        error: object({
+          code: { type: 'string', enum: Object.keys(ERRORS), description: 'As in answers over HTTP. More may come.' },
+          message: text(undefined, 'For people; it may change.'),
+        }),
+      },
+      ['id'],
+    ),
+    Closing: object({
+      type: only('closing'),
+      reconnectAfterMs: { ...DURATION, description: 'When to come back: another one for everybody.' },
+    }),
+  };
+}
+
+const CHANNEL_EXAMPLE = `session:${PENDING_SESSION.id}`;
+const TICKET = `rtk_${'7Q2M9XK4T1V8C3ZB'.repeat(3).slice(0, 43)}`;
+const client = (type: string, summary: string, schema: string, fields: object): FrameText => ({
+  type,
+  from: 'client',
+  summary,
+  schema,
+  example: { type, id: '1', ...fields },
+});
+const server = (type: string, summary: string, schema: string, fields: object): FrameText => ({
+  type,
+  from: 'server',
+  summary,
+  schema,
+  example: { type, ...fields },
+});
+
+export const FRAMES: readonly FrameText[] = [
+  client('auth', 'The first message of a page, within 5 seconds', 'Auth', { ticket: TICKET }),
+  client('subscribe', 'Listen to a channel', 'Subscribe', { channel: CHANNEL_EXAMPLE }),
+  client('unsubscribe', 'Listen to it no more', 'Unsubscribe', { channel: CHANNEL_EXAMPLE }),
+  client('ping', 'Find out whether the server is there', 'Ping', {}),
+  server('welcome', 'The first message of all', 'Welcome', { authenticated: false, heartbeatMs: 25_000 }),
+  server('authenticated', 'The ticket was good', 'Authenticated', { id: '1' }),
+  server('subscribed', 'What is true now; events follow', 'Subscribed', {
+    id: '1',
+    channel: CHANNEL_EXAMPLE,
+    snapshot: PENDING_SESSION,
+  }),
+  server('event', 'Something happened', 'Event', {
+    channel: CHANNEL_EXAMPLE,
+    id: 'evt_01HF7YAT000000000000000009',
+    event: 'verification.completed',
+    timestamp: APPROVED_SESSION.approvedAt,
+    data: APPROVED_SESSION,
+  }),
+  server('unsubscribed', 'Nothing more comes of this channel', 'Unsubscribed', { id: '1', channel: CHANNEL_EXAMPLE }),
+  server('pong', 'The server is there', 'Pong', { id: '1' }),
+  server('error', 'A message was refused; the third that cannot be understood ends the connection', 'Error', {
+    id: '1',
+    error: { code: 'SESSION_NOT_FOUND', message: 'There is no such session.' },
+  }),
+  server('closing', 'The server is about to end the connection, and says when to come back', 'Closing', {
+    reconnectAfterMs: 1_834,
+  }),
+];
