@@ -1,4 +1,6 @@
-export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl", webhook_events AS "webhookEvents",
+export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl",
+  default_webhook_disabled_at AS "defaultWebhookDisabledAt",
+  default_webhook_disabled_reason AS "defaultWebhookDisabledReason", webhook_events AS "webhookEvents",
   otp_countries AS "otpCountries", otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
 
 export const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
@@ -47,10 +49,16 @@ export const INSERT_ACCOUNT = `
     webhook_secret_sealed)
   VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8) RETURNING ${ACCOUNT}`;
 
-/** Parameters as for the insert, without the secret. */
+/**
+ * Parameters as for the insert, without the secret; $8 when the default URL was given up and $9 why, or null. Another
+ * URL, or one that is used again, has not failed so far.
+ */
 export const UPDATE_ACCOUNT = `
   UPDATE accounts SET name = $2, default_webhook_url = $3, webhook_events = $4, otp_countries = $5,
-    otp_daily_spend_cap_usd = $6::numeric, active = $7
+    otp_daily_spend_cap_usd = $6::numeric, active = $7, default_webhook_disabled_at = $8,
+    default_webhook_disabled_reason = $9,
+    default_webhook_failing_since = CASE WHEN default_webhook_url IS NOT DISTINCT FROM $3
+      AND (default_webhook_disabled_at IS NULL OR $8::timestamptz IS NOT NULL) THEN default_webhook_failing_since END
   WHERE id = $1 RETURNING ${ACCOUNT}`;
 
 /**

@@ -23,7 +23,10 @@ export interface AccountStoreOptions {
 type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
 
 /** An account; everything but its name has a default. Codes go to no country until it is told. */
-export type NewAccount = Defaulted<Omit<Account, 'id'>, 'name'>;
+export type NewAccount = Defaulted<Omit<Account, 'id' | keyof Disabled>, 'name'>;
+
+/** What became of a default URL later. */
+type Disabled = Pick<Account, 'defaultWebhookDisabledAt' | 'defaultWebhookDisabledReason'>;
 
 /** A brand; what only cards and codes need has a default. */
 export type NewBrand = Defaulted<
@@ -86,7 +89,9 @@ export class AccountStore {
   }
 
   async updateAccount(tx: Executor, account: Account): Promise<Account> {
-    return written(await tx.query<Account>(UPDATE_ACCOUNT, accountValues(account)));
+    const { defaultWebhookDisabledAt, defaultWebhookDisabledReason } = account;
+    const values = [...accountValues(account), defaultWebhookDisabledAt, defaultWebhookDisabledReason];
+    return written(await tx.query<Account>(UPDATE_ACCOUNT, values));
   }
 
   /** Another secret for the account's webhooks; the one before it signs too until `previousUntil`. The account exists. */
@@ -139,7 +144,7 @@ export class AccountStore {
   }
 }
 
-function accountValues(account: Account): unknown[] {
+function accountValues(account: Omit<Account, keyof Disabled>): unknown[] {
   const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
   return [id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active];
 }

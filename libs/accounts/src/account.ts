@@ -17,6 +17,10 @@ export interface Account {
   readonly name: string;
   /** Told of what happens to sessions that name no webhook of their own. */
   readonly defaultWebhookUrl: string | null;
+  /** When that was given up, for nothing but failure came of it; null while it is used. */
+  readonly defaultWebhookDisabledAt: Date | null;
+  /** Why, for people; null while it is used. */
+  readonly defaultWebhookDisabledReason: string | null;
   /** Opt-in event types that the account wants besides `verification.completed`. */
   readonly webhookEvents: readonly string[];
   /** ISO 3166-1 alpha-2 of the countries that codes are sent to; `*` for all. */

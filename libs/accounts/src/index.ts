@@ -23,6 +23,7 @@ export {
 export { ApiKeyEntity } from './api-key.entity.js';
 export { BrandEntity } from './brand.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
+export { DAYS_OF_FAILURE, DefaultWebhookStore } from './default-webhook.store.js';
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
 export { KeyUse, type KeyUseOptions } from './key-use.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';

@@ -1,9 +1,9 @@
 import { type Executor, RecordTable, type Uuid } from '@countersign/postgres';
 import { APPEND_AUDIT, AUDIT_ENTRY } from './audit.sql.js';
 
-/** One change that somebody made by hand (contract, Admin). */
+/** One change of what engineers look after (contract, Admin). */
 export interface NewAuditEntry {
-  /** Who: so far the holder of the admin key. */
+  /** Who: the holder of the admin key, or this service itself. */
   readonly actor: string;
   /** What was done: `create`, `update`, `delete`, or the name of an action such as `revoke`. */
   readonly action: string;
@@ -14,8 +14,8 @@ export interface NewAuditEntry {
   /** The thing as the API shows it, so without secrets; null before it was made and after it was deleted. */
   readonly before: object | null;
   readonly after: object | null;
-  /** The request it was done in, `req_…`. */
-  readonly requestId: string;
+  /** The request it was done in, `req_…`; null for what nobody did by hand. */
+  readonly requestId: string | null;
 }
 
 /** An entry as it is read again. */

@@ -1,8 +1,9 @@
 import { bellConnection } from '@countersign/bus';
-import { QUEUE_PREFIX, type DueEvent } from '@countersign/events';
+import { AuditStore, QUEUE_PREFIX, type DueEvent } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BullModule } from '@nestjs/bullmq';
-import { AccountStore } from '@countersign/accounts';
+import { AccountStore, DefaultWebhookStore } from '@countersign/accounts';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
@@ -10,6 +11,8 @@ import type { ToldEvent } from '../events-told.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
+import { BodySweeper } from './body.sweeper.js';
+import { DefaultUrlKeeper } from './default-url.keeper.js';
 import { DeliveryDesk } from './delivery.desk.js';
 import { DeliveryStore } from './delivery.store.js';
 import { guardedAgent } from './guarded-agent.js';
@@ -29,7 +32,8 @@ export interface WebhooksOptions {
 export class WebhooksModule {
   static over(options: WebhooksOptions): DynamicModule {
     const deliveries = deliveryStore(options);
-    const pump = webhookPump(options, deliveries);
+    const defaultUrls = defaultUrlKeeper(options);
+    const pump = webhookPump(options, deliveries, defaultUrls);
     const connection = bellConnection(options.settings, 'worker');
     return {
       module: WebhooksModule,
@@ -37,6 +41,8 @@ export class WebhooksModule {
       controllers: [WebhooksController],
       providers: [
         { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(options.stores.targetRules)]) },
+        { provide: DefaultUrlKeeper, useValue: defaultUrls },
+        { provide: BodySweeper, useValue: bodySweeper(options) },
         { provide: DeliveryDesk, useValue: deliveryDesk(options.stores, deliveries, pump) },
         { provide: DeliveryStore, useValue: deliveries },
         { provide: WebhookPump, useValue: pump },
@@ -72,16 +78,36 @@ const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldE
   at: occurredAt.toISOString(),
 });
 
-function webhookPump({ settings, stores, metrics, failures }: WebhooksOptions, store: DeliveryStore): WebhookPump {
+function defaultUrlKeeper({ stores, failures }: WebhooksOptions): DefaultUrlKeeper {
+  const newId = (): Uuid => stores.clock.newId();
+  return new DefaultUrlKeeper({
+    ...stores,
+    defaults: new DefaultWebhookStore(),
+    accounts: new AccountStore({ keys: stores.keys, newId }),
+    audit: new AuditStore(newId),
+    onDisabled: (eventId) => stores.bell.ring([eventId]),
+    onError: failures.about('noting which webhooks fail'),
+  });
+}
+
+const bodySweeper = ({ stores, failures }: WebhooksOptions): BodySweeper =>
+  new BodySweeper({ database: stores.database, onError: failures.about('forgetting bodies of webhooks') });
+
+function webhookPump(
+  { settings, stores, metrics, failures }: WebhooksOptions,
+  store: DeliveryStore,
+  defaultUrls: DefaultUrlKeeper,
+): WebhookPump {
   const dispatcher = guardedAgent(stores.targetRules, settings.webhookEgressProxy);
   const pump = new WebhookPump({
     store,
     poster: new WebhookPoster(stores.targetRules, dispatcher),
     clock: stores.clock,
     secretsOf: (accountId) => stores.accounts.webhookSecrets(accountId),
-    onAttempt: (_delivery, { status, attempt }) => {
-      metrics.deliveryAttempts.inc({ outcome: status });
-      metrics.deliverySeconds.observe(attempt.latencyMs / 1000);
+    onAttempt: (delivery, verdict) => {
+      metrics.deliveryAttempts.inc({ outcome: verdict.status });
+      metrics.deliverySeconds.observe(verdict.attempt.latencyMs / 1000);
+      defaultUrls.note(delivery, verdict);
     },
     onError: failures.about('the pump of webhooks'),
   });

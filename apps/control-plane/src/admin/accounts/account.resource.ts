@@ -33,9 +33,15 @@ export class AccountResource implements AdminResource<Account, Answer> {
   }
 
   async update(tx: Executor, account: Account, change: AccountChange): Reply {
-    return succeed({ row: await this.accounts.updateAccount(tx, { ...account, ...stored(change) }) });
+    return succeed({
+      row: await this.accounts.updateAccount(tx, { ...account, ...usedAgain(change), ...stored(change) }),
+    });
   }
 }
+
+/** A default URL that is set, to the same one too, is used again. */
+const usedAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account> =>
+  defaultWebhookUrl === undefined ? {} : { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
 
 /** What was sent as it is stored: a URL as a parser writes it, so that what is stored is what is called. */
 function stored({ otpDailySpendCapUsd: cap, defaultWebhookUrl: url, ...rest }: Plain<AccountChange>): Partial<Account> {

@@ -32,6 +32,14 @@ export const ACCOUNT_FIELDS = {
     { pattern: USD_PATTERN },
     { description: 'What codes may cost in a day (UTC); null for no cap.', example: '250.00' },
   ),
+  defaultWebhookDisabledAt: {
+    type: 'string',
+    format: 'date-time',
+    description:
+      'Since when the default URL is no longer used, for nothing but failure came of it in five days. Only then. Setting `defaultWebhookUrl`, to the same URL too, uses it again.',
+    example: '2023-11-14T22:13:20.007Z',
+  },
+  defaultWebhookDisabledReason: { type: 'string', description: 'Why, for people. Only when it is no longer used.' },
   active: { type: 'boolean', description: 'When false its keys are refused, within 5 s.', example: true },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -44,6 +52,12 @@ export class AccountAnswer {
 
   @ApiProperty(ACCOUNT_FIELDS.defaultWebhookUrl)
   readonly defaultWebhookUrl!: string | null;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookDisabledAt)
+  readonly defaultWebhookDisabledAt?: string;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookDisabledReason)
+  readonly defaultWebhookDisabledReason?: string;
 
   @ApiProperty(ACCOUNT_FIELDS.webhookEvents)
   readonly webhookEvents!: readonly string[];
@@ -69,10 +83,14 @@ export class AccountList extends PageOf(AccountAnswer) {}
 
 export function accountView(account: Account): Plain<AccountAnswer> {
   const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
+  const { defaultWebhookDisabledAt: disabledAt, defaultWebhookDisabledReason: reason } = account;
   return {
     id: renderId('acct', id),
     name,
     defaultWebhookUrl,
+    ...(disabledAt === null
+      ? {}
+      : { defaultWebhookDisabledAt: disabledAt.toISOString(), defaultWebhookDisabledReason: reason ?? '' }),
     webhookEvents,
     otpCountries,
     otpDailySpendCapUsd: otpDailySpendCapUsd === null ? null : renderUsd(otpDailySpendCapUsd),
