@@ -23,7 +23,11 @@ const GUIDES = [
 export function readGuides(publicBaseUrl: string): ReadonlyMap<string, string> {
   const read = (file: string, path: string): string => {
     const text = readFileSync(new URL(`./pages/${file}.md`, import.meta.url), 'utf8');
-    const { title, html } = renderMarkdown(text.replaceAll('{{baseUrl}}', publicBaseUrl));
+    const { title, html } = renderMarkdown(
+      text
+        .replaceAll('{{baseUrl}}', publicBaseUrl)
+        .replaceAll('{{realtimeUrl}}', `${publicBaseUrl.replace(/^http/, 'ws')}/v1/realtime`),
+    );
     return page({ title, path, main: html });
   };
   return new Map([
