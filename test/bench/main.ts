@@ -5,6 +5,7 @@ import { createApiKey } from '@countersign/keys';
 import { benchCheck } from './check.js';
 import { benchCreate } from './create.js';
 import { benchInbound } from './inbound.js';
+import { benchLifecycle } from './lifecycle.js';
 import { benchPoll } from './poll.js';
 import { benchRcs } from './rcs.js';
 import { render } from './report.js';
@@ -57,6 +58,7 @@ try {
   if (runs('smpp')) sections.push(await benchSmpp(processes, ROUNDS, SMPP_SECONDS));
   if (runs('rcs')) sections.push(await benchRcs(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('webhooks')) sections.push(await benchWebhooks(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
   // Only when it is asked for: it takes its time, whatever the machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));

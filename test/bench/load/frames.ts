@@ -31,3 +31,12 @@ export function frame(command: number, sequence: number, body = '', status = 0):
   octets.write(body, HEADER_OCTETS, 'latin1');
   return octets;
 }
+
+/** ESM class, protocol, priority, two empty times, registered delivery, replace, data coding, default message. */
+const SUBMIT_MIDDLE = '\0\0\0\0\0\0\0\0\0';
+
+/** A submit_sm of GSM characters that are ASCII, from an international number to ours. */
+export function submitFrame(source: string, text: string, sequence: number): Buffer {
+  const addresses = `\0\x01\x01${source}\0\x01\x0114155550199\0`;
+  return frame(COMMAND.submit, sequence, `${addresses}${SUBMIT_MIDDLE}${String.fromCharCode(text.length)}${text}`);
+}
