@@ -1,0 +1,201 @@
+import { ACCOUNTS, type Account, DefaultWebhookStore } from '@countersign/accounts';
+import { AuditStore, EventStore } from '@countersign/events';
+import { ensurePartitions, newId, renderId, type Uuid } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';
+import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.js';
+import { DefaultUrlKeeper } from '../../apps/control-plane/src/webhooks/default-url.keeper.js';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const URL_IN_USE = 'https://acme.example/hook';
+
+let room: SessionRoom;
+let keeper: DefaultUrlKeeper;
+let disabled: Uuid[];
+let errors: unknown[];
+
+beforeAll(async () => {
+  room = await openSessionRoom({ pastDays: 6 });
+  for (let day = 1; day < 6; day++) await ensurePartitions(room.database, room.clock.nowMs() - day * DAY_MS);
+});
+afterAll(() => room.close());
+beforeEach(async () => {
+  [disabled, errors] = [[], []];
+  keeper = keeperOf();
+  for (const table of ['deliveries', 'events', 'audit_entries']) await room.database.query(`DELETE FROM ${table}`);
+  await room.database.query(
+    `UPDATE accounts SET default_webhook_url = $1, default_webhook_failing_since = NULL, default_webhook_disabled_at = NULL,
+       default_webhook_disabled_reason = NULL`,
+    [URL_IN_USE],
+  );
+});
+afterEach(async () => {
+  await keeper.stop();
+  expect(errors).toEqual([]);
+});
+
+function keeperOf(): DefaultUrlKeeper {
+  const { database, clock, accounts } = room;
+  return new DefaultUrlKeeper({
+    ...{ database, clock, accounts },
+    defaults: new DefaultWebhookStore(),
+    events: new EventStore(),
+    audit: new AuditStore(() => clock.newId()),
+    onDisabled: (id) => disabled.push(id),
+    onError: (error) => errors.push(error),
+  });
+}
+
+const ago = (ms: number): Date => new Date(room.clock.nowMs() - ms);
+
+/** An attempt that came out so, at a URL of the account. */
+async function came(status: DeliveryStatus, at = ago(0), url = URL_IN_USE): Promise<void> {
+  const attempt = { at: at.toISOString(), status: null, latencyMs: 1, error: 'ECONNREFUSED' };
+  const verdict: Verdict = { status, nextAttemptAt: null, attempt };
+  keeper.note({ accountId: room.account.id, url }, verdict);
+  await keeper.flush();
+}
+
+/** A delivery that has ended, as its row tells. */
+async function ended(status: DeliveryStatus, endedAt: Date, url = URL_IN_USE): Promise<Uuid> {
+  const id = newId(endedAt.getTime());
+  await room.database.query(
+    `INSERT INTO deliveries (id, account_id, type, url, status, occurred_at, ended_at, body_sealed)
+     VALUES ($1, $2, 'webhook.test', $3, $4, $5, $5, 'sealed')`,
+    [id, room.account.id, url, status, endedAt],
+  );
+  return id;
+}
+
+async function account(): Promise<Account> {
+  const found = await ACCOUNTS.find(room.database, room.account.id);
+  if (found === null) throw new Error('unreachable');
+  return found;
+}
+
+async function failingSince(): Promise<Date | null> {
+  const [row] = await room.database.query<{ since: Date | null }>(
+    'SELECT default_webhook_failing_since AS since FROM accounts WHERE id = $1',
+    [room.account.id],
+  );
+  return row?.since ?? null;
+}
+
+describe('a default URL', () => {
+  it('with five days of nothing but failure is disabled, told of once and written down', async () => {
+    await came('pending', ago(5 * DAY_MS + HOUR_MS));
+    expect((await account()).defaultWebhookDisabledAt).toBeNull();
+    keeper = keeperOf();
+    await came('failed');
+    const { defaultWebhookUrl, defaultWebhookDisabledAt, defaultWebhookDisabledReason: reason } = await account();
+    expect([defaultWebhookUrl, defaultWebhookDisabledAt]).toEqual([URL_IN_USE, expect.any(Date)]);
+    expect(reason).toMatch(/^Nothing but failure in 5 days, since 2/);
+    const accountId = renderId('acct', room.account.id);
+    const events = await room.database.query(
+      'SELECT id, type, data, webhook_url AS url, session_id AS session FROM events',
+    );
+    const data = { accountId, url: URL_IN_USE, reason };
+    expect(events).toEqual([{ id: disabled[0], type: 'webhook.disabled', data, url: null, session: null }]);
+    const [entry] = await room.database.query(
+      'SELECT actor, action, resource_id AS id, request_id AS request FROM audit_entries',
+    );
+    expect(entry).toEqual({ actor: 'system', action: 'disable-webhook', id: accountId, request: null });
+    keeper = keeperOf();
+    await came('failed');
+    expect(disabled).toHaveLength(1);
+  });
+
+  it('is told of no more, and is used again once it is set again', async () => {
+    await came('pending', ago(6 * DAY_MS));
+    keeper = keeperOf();
+    await came('pending');
+    const event = async (): Promise<string | null> => {
+      const id = room.clock.newId();
+      await new EventStore().append(room.database, [
+        {
+          ...{ id, type: 'verification.completed', accountId: room.account.id, sessionId: id },
+          ...{ occurredAt: ago(0), data: '{}', sessionWebhookUrl: null },
+        },
+      ]);
+      const [row] = await room.database.query<{ url: string | null }>(
+        'SELECT webhook_url AS url FROM events WHERE id = $1',
+        [id],
+      );
+      return row?.url ?? null;
+    };
+    expect(await event()).toBeNull();
+    const again = { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
+    await room.accounts.updateAccount(room.database, { ...(await account()), ...again });
+    expect([await event(), await failingSince()]).toEqual([URL_IN_USE, null]);
+  });
+
+  it('that took anything in between stays, though nobody noted that', async () => {
+    await came('pending', ago(6 * DAY_MS));
+    await ended('succeeded', ago(2 * DAY_MS));
+    keeper = keeperOf();
+    await came('pending');
+    expect([(await account()).defaultWebhookDisabledAt, await failingSince(), disabled]).toEqual([null, null, []]);
+  });
+
+  it('is not saved by what another URL takes, nor by what it took before', async () => {
+    await came('pending', ago(5 * DAY_MS + HOUR_MS));
+    await ended('succeeded', ago(DAY_MS), 'https://acme.example/other');
+    await ended('succeeded', ago(5 * DAY_MS + 2 * HOUR_MS));
+    keeper = keeperOf();
+    await came('blocked');
+    expect(disabled).toHaveLength(1);
+  });
+
+  it('begins anew with every success, and with every other URL', async () => {
+    await came('pending', ago(4 * DAY_MS));
+    expect(await failingSince()).not.toBeNull();
+    await came('succeeded');
+    expect(await failingSince()).toBeNull();
+    await came('pending', ago(4 * DAY_MS));
+    await room.accounts.updateAccount(room.database, {
+      ...(await account()),
+      defaultWebhookUrl: 'https://acme.example/new',
+    });
+    expect(await failingSince()).toBeNull();
+  });
+
+  it('of a session is not the account’s to lose', async () => {
+    await came('failed', ago(6 * DAY_MS), 'https://acme.example/other');
+    keeper = keeperOf();
+    await came('failed', ago(0), 'https://acme.example/other');
+    expect([await failingSince(), disabled]).toEqual([null, []]);
+  });
+
+  it('is disabled once by many processes that see it fail', async () => {
+    await came('pending', ago(6 * DAY_MS));
+    const verdict: Verdict = {
+      ...{ status: 'failed', nextAttemptAt: null },
+      attempt: { at: ago(0).toISOString(), status: 500, latencyMs: 1 },
+    };
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const other = keeperOf();
+        other.note({ accountId: room.account.id, url: URL_IN_USE }, verdict);
+        await other.flush();
+        await other.stop();
+      }),
+    );
+    expect(disabled).toHaveLength(1);
+  });
+});
+
+describe('the body of a delivery', () => {
+  it('is forgotten 72 hours after its end, and no sooner', async () => {
+    const old = await Promise.all([73, 100, 140].map((hours) => ended('failed', ago(hours * HOUR_MS))));
+    const young = await ended('succeeded', ago(71 * HOUR_MS));
+    const sweeper = new BodySweeper({ database: room.database, onError: (error) => errors.push(error) });
+    await sweeper.stop();
+    await sweeper.sweep();
+    const kept = await room.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NOT NULL');
+    expect(kept).toEqual([{ id: young }]);
+    const rows = await room.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NULL');
+    expect(rows.map(({ id }) => id).sort()).toEqual(old.sort());
+  });
+});
