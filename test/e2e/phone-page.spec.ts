@@ -98,6 +98,8 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     const shown = page.getByRole('article', { name: 'Card from Acme' });
     await shown.getByRole('img', { name: 'verified' }).waitFor();
     await shown.getByText('If this was not you, tap Deny.').waitFor();
+    // What announced it no longer covers the way back.
+    expect(await page.locator('.banner').count()).toBe(0);
     await until('the business hears that it was read', SHOWN_WITHIN_MS, async () =>
       JSON.stringify(await stateOf(phone)).includes('"read"'),
     );

@@ -9,13 +9,15 @@ const SHOWN_MS = 6_000;
 export function banner(actions) {
   const slot = byId('banner-slot');
   let over = null;
-  const clear = () => slot.replaceChildren();
+  let shown = null;
+  const clear = () => {
+    shown = null;
+    slot.replaceChildren();
+  };
   const show = (item, elsewhere) => {
     const { agent, peer } = { agent: null, peer: null, ...item };
-    const open = () => {
-      clear();
-      actions.openThread(threadKeyOf(item), item.phone);
-    };
+    const open = () => actions.openThread(threadKeyOf(item), item.phone);
+    shown = item;
     slot.replaceChildren(
       el(
         'button',
@@ -33,7 +35,11 @@ export function banner(actions) {
     clearTimeout(over);
     over = setTimeout(clear, SHOWN_MS);
   };
-  return { show, clear };
+  /** Whoever is where it leads needs it no more, and it would cover the way back. */
+  const arrived = (key, phone) => {
+    if (shown !== null && threadKeyOf(shown) === key && shown.phone === phone) clear();
+  };
+  return { show, arrived };
 }
 
 const wordsOf = ({ kind, title, text }) => (kind === 'card' ? (title ?? text ?? '') : (text ?? ''));

@@ -49,6 +49,7 @@ const actions = {
   openThread(key, phone = state.selected) {
     selectLine(state, phone);
     goTo(key);
+    notice.arrived(key, phone);
     byId('thread-back').focus({ preventScroll: true });
   },
   closeThread() {
