@@ -108,6 +108,12 @@ export class RealtimeClient {
     return found(event, () => this.events(event)[0]);
   }
 
+  /** Settles once it holds and nothing more is on the way to this client: an answer comes after all that was said before. */
+  async quiet(holds: () => boolean): Promise<void> {
+    await until('what is waited for', PATIENCE_MS, holds);
+    await this.ask({ type: 'ping', id: 'quiet' });
+  }
+
   async end(): Promise<number> {
     return (await found('the end', () => this.closed ?? undefined)).code;
   }

@@ -1,0 +1,215 @@
+import { AccountStore } from '@countersign/accounts';
+import { renderId } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+
+let room: ControlPlaneRoom;
+let accounts: AccountStore;
+const open: RealtimeClient[] = [];
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+});
+afterEach(() => {
+  for (const client of open.splice(0)) client.close();
+});
+afterAll(() => room.close());
+
+async function connect(dial: Dial = {}): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(room, dial);
+  open.push(client);
+  return client;
+}
+const created = async (): Promise<string> => String((await room.create()).json['id']);
+const adminKey = (): string => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+
+async function ticketFor(sessionId: string): Promise<string> {
+  return String((await room.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST' })).json['ticket']);
+}
+
+const accountOf = async (): Promise<string> => {
+  const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM api_keys LIMIT 1');
+  return row?.id ?? '';
+};
+
+describe('the upgrade', () => {
+  it.each([
+    ['a wrong key', { key: `csk_live_${'0'.repeat(38)}` }, 401, 'UNAUTHORIZED'],
+    ['something that is no bearer token', { key: null, headers: { authorization: 'Basic abc' } }, 401, 'UNAUTHORIZED'],
+    ['another address', { path: '/v1/other' }, 404, 'NOT_FOUND'],
+    ['an address below', { path: '/v1/realtime/x' }, 404, 'NOT_FOUND'],
+    ['another subprotocol', { protocols: ['graphql-transport-ws'] }, 400, 'MALFORMED_REQUEST'],
+    ['another version', { options: { protocolVersion: 8 } }, 400, 'MALFORMED_REQUEST'],
+  ] as const)('is refused for %s, as any request is', async (_what, dial, status, code) => {
+    const { protocols, ...rest } = { protocols: undefined, ...dial };
+    const refused = await RealtimeClient.refused(room, {
+      ...rest,
+      ...(protocols === undefined ? {} : { protocols: [...protocols] }),
+    });
+    expect(refused).toMatchObject({ status, code });
+    expect(refused.headers).toMatchObject({
+      'x-request-id': expect.stringMatching(/^req_/) as string,
+      'ratelimit-policy': expect.any(String) as string,
+      'cache-control': 'no-store',
+    });
+    if (status === 401) expect(refused.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  it('is refused to a key without the scope realtime', async () => {
+    const { key } = await accounts.createApiKey(room.database, {
+      accountId: await accountOf(),
+      kind: 'live',
+      name: 'no realtime',
+      scopes: ['verify'],
+    });
+    expect(await RealtimeClient.refused(room, { key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+  });
+
+  it('takes no key from a URL', async () => {
+    const client = await connect({ key: null, path: `/v1/realtime?key=${room.demo.apiKey}` });
+    expect(client.said[0]).toMatchObject({ type: 'welcome', authenticated: false });
+  });
+
+  it('needs no subprotocol', async () => {
+    const client = await connect({ protocols: [] });
+    expect(client.socket.protocol).toBe('');
+  });
+});
+
+describe('a browser', () => {
+  it('gets in with a ticket and sees eight fields of its session', async () => {
+    const id = await created();
+    const issued = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
+    expect(issued.status).toBe(200);
+    expect(issued.json).toEqual({
+      ticket: expect.stringMatching(/^rtk_[\w-]{43}$/) as string,
+      expiresAt: expect.stringMatching(/Z$/) as string,
+      url: `${room.baseUrl.replace('https', 'wss')}/v1/realtime`,
+    });
+    const client = await connect({ key: null });
+    expect(client.said[0]).toMatchObject({ authenticated: false });
+    expect(await client.ask({ type: 'auth', id: 'a', ticket: issued.json['ticket'] })).toEqual({
+      type: 'authenticated',
+      id: 'a',
+    });
+    const seen = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
+    const { snapshot } = await client.subscribe(`session:${id}`);
+    expect(Object.keys(snapshot ?? {})).toEqual(seen);
+    await room.mismatch(id);
+    await room.approve(id);
+    const { data } = await client.event('verification.completed');
+    expect(Object.keys(data ?? {})).toEqual(seen);
+    expect(data).toMatchObject({ id, status: 'approved' });
+    expect(client.events('verification.sender_mismatch')).toEqual([]);
+  });
+
+  it.each(['used', 'expired', 'unknown', 'no ticket'] as const)(
+    'is sent away with a ticket that is %s',
+    async (kind) => {
+      const id = await created();
+      const ticket = await ticketFor(id);
+      if (kind === 'used') await (await connect({ key: null })).ask({ type: 'auth', id: 1, ticket });
+      if (kind === 'expired')
+        await room.database.query(`UPDATE realtime_tickets SET expires_at = now() - interval '1 s'`);
+      const sent = kind === 'unknown' ? `rtk_${'A'.repeat(43)}` : kind === 'no ticket' ? room.demo.apiKey : ticket;
+      const client = await connect({ key: null });
+      expect((await client.ask({ type: 'auth', id: 1, ticket: sent })).error).toMatchObject({ code: 'UNAUTHORIZED' });
+      expect(await client.end()).toBe(4401);
+      expect(JSON.stringify(client.said)).not.toContain(sent);
+    },
+  );
+
+  it('lets one of two in that race with the same ticket', async () => {
+    const ticket = await ticketFor(await created());
+    const both = await Promise.all([connect({ key: null }), connect({ key: null })]);
+    const answers = await Promise.all(both.map((client) => client.ask({ type: 'auth', id: 1, ticket })));
+    expect(answers.map(({ type }) => type).sort()).toEqual(['authenticated', 'error']);
+  });
+
+  it('is sent away when it asks for another session', async () => {
+    const client = await connect({ key: null });
+    await client.ask({ type: 'auth', id: 1, ticket: await ticketFor(await created()) });
+    const other = await client.subscribe(`session:${await created()}`);
+    expect(other.error).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await client.end()).toBe(4403);
+  });
+
+  it('must say who it is before anything else, and within 5 seconds', async () => {
+    const client = await connect({ key: null });
+    const early = await client.subscribe(`session:${await created()}`);
+    expect(early.error).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await client.end()).toBe(4408);
+  });
+
+  it('gets no ticket for a session that is unknown, foreign or expired', async () => {
+    const { account } = await accounts.createAccount(room.database, { name: 'Other' });
+    const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
+    const id = await created();
+    const ask = (sessionId: string, more: object = {}) =>
+      room.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST', ...more });
+    expect(await ask('sess_00000000000000000000000000')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(await ask(id, { key })).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(await ask(id, { key: adminKey() })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    await room.database.query(
+      `UPDATE sessions SET created_at = created_at - interval '1 h', expires_at = expires_at - interval '1 h'`,
+    );
+    expect(await ask(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+  });
+
+  it('leaves no ticket in clear in the database', async () => {
+    const ticket = await ticketFor(await created());
+    const rows = await room.database.query<{ row: string }>('SELECT t::text AS row FROM realtime_tickets t');
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.some(({ row }) => row.includes(ticket) || row.includes(ticket.slice(4)))).toBe(false);
+  });
+});
+
+describe('a connection', () => {
+  it('is told what was wrong with a message, and is closed with the third', async () => {
+    const client = await connect();
+    client.send('{"type":');
+    expect(await client.next('error')).toMatchObject({ error: { code: 'MALFORMED_REQUEST' } });
+    expect(await client.ask({ type: 'shout', id: 'x' })).toMatchObject({ type: 'error', id: 'x' });
+    client.send(Buffer.from([1, 2, 3]));
+    expect(await client.next('error')).toMatchObject({ error: { code: 'MALFORMED_REQUEST' } });
+    expect(await client.end()).toBe(4400);
+  });
+
+  it('is closed when it sends more than 20 messages in a second', async () => {
+    const client = await connect();
+    for (let id = 0; id < 40; id += 1) client.send({ type: 'ping', id });
+    expect(await client.end()).toBe(4429);
+  });
+
+  it('is closed when it sends a frame over 16 KiB', async () => {
+    const client = await connect();
+    client.send({ type: 'ping', id: 'x'.repeat(16 * 1024) });
+    expect(await client.end()).toBe(1009);
+  });
+
+  it('is closed within 5 seconds of the revocation of its key', async () => {
+    const { id, key } = await accounts.createApiKey(room.database, {
+      accountId: await accountOf(),
+      kind: 'live',
+      name: 'to be revoked',
+    });
+    const client = await connect({ key });
+    const spared = await connect();
+    await room.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
+    expect(await client.end()).toBe(4401);
+    expect(await spared.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
+  });
+
+  it('is told to come back later when the server stops, and closed with 1001', async () => {
+    const neighbour = await room.neighbour();
+    const client = await connect({ baseUrl: neighbour.baseUrl });
+    await neighbour.stop();
+    expect(await client.next('closing')).toEqual({
+      type: 'closing',
+      reconnectAfterMs: expect.any(Number) as number,
+    });
+    expect(await client.end()).toBe(1001);
+  });
+});
