@@ -30,7 +30,7 @@ const BRAND: Brand = {
   active: true,
 };
 
-const sessionOf = (ttlSeconds: number): Session => ({
+const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Rows): Session => ({
   id: ID,
   accountId: BRAND.accountId,
   brandId: BRAND.id,
@@ -38,7 +38,7 @@ const sessionOf = (ttlSeconds: number): Session => ({
   country: 'US',
   test: false,
   status: 'pending',
-  channel: 'sms_fallback',
+  channel,
   clientChallenge: 'ab'.repeat(32),
   brandSlug: 'ACME',
   brandName: 'Acme',
@@ -64,6 +64,8 @@ interface Rows {
   readonly state?: string;
   readonly brand?: Partial<Brand>;
   readonly ttlSeconds?: number;
+  /** Of the session before: of an earlier attempt it may be decided. */
+  readonly channel?: SettledAs;
   readonly deliveryWaitMs?: number;
   readonly unheard?: boolean;
 }
@@ -114,7 +116,7 @@ function sending(rows: Rows = {}) {
       held--;
     }
   };
-  const decided = desk.send(sessionOf(rows.ttlSeconds ?? 90), { ...BRAND, ...rows.brand }, patience);
+  const decided = desk.send(sessionOf(rows), { ...BRAND, ...rows.brand }, patience);
   const settled = decided.then(
     () => true,
     () => true,
@@ -320,6 +322,17 @@ describe('the card of an earlier attempt', () => {
     const { decided, asked } = sending({ offer: { kind: 'earlier', settledAs }, state: 'sent' });
     expect(await decided).toEqual({ channel: settledAs ?? 'sms_fallback', matchCode: '42' });
     expect(asked.slice(1).filter((each) => each !== 'read')).toEqual(['offer', ...more]);
+  });
+});
+
+describe('a session that an earlier attempt made RCS stays so', () => {
+  it.each<[string, Rows]>([
+    ['when its brand has no agent any more', { brand: { rcsAgentId: null } }],
+    ['when its time is nearly over', { ttlSeconds: 9 }],
+    ['when its card cannot be asked for', { offer: new DatabaseUnavailable('away') }],
+  ])('%s', async (_, rows) => {
+    const { decided } = sending({ ...rows, channel: 'rcs' });
+    expect(await decided).toMatchObject({ channel: 'rcs' });
   });
 });
 

@@ -84,7 +84,6 @@ const LATE: Decision = { end: 'not_delivered', mayArrive: 'ask' };
 const NOT_SENT: Decision = { end: 'not_sent', mayArrive: 'ask' };
 const NOT_TAKEN: Decision = { end: 'not_taken', mayArrive: false };
 const FAILED: Decision = { end: 'failed', mayArrive: false };
-const NO_CARD: DecidedCard = { channel: 'sms_fallback', matchCode: null };
 
 /**
  * Sends the card of a new session by way of the gateways, and holds its create back until it is known whether it
@@ -105,10 +104,13 @@ export class CardDesk {
     return this.waits.size;
   }
 
-  /** Decides the channel of a session that was just made, or made by an earlier attempt of the same request. */
+  /**
+   * Decides the channel of a session that was just made, or made by an earlier attempt of the same request; what that
+   * one decided stays, also where nothing more is heard of its card.
+   */
   async send(session: Session, brand: Brand, patience: Patience): Promise<DecidedCard> {
     const card = this.cardOf(session, brand);
-    if (card === null) return NO_CARD;
+    if (card === null) return { channel: session.channel, matchCode: null };
     const startedMs = performance.now();
     const wait = this.waits.open(card.id);
     const livesMs = session.expiresAt.getTime() - session.createdAt.getTime();
@@ -117,7 +119,7 @@ export class CardDesk {
       const decision = await this.decide(card, wait, { patience, deliveryWaitMs });
       this.o.onEnd(decision.end, performance.now() - startedMs);
       const matchCode = (await this.showsNumber(card, decision)) ? this.o.answers.matchCodeOf(card.id) : null;
-      return { channel: decision.end === 'rcs' ? 'rcs' : 'sms_fallback', matchCode };
+      return { channel: decision.end === 'rcs' ? 'rcs' : session.channel, matchCode };
     } finally {
       wait.close();
     }
