@@ -3,6 +3,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Inject, Param, Post, 
 import type { FastifyReply } from 'fastify';
 import type { Fields } from './agent-message.js';
 import { agentIdOf } from './agents.js';
+import { memberOf } from './own-member.js';
 import { RbmService } from './rbm.service.js';
 import { invalid, RpcRefusal, unreachable } from './rpc-refusal.js';
 
@@ -90,7 +91,7 @@ export class RbmController {
   ): object {
     this.callerOf(agentId, authorization);
     const id = uuidOf('eventId', eventId);
-    const eventType = fieldOf(body, 'eventType');
+    const eventType = memberOf(body, 'eventType');
     if (eventType !== 'READ' && eventType !== 'IS_TYPING') throw invalid('event_type must be READ or IS_TYPING.');
     if (!this.rbm.phones.profileOf(phoneOf(phone)).reachable) throw unreachable();
     return { name: `phones/${phone}/agentEvents/${id}`, eventType, sendTime: new Date().toISOString() };
@@ -116,10 +117,10 @@ export class RbmController {
     @Body() body: unknown,
     @Headers('authorization') authorization?: string,
   ): object {
-    this.callerOf(agentId ?? fieldOf(body, 'agentId'), authorization);
+    this.callerOf(agentId ?? memberOf(body, 'agentId'), authorization);
     if (method === 'files') return { name: `files/${randomUUID().slice(0, FILE_ID_CHARACTERS)}` };
     if (method !== 'users:batchGet') throw new RpcRefusal(404, 'Method not found.');
-    const users = fieldOf(body, 'users');
+    const users = memberOf(body, 'users');
     if (!Array.isArray(users) || users.length > MOST_USERS) throw invalid(`users must be at most ${MOST_USERS}.`);
     const reachableUsers = users.map(phoneOf).filter((phone) => this.rbm.phones.profileOf(phone).reachable);
     return { reachableUsers, totalRandomSampleUserCount: 0, reachableRandomSampleUserCount: 0 };
@@ -150,9 +151,4 @@ function phoneOf(text: unknown): string {
 function uuidOf(name: string, value: unknown): string {
   if (typeof value !== 'string' || !UUID.test(value)) throw invalid(`${name} must be a UUID.`);
   return value;
-}
-
-function fieldOf(body: unknown, name: string): unknown {
-  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
-  return Reflect.get(body, name);
 }

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
 import type { Clock } from './clock.js';
+import { memberOf } from './own-member.js';
 
 /** What the service knows of the account that owns the agents. */
 export interface ServiceAccount {
@@ -28,7 +29,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 export function readServiceAccount(json: string): ServiceAccount {
   const file: unknown = JSON.parse(json);
   const text = (name: string): string => {
-    const value: unknown = typeof file === 'object' && file !== null ? Reflect.get(file, name) : undefined;
+    const value = memberOf(file, name);
     if (typeof value !== 'string') throw new Error(`the service account's file has no ${name}`);
     return value;
   };
@@ -113,10 +114,4 @@ function decoded(part: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Own members only: what a stranger sends may name others. */
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return Reflect.get(value, name);
 }
