@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Reply } from './host-breaker.js';
 import { HostLanes, MAX_IN_FLIGHT_PER_HOST, type LaneJob } from './host-lanes.js';
 
 interface Job extends LaneJob {
@@ -9,16 +10,16 @@ interface Job extends LaneJob {
 function lanesOf() {
   let nowMs = 0;
   let rooms = 0;
-  const running = new Map<string, (answeredWell: boolean) => void>();
+  const running = new Map<string, (reply: Reply) => void>();
   const dropped: string[] = [];
   const lanes = new HostLanes<Job>({
     run: ({ name }) => new Promise((resolve) => running.set(name, resolve)),
     onRoom: () => (rooms += 1),
-    onDropped: ({ name }) => dropped.push(name),
+    onDropped: (jobs) => dropped.push(...jobs.map(({ name }) => name)),
     nowMs: () => nowMs,
   });
-  const end = async (name: string, answeredWell: boolean) => {
-    running.get(name)?.(answeredWell);
+  const end = async (name: string, reply: Reply) => {
+    running.get(name)?.(reply);
     running.delete(name);
     await Promise.resolve();
     await Promise.resolve();
@@ -34,7 +35,7 @@ describe('the lanes of hosts', () => {
     const { add, running, end } = lanesOf();
     add('a', 7);
     expect([...running.keys()]).toEqual(['a0', 'a1', 'a2', 'a3', 'a4']);
-    await end('a2', false);
+    await end('a2', 'badly');
     expect([...running.keys()]).toContain('a5');
     expect(running.size).toBe(MAX_IN_FLIGHT_PER_HOST);
   });
@@ -51,9 +52,9 @@ describe('the lanes of hosts', () => {
     expect(lanes.room('a')).toBe(5);
     add('a', 5);
     expect(lanes.room('a')).toBe(0);
-    await end('a0', true);
+    await end('a0', 'well');
     expect(lanes.room('a')).toBe(46);
-    await end('a1', false);
+    await end('a1', 'badly');
     expect(lanes.room('a')).toBe(2);
   });
 
@@ -61,7 +62,7 @@ describe('the lanes of hosts', () => {
     const { lanes, add, end, wait } = lanesOf();
     add('a', 2);
     wait(501);
-    await end('a0', true);
+    await end('a0', 'well');
     expect(lanes.room('a')).toBe(4);
   });
 
@@ -70,11 +71,11 @@ describe('the lanes of hosts', () => {
     add('a', 5);
     add('b', 1);
     expect(lanes.fullHosts()).toEqual(['a']);
-    for (const name of ['a0', 'a1']) await end(name, false);
+    for (const name of ['a0', 'a1']) await end(name, 'badly');
     expect(rooms()).toBe(0);
-    await end('a2', false);
+    await end('a2', 'badly');
     expect(rooms()).toBe(1);
-    await end('a3', false);
+    await end('a3', 'badly');
     expect(rooms()).toBe(1);
   });
 
@@ -84,10 +85,10 @@ describe('the lanes of hosts', () => {
     expect(rooms()).toBe(1);
     add('a', 5);
     lanes.noteLeftOver('a');
-    await end('a0', false);
-    await end('a1', false);
+    await end('a0', 'badly');
+    await end('a1', 'badly');
     expect(rooms()).toBe(1);
-    await end('a2', false);
+    await end('a2', 'badly');
     expect(rooms()).toBe(2);
     lanes.noteLeftOver('a');
     expect(rooms()).toBe(3);
@@ -97,7 +98,7 @@ describe('the lanes of hosts', () => {
     const { add, dropped, running, end, wait } = lanesOf();
     add('a', 6, 1_000);
     wait(1_000);
-    await end('a0', true);
+    await end('a0', 'well');
     expect(dropped).toEqual(['a5']);
     expect(running.size).toBe(4);
   });
@@ -108,11 +109,37 @@ describe('the lanes of hosts', () => {
     expect(lanes.dropWaiting().map(({ name }) => name)).toEqual(['a5']);
     let idle = false;
     const waiting = lanes.idle().then(() => (idle = true));
-    for (const at of [0, 1, 2, 3]) await end(`a${at}`, true);
+    for (const at of [0, 1, 2, 3]) await end(`a${at}`, 'well');
     expect(idle).toBe(false);
-    await end('a4', true);
+    await end('a4', 'well');
     await waiting;
     expect(lanes.inFlight).toBe(0);
     await lanes.idle();
+  });
+
+  it('ask a host that does not answer by one at a time, with growing pauses, and give back what waits', async () => {
+    const { lanes, add, end, wait, dropped, running, rooms } = lanesOf();
+    add('a', 7, 1_000_000);
+    for (const at of [0, 1, 2, 3, 4]) await end(`a${at}`, 'none');
+    // The first two that ended made place for the two that waited; they are under way still.
+    expect([lanes.room('a'), lanes.fullHosts(), dropped, running.size]).toEqual([0, ['a'], [], 2]);
+    for (const at of [5, 6]) await end(`a${at}`, 'none');
+    expect([lanes.broken, lanes.room('a'), lanes.inFlight]).toEqual([1, 0, 0]);
+    add('a', 1, 1_000_000);
+    expect(dropped).toEqual(['a0']);
+    wait(1_000);
+    expect(lanes.room('a')).toBe(1);
+    add('a', 2, 1_000_000);
+    expect([running.size, lanes.room('a')]).toEqual([1, 0]);
+    await end('a0', 'none');
+    expect([dropped, lanes.room('a')]).toEqual([['a0', 'a1'], 0]);
+    wait(1_999);
+    expect(lanes.room('a')).toBe(0);
+    wait(1);
+    add('a', 1, 1_000_000);
+    lanes.noteLeftOver('a');
+    const before = rooms();
+    await end('a0', 'badly');
+    expect([lanes.broken, lanes.room('a'), rooms()]).toEqual([0, 5, before + 1]);
   });
 });

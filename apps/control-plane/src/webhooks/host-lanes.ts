@@ -1,9 +1,13 @@
+import { afterReply, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
+
 /** Deliveries to one host at the same time (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
 /** Claimed ahead for a host that answers well, so that its next POST need not wait for the database. */
 const HEALTHY_CLAIMED_PER_HOST = 50;
 /** A host that takes longer than this gets nothing claimed ahead: its leases would run out while they wait. */
 const HEALTHY_LATENCY_MS = 500;
+/** Hosts that may be dead are remembered up to here, the latest of them. */
+const MAX_REMEMBERED = 1_000;
 
 export interface LaneJob {
   readonly host: string;
@@ -12,12 +16,12 @@ export interface LaneJob {
 }
 
 export interface HostLanesOptions<Job extends LaneJob> {
-  /** Does one job; whether its host answered well. Must not reject. */
-  readonly run: (job: Job) => Promise<boolean>;
+  /** Does one job; how its host took it. Must not reject. */
+  readonly run: (job: Job) => Promise<Reply>;
   /** There is room again for a host that had none. */
   readonly onRoom: () => void;
-  /** A job that waited too long; its lease will lapse. */
-  readonly onDropped: (job: Job) => void;
+  /** Jobs that were not started: they waited too long, or their host does not answer. */
+  readonly onDropped: (jobs: readonly Job[]) => void;
   readonly nowMs?: () => number;
 }
 
@@ -25,13 +29,15 @@ interface Lane<Job> {
   readonly waiting: Job[];
   inFlight: number;
   healthy: boolean;
+  breaker: Breaker;
   /** There may be more for it than was claimed: it tells when it has room. */
   moreWaits: boolean;
 }
 
 /**
  * One lane per destination host: five at a time, first come, first served, so that a dead receiver fills its own lane
- * and no other. Says how much may be claimed for a host, and runs what was.
+ * and no other. One that goes on without an answer is asked by one at a time, with growing pauses. Says how much may be
+ * claimed for a host, and runs what was.
  */
 export class HostLanes<Job extends LaneJob> {
   private readonly lanes = new Map<string, Lane<Job>>();
@@ -48,12 +54,18 @@ export class HostLanes<Job extends LaneJob> {
     return this.running;
   }
 
+  /** Hosts that get nothing now, or one at a time, for they do not answer. */
+  get broken(): number {
+    const nowMs = this.nowMs();
+    return [...this.lanes.values()].filter(({ breaker }) => breakerState(breaker, nowMs) !== 'open').length;
+  }
+
   /** How many more jobs for this host may be claimed now. */
   room(host: string): number {
     const lane = this.lanes.get(host);
     return lane === undefined
       ? MAX_IN_FLIGHT_PER_HOST
-      : Math.max(0, capacityOf(lane) - lane.inFlight - lane.waiting.length);
+      : Math.max(0, this.capacityOf(lane) - lane.inFlight - lane.waiting.length);
   }
 
   /** Hosts that have no room, and for which nothing is looked for therefore; they tell when they have some again. */
@@ -70,14 +82,14 @@ export class HostLanes<Job extends LaneJob> {
   /** More was found for this host than it had room for; it tells when it has some, at once if it has some by now. */
   noteLeftOver(host: string): void {
     const lane = this.lanes.get(host);
-    if (lane === undefined || isRoomy(lane)) this.options.onRoom();
+    if (lane === undefined || this.isRoomy(lane)) this.options.onRoom();
     else lane.moreWaits = true;
   }
 
   add(job: Job): void {
     let lane = this.lanes.get(job.host);
     if (lane === undefined) {
-      lane = { waiting: [], inFlight: 0, healthy: false, moreWaits: false };
+      lane = { waiting: [], inFlight: 0, healthy: false, breaker: CLOSED, moreWaits: false };
       this.lanes.set(job.host, lane);
     }
     lane.waiting.push(job);
@@ -96,32 +108,56 @@ export class HostLanes<Job extends LaneJob> {
   }
 
   private startNext(host: string, lane: Lane<Job>): void {
-    while (lane.inFlight < MAX_IN_FLIGHT_PER_HOST) {
+    const state = breakerState(lane.breaker, this.nowMs());
+    const dropped = state === 'shut' ? lane.waiting.splice(0) : [];
+    while (lane.inFlight < (state === 'ajar' ? 1 : MAX_IN_FLIGHT_PER_HOST)) {
       const job = lane.waiting.shift();
       if (job === undefined) break;
-      if (job.startBeforeMs <= this.nowMs()) this.options.onDropped(job);
+      if (job.startBeforeMs <= this.nowMs()) dropped.push(job);
       else void this.start(host, lane, job);
     }
-    if (lane.inFlight === 0) this.lanes.delete(host);
+    if (dropped.length > 0) this.options.onDropped(dropped);
+    if (lane.inFlight === 0 && lane.waiting.length === 0 && lane.breaker === CLOSED) this.lanes.delete(host);
+  }
+
+  /** What was not heard of for longest is forgotten, and found out again if need be. */
+  private remember(host: string, lane: Lane<Job>): void {
+    this.lanes.delete(host);
+    this.lanes.set(host, lane);
+    if (this.lanes.size <= MAX_REMEMBERED) return;
+    for (const [other, { inFlight, waiting }] of this.lanes) {
+      if (this.lanes.size <= MAX_REMEMBERED) return;
+      if (inFlight === 0 && waiting.length === 0) this.lanes.delete(other);
+    }
   }
 
   private async start(host: string, lane: Lane<Job>, job: Job): Promise<void> {
     lane.inFlight += 1;
     this.running += 1;
     const startedMs = this.nowMs();
-    const answeredWell = await this.options.run(job);
-    lane.healthy = answeredWell && this.nowMs() - startedMs < HEALTHY_LATENCY_MS;
+    const reply = await this.options.run(job);
+    const endedMs = this.nowMs();
+    lane.healthy = reply === 'well' && endedMs - startedMs < HEALTHY_LATENCY_MS;
+    lane.breaker = afterReply(lane.breaker, reply, endedMs);
+    if (reply === 'none') this.remember(host, lane);
     lane.inFlight -= 1;
     this.running -= 1;
-    const roomAgain = lane.moreWaits && isRoomy(lane);
+    const roomAgain = lane.moreWaits && this.isRoomy(lane);
     if (roomAgain) lane.moreWaits = false;
     this.startNext(host, lane);
     if (roomAgain) this.options.onRoom();
     if (this.running === 0) for (const wake of this.idleWaiters.splice(0)) wake();
   }
+
+  private capacityOf(lane: Lane<Job>): number {
+    const state = breakerState(lane.breaker, this.nowMs());
+    if (state !== 'open') return state === 'ajar' ? 1 : 0;
+    return lane.healthy ? HEALTHY_CLAIMED_PER_HOST : MAX_IN_FLIGHT_PER_HOST;
+  }
+
+  /** Half empty: worth another look at the rows. */
+  private isRoomy(lane: Lane<Job>): boolean {
+    const capacity = this.capacityOf(lane);
+    return capacity > 0 && 2 * (lane.inFlight + lane.waiting.length) <= capacity;
+  }
 }
-
-const capacityOf = (lane: Lane<unknown>): number => (lane.healthy ? HEALTHY_CLAIMED_PER_HOST : MAX_IN_FLIGHT_PER_HOST);
-
-/** Half empty: worth another look at the rows. */
-const isRoomy = (lane: Lane<unknown>): boolean => 2 * (lane.inFlight + lane.waiting.length) <= capacityOf(lane);

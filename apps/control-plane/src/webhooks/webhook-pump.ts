@@ -2,6 +2,7 @@ import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import { LEASE_SECONDS, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
+import type { Reply } from './host-breaker.js';
 import { HostLanes, type LaneJob } from './host-lanes.js';
 import { hostOf } from './target.js';
 import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
@@ -53,7 +54,7 @@ export class WebhookPump {
     this.lanes = new HostLanes<Job>({
       run: (job) => this.attempt(job.delivery),
       onRoom: () => this.wake(),
-      onDropped: () => undefined,
+      onDropped: (jobs) => this.giveBack(jobs),
     });
     this.periodic = new Periodic({
       everyMs: RELAY_INTERVAL_MS,
@@ -68,6 +69,11 @@ export class WebhookPump {
     return this.lanes.inFlight;
   }
 
+  /** Hosts that are left alone, or asked by one POST at a time, for they do not answer. */
+  get brokenHosts(): number {
+    return this.lanes.broken;
+  }
+
   /** Something may be due; `eventIds` were just committed. Never throws, never waits. */
   wake(eventIds: readonly Uuid[] = []): void {
     if (this.rung.length + eventIds.length <= MAX_RUNG) this.rung.push(...eventIds);
@@ -79,8 +85,7 @@ export class WebhookPump {
     this.stopping = true;
     clearTimeout(this.alarm);
     await this.periodic.stop();
-    const waiting = this.lanes.dropWaiting().map(({ delivery }) => delivery);
-    await this.options.store.release(waiting).catch(this.options.onError);
+    await this.release(this.lanes.dropWaiting());
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, STOP_GRACE_MS);
@@ -141,24 +146,33 @@ export class WebhookPump {
     this.alarm.unref();
   }
 
-  /** One attempt with its record. True when the host answered well. Never rejects. */
-  private async attempt(delivery: ClaimedDelivery): Promise<boolean> {
+  /** Whoever has room for them next takes them; until that is known, their leases keep them. */
+  private giveBack(jobs: readonly Job[]): void {
+    void this.release(jobs);
+  }
+
+  private async release(jobs: readonly Job[]): Promise<void> {
+    await this.options.store.release(jobs.map(({ delivery }) => delivery)).catch(this.options.onError);
+  }
+
+  /** One attempt with its record, and how the host took it. Never rejects. */
+  private async attempt(delivery: ClaimedDelivery): Promise<Reply> {
     const { store, clock, onAttempt, onError } = this.options;
     try {
       const startedMs = clock.nowMs();
       const result = await this.post(delivery, startedMs);
       // Cut off by our own stop, and no fault of the receiver: the lease lapses and another process repeats it.
-      if (this.stopping && result.kind === 'failed') return false;
+      if (this.stopping && result.kind === 'failed') return 'badly';
       const endedMs = clock.nowMs();
       const number = delivery.attemptsMade + 1;
       const { beside } = delivery;
       const verdict = judgeAttempt({ result, number, startedMs, endedMs, beside }, Math.random());
       if (await store.record(delivery, verdict)) onAttempt(delivery, verdict);
-      return verdict.status === 'succeeded';
+      return replyOf(result, verdict);
     } catch (error) {
       // Not recorded: the lease lapses and the attempt is repeated, at least once as promised.
       onError(error);
-      return false;
+      return 'badly';
     }
   }
 
@@ -166,4 +180,13 @@ export class WebhookPump {
     const secrets = await this.options.secretsOf(accountId);
     return this.options.poster.post({ eventId: id, url, body, secrets, nowMs });
   }
+}
+
+const TOO_MANY_REQUESTS = 429;
+
+/** Who asks for fewer is left alone like who does not answer. */
+function replyOf(result: AttemptResult, { status }: Verdict): Reply {
+  if (status === 'succeeded') return 'well';
+  const silent = result.kind === 'failed' || (result.kind === 'answered' && result.status === TOO_MANY_REQUESTS);
+  return silent ? 'none' : 'badly';
 }

@@ -113,5 +113,10 @@ function webhookPump(
   });
   stores.bell.connect((ids) => pump.wake(ids));
   metrics.watch('webhooks_in_flight', 'POSTs under way.', () => pump.inFlight);
+  metrics.watch(
+    'webhook_hosts_broken',
+    'Receivers that are left alone, for they do not answer.',
+    () => pump.brokenHosts,
+  );
   return pump;
 }
