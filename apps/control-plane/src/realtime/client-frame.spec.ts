@@ -1,0 +1,89 @@
+import { renderId } from '@countersign/postgres';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { channelName, parseChannel } from './channel.js';
+import { parseClientFrame } from './client-frame.js';
+
+const ID = '018bcfe5-6800-0000-0000-000000000001';
+const SESSION = `session:${renderId('sess', ID)}`;
+const parse = (value: unknown) => parseClientFrame(JSON.stringify(value));
+
+describe('a frame of a client', () => {
+  it.each([[{ type: 'auth', id: 'a', ticket: 'rtk_x' }], [{ type: 'ping', id: 7 }]])('is read: %j', (frame) => {
+    expect(parse(frame)).toEqual(frame);
+  });
+
+  it.each(['subscribe', 'unsubscribe'])('names a channel: %s', (type) => {
+    expect(parse({ type, id: 1, channel: SESSION })).toEqual({ type, id: 1, channel: { kind: 'session', id: ID } });
+    expect(parse({ type, id: 1, channel: 'binds' })).toEqual({ type, id: 1, channel: { kind: 'binds' } });
+  });
+
+  it('may say more than we know', () => {
+    expect(parse({ type: 'ping', id: 1, since: 5 })).toEqual({ type: 'ping', id: 1 });
+  });
+
+  it.each([
+    ['', null],
+    ['{', null],
+    ['null', null],
+    ['7', null],
+    ['[]', null],
+    ['"ping"', null],
+    ['{}', null],
+    ['{"type":"ping"}', null],
+    ['{"type":"ping","id":null}', null],
+    ['{"type":"ping","id":""}', null],
+    ['{"type":"ping","id":1.5}', null],
+    ['{"type":"ping","id":1e300}', null],
+    [`{"type":"ping","id":"${'x'.repeat(65)}"}`, null],
+    ['{"type":"ping","id":{}}', null],
+    ['{"type":"toString","id":"x"}', 'x'],
+    ['{"type":"__proto__","id":"x"}', 'x'],
+    ['{"type":["ping"],"id":"x"}', 'x'],
+    ['{"type":"PING","id":"x"}', 'x'],
+    ['{"__proto__":{"type":"ping","id":"x"}}', null],
+    ['{"type":"auth","id":"x"}', 'x'],
+    ['{"type":"auth","id":"x","ticket":7}', 'x'],
+    [`{"type":"auth","id":"x","ticket":"${'t'.repeat(257)}"}`, 'x'],
+    ['{"type":"subscribe","id":"x"}', 'x'],
+    ['{"type":"subscribe","id":"x","channel":"session:"}', 'x'],
+    ['{"type":"subscribe","id":"x","channel":"session:sess_00000000000000000000000000 "}', 'x'],
+    ['{"type":"subscribe","id":"x","channel":"account:sess_00000000000000000000000000"}', 'x'],
+    ['{"type":"subscribe","id":"x","channel":["binds"]}', 'x'],
+    ['['.repeat(8_000), null],
+  ])('is refused: %.60s', (text, id) => {
+    expect(parseClientFrame(text)).toMatchObject({ type: 'bad', id });
+  });
+
+  it('is read or refused, whatever it is, and never quoted', () => {
+    const anything = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc
+        .record({ type: fc.constantFrom('auth', 'subscribe', 'ping', 'x'), id: fc.anything(), channel: fc.string() })
+        .map((value) => JSON.stringify(value)),
+    );
+    fc.assert(
+      fc.property(anything, (text) => {
+        const frame = parseClientFrame(text);
+        expect(['auth', 'subscribe', 'unsubscribe', 'ping', 'bad']).toContain(frame.type);
+        if (frame.type === 'bad') expect(frame.message.length).toBeLessThan(80);
+      }),
+    );
+  });
+});
+
+describe('a channel', () => {
+  it('has one spelling', () => {
+    const id = fc.uuid({ version: 4 });
+    const channel = fc.oneof(
+      fc.record({ kind: fc.constantFrom('session' as const, 'account' as const), id }),
+      fc.constant({ kind: 'binds' as const }),
+    );
+    fc.assert(
+      fc.property(channel, (each) => {
+        expect(parseChannel(channelName(each))).toEqual(each);
+      }),
+    );
+  });
+});

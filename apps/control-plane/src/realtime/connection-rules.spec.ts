@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { Channel } from './channel.js';
+import type { ClientFrame } from './client-frame.js';
+import {
+  judgeFrame,
+  judgeSubscribe,
+  MAX_CHANNELS,
+  newPace,
+  nextPace,
+  type Listener,
+  type ListenerKind,
+  type Pace,
+} from './connection-rules.js';
+
+const SESSION: Channel = { kind: 'session', id: 's' };
+const OTHER_SESSION: Channel = { kind: 'session', id: 'other' };
+const ACCOUNT: Channel = { kind: 'account', id: 'a' };
+const OTHER_ACCOUNT: Channel = { kind: 'account', id: 'other' };
+const BINDS: Channel = { kind: 'binds' };
+
+const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
+  nobody: { kind: 'nobody' },
+  ticket: { kind: 'ticket', sessionId: 's', accountId: 'a' },
+  key: { kind: 'key', accountId: 'a' },
+  admin: { kind: 'admin' },
+};
+const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {
+  auth: { type: 'auth', id: 1, ticket: 't' },
+  subscribe: { type: 'subscribe', id: 1, channel: SESSION },
+  unsubscribe: { type: 'unsubscribe', id: 1, channel: SESSION },
+  ping: { type: 'ping', id: 1 },
+};
+
+describe('a message', () => {
+  it.each([
+    ['nobody', 'auth', 'handle'],
+    ['nobody', 'subscribe', 'UNAUTHORIZED'],
+    ['nobody', 'unsubscribe', 'UNAUTHORIZED'],
+    ['nobody', 'ping', 'handle'],
+    ['ticket', 'auth', 'MALFORMED_REQUEST'],
+    ['ticket', 'subscribe', 'handle'],
+    ['ticket', 'unsubscribe', 'handle'],
+    ['ticket', 'ping', 'handle'],
+    ['key', 'auth', 'MALFORMED_REQUEST'],
+    ['key', 'subscribe', 'handle'],
+    ['key', 'unsubscribe', 'handle'],
+    ['key', 'ping', 'handle'],
+    ['admin', 'auth', 'MALFORMED_REQUEST'],
+    ['admin', 'subscribe', 'handle'],
+    ['admin', 'unsubscribe', 'handle'],
+    ['admin', 'ping', 'handle'],
+  ] as const)('of %s, %s: %s', (listener, type, outcome) => {
+    const verdict = judgeFrame(listener, FRAMES[type], 0);
+    expect(verdict.kind === 'handle' ? 'handle' : verdict.error.code).toBe(outcome);
+  });
+
+  it('that cannot be understood is refused twice, and the third time for good', () => {
+    const bad = { type: 'bad', id: null, code: 'MALFORMED_REQUEST', message: 'no' } as const;
+    const closes = [0, 1, 2]
+      .map((before) => judgeFrame('key', bad, before))
+      .map((verdict) => 'close' in verdict && verdict.close);
+    expect(closes).toEqual([null, null, 4400]);
+  });
+});
+
+describe('a channel', () => {
+  it.each([
+    ['nobody', SESSION, 'UNAUTHORIZED', null],
+    ['ticket', SESSION, null, null],
+    ['ticket', OTHER_SESSION, 'FORBIDDEN', 4403],
+    ['ticket', ACCOUNT, 'FORBIDDEN', 4403],
+    ['ticket', BINDS, 'FORBIDDEN', 4403],
+    ['key', SESSION, null, null],
+    ['key', OTHER_SESSION, null, null],
+    ['key', ACCOUNT, null, null],
+    ['key', OTHER_ACCOUNT, 'FORBIDDEN', null],
+    ['key', BINDS, 'FORBIDDEN', null],
+    ['admin', SESSION, 'FORBIDDEN', null],
+    ['admin', ACCOUNT, 'FORBIDDEN', null],
+    ['admin', BINDS, null, null],
+  ] as const)('to %s, %j: %s, closing with %s', (listener, channel, code, close) => {
+    const verdict = judgeSubscribe(LISTENERS[listener], channel, 0);
+    expect(verdict === null ? null : verdict.kind === 'refuse' && verdict.error.code).toBe(code);
+    if (verdict?.kind === 'refuse') expect(verdict.close).toBe(close);
+  });
+
+  it('is the hundredth and not the hundred and first', () => {
+    expect(judgeSubscribe(LISTENERS.key, SESSION, MAX_CHANNELS - 1)).toBeNull();
+    expect(judgeSubscribe(LISTENERS.key, SESSION, MAX_CHANNELS)).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+  });
+});
+
+describe('the pace of messages', () => {
+  const after = (pace: Pace | null, times: readonly number[]): Pace | null =>
+    times.reduce<Pace | null>((before, atMs) => (before === null ? null : nextPace(before, atMs)), pace);
+  const at = (ms: number, count: number): number[] => Array.from({ length: count }, () => ms);
+
+  it('is 20 at once and no more', () => {
+    expect(after(newPace(0), at(0, 20))).not.toBeNull();
+    expect(after(newPace(0), at(0, 21))).toBeNull();
+  });
+
+  it('is one every 50 ms for ever', () => {
+    const steady = Array.from({ length: 200 }, (_, nth) => nth * 50);
+    expect(after(newPace(0), [...at(0, 19), ...steady])).not.toBeNull();
+    expect(after(newPace(0), [...at(0, 20), 49])).toBeNull();
+    expect(after(newPace(0), [...at(0, 20), ...at(60_000, 20)])).not.toBeNull();
+    expect(after(newPace(0), [...at(0, 20), ...at(60_000, 21)])).toBeNull();
+  });
+});
