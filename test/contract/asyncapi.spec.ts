@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Dial, RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver } from '../support/receiver.js';
 import { Told } from '../support/told.js';
 import { until } from '../support/until.js';
@@ -17,7 +18,17 @@ beforeAll(async () => {
   ({ text } = await room.call('/v1/asyncapi.json', { key: null }));
   told = Told.by(text);
 });
+afterEach(() => {
+  for (const client of clients.splice(0)) client.close();
+});
 afterAll(() => room.close());
+
+const clients: RealtimeClient[] = [];
+async function connect(dial: Dial = {}): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(room, dial);
+  clients.push(client);
+  return client;
+}
 
 const REDOCLY = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--config', 'config/tooling/redocly.yaml'];
 
@@ -79,5 +90,67 @@ describe('the webhooks of the document', () => {
     } finally {
       await receiver.close();
     }
+  });
+});
+
+describe('the frames of the document', () => {
+  /** Every kind that was heard, after each was held against the document. */
+  function heard(): Set<string> {
+    const said = clients.flatMap((client) => client.said);
+    for (const frame of said) expect([frame, told.frameFaults(frame)]).toEqual([frame, []]);
+    return new Set(said.map((frame) => String(frame.type === 'event' ? frame['event'] : frame.type)));
+  }
+
+  it('are what a server hears, of a session and of its whole account', async () => {
+    const client = await connect({ key: room.demo.testApiKey });
+    const call = { key: room.demo.testApiKey };
+    const create = async (phone: string): Promise<string> =>
+      String((await room.create({ phone, ttl: 300, metadata: { a: '7' } }, call)).json['id']);
+    await client.subscribe(`account:${room.demo.accountId}`);
+    const listened = await create('+15005550006');
+    await client.subscribe(`session:${listened}`);
+    await room.call(`/v1/verify/${listened}/send-sms`, { ...call, method: 'POST' });
+    for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
+    await room.call(`/v1/verify/${await create('+15005550004')}`, { ...call, method: 'DELETE' });
+    const events = ['completed', 'denied', 'cancelled', 'sender_mismatch', 'otp_delivery', 'updated'];
+    await client.quiet(() => events.every((name) => client.events(`verification.${name}`).length > 0));
+    await client.subscribe('session:sess_01HF7YAT000000000000000001');
+    await client.ask({ type: 'unsubscribe', id: 7, channel: `session:${listened}` });
+    client.send('{');
+    await client.next('error');
+    const kinds = [...events.map((name) => `verification.${name}`), 'welcome', 'subscribed', 'unsubscribed', 'pong'];
+    expect([...heard()]).toEqual(expect.arrayContaining([...kinds, 'error']));
+  });
+
+  it('are what a page hears, which is less', async () => {
+    const client = await connect({ key: null });
+    const id = String((await room.create()).json['id']);
+    const { json } = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
+    await client.ask({ type: 'auth', id: 1, ticket: json['ticket'] });
+    await client.subscribe(`session:${id}`);
+    await room.approve(id);
+    const { data } = await client.event('verification.completed');
+    expect(Object.keys(data ?? {})).toHaveLength(8);
+    expect([...heard()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
+  });
+
+  it('are what an engineer hears of binds, and everybody at the end', async () => {
+    const admin = { key: room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
+    const bind = {
+      name: 'north',
+      hosts: [{ host: '127.0.0.1', port: 1 }],
+      systemId: 'a',
+      password: 'b',
+      enabled: false,
+    };
+    const { json } = await room.call('/v1/admin/binds', { ...admin, method: 'POST', body: bind });
+    const beside = await room.neighbour();
+    const client = await connect({ ...admin, baseUrl: beside.baseUrl });
+    expect((await client.subscribe('binds')).snapshot).toHaveLength(1);
+    await room.call(`/v1/admin/binds/${String(json['id'])}`, { ...admin, method: 'PATCH', body: { window: 5 } });
+    await client.event('bind.updated');
+    await beside.stop();
+    expect(await client.end()).toBe(1001);
+    expect([...heard()]).toEqual(['welcome', 'subscribed', 'bind.updated', 'closing']);
   });
 });
