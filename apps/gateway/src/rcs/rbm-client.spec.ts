@@ -166,14 +166,6 @@ describe('a card', () => {
     expect(await client.send(card, suggestions)).toEqual(SENT);
   });
 
-  it('that its caller gives up is unknown once it is on its way', async () => {
-    const caller = new AbortController();
-    const { client } = await platform(() => caller.abort());
-    const outcome = await client.send(card, suggestions, { signal: caller.signal });
-    expect(outcome).toEqual({ kind: 'unknown', because: 'stopped' });
-    expect((await client.send(card, suggestions, { signal: caller.signal })).kind).toBe('refused');
-  });
-
   it('with a button that the platform would not take is not sent, and told of', async () => {
     const { client, asked, problems } = await platform(ok);
     const wide = [{ text: 'x'.repeat(26), postback: 'x' }];

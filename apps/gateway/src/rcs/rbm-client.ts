@@ -28,11 +28,6 @@ export interface RbmClientOptions extends Omit<RbmLineOptions, 'onTokenFault'> {
   readonly onProblem: (problem: RbmProblem) => void;
 }
 
-export interface SendLimits {
-  /** Gives the send up; what was on its way is `unknown`. */
-  readonly signal?: AbortSignal;
-}
-
 /** What a revoke needs to know of a card. */
 export type SentCard = Pick<Card, 'agentId' | 'phone' | 'messageId'>;
 /** What a closing text needs to know of a card. */
@@ -69,7 +64,7 @@ export class RbmClient {
   }
 
   /** Sends a card: waiting for a token, connecting and the platform's answer take no longer than the life of a send. */
-  async send(card: Card, suggestions: readonly Suggestion[], { signal }: SendLimits = {}): Promise<SendOutcome> {
+  async send(card: Card, suggestions: readonly Suggestion[]): Promise<SendOutcome> {
     if (this.#stop.signal.aborted) return { kind: 'refused', because: 'stopped' };
     const message = this.#drawn(card, suggestions);
     if (message === null) return { kind: 'refused', because: 'not_drawn' };
@@ -77,7 +72,7 @@ export class RbmClient {
     const gate = this.#gates.enter(agentId);
     if ('refusal' in gate) return { kind: 'refused', because: gate.refusal };
     const request = { to: card, messageId: card.messageId, message };
-    const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_LIFE_MS, signal }));
+    const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_LIFE_MS }));
     if (answer === null) return { kind: 'refused', because: 'no_token' };
     this.#gates.learn(agentId, gate.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
     const outcome = judgeSend(answer);
