@@ -1,0 +1,156 @@
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createWebhookSecret } from '@countersign/keys';
+import { newId } from '@countersign/postgres';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
+import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { type NameServer, startNameServer } from '../support/name-server.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+
+const OK = { kind: 'answered', status: 200, retryAfter: null };
+const PRIVATE = '10.0.0.1';
+const PUBLIC = '93.184.215.14';
+/** Only loopback may be called, so that a test sees whether it was. */
+const rules = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function receiver(): Promise<Receiver> {
+  const started = await startReceiver();
+  closers.push(() => started.close());
+  return started;
+}
+
+async function namesOf(answers: Parameters<typeof startNameServer>[0]): Promise<NameServer> {
+  const names = await startNameServer(answers);
+  closers.push(() => names.close());
+  return names;
+}
+
+function posterOver(dispatcher: ReturnType<typeof guardedAgent>): WebhookPoster {
+  const poster = new WebhookPoster(rules, dispatcher);
+  closers.push(() => poster.close());
+  return poster;
+}
+
+const postTo = (poster: WebhookPoster, url: string): Promise<AttemptResult> =>
+  poster.post({
+    eventId: newId(Date.now()),
+    url,
+    body: '{"type":"webhook.test","data":{"id":"test"}}',
+    secrets: [createWebhookSecret()],
+    nowMs: Date.now(),
+  });
+
+const portOf = (url: string): string => new URL(url).port;
+
+describe('a name that changes its address', () => {
+  it('is judged by every address it has when the connection is made', async () => {
+    const target = await receiver();
+    const names = await namesOf({ 'rebind.test': [['127.0.0.1'], [PRIVATE]] });
+    const url = `http://rebind.test:${portOf(target.url)}/hook`;
+    const first = posterOver(guardedAgent(rules, null, names.lookUp));
+    expect(await postTo(first, url)).toEqual(OK);
+    const second = posterOver(guardedAgent(rules, null, names.lookUp));
+    expect(await postTo(second, url)).toEqual({ kind: 'blocked', error: 'an address of the host is not public' });
+    expect([names.asked.length, target.received.length]).toEqual([2, 1]);
+  });
+
+  it('is looked up once for each connection: what was judged is what is called', async () => {
+    const target = await receiver();
+    const names = await namesOf({ 'turn.test': [['127.0.0.1'], [PUBLIC], ['127.0.0.1']] });
+    const url = `http://turn.test:${portOf(target.url)}/hook`;
+    const kinds: string[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const poster = posterOver(guardedAgent(rules, null, names.lookUp));
+      kinds.push((await postTo(poster, url)).kind);
+    }
+    // The second answer is public, but not over plain http: it is refused and not called.
+    expect([kinds, names.asked.length]).toEqual([['answered', 'blocked', 'answered'], 3]);
+  });
+
+  it('is refused for one address among many, wherever it stands', async () => {
+    const target = await receiver();
+    const names = await namesOf({
+      'many.test': [
+        ['127.0.0.1', '127.0.0.1', PRIVATE],
+        [PRIVATE, '127.0.0.1'],
+      ],
+    });
+    for (let turn = 0; turn < 2; turn++) {
+      const poster = posterOver(guardedAgent(rules, null, names.lookUp));
+      expect((await postTo(poster, `http://many.test:${portOf(target.url)}/`)).kind).toBe('blocked');
+    }
+    expect(target.received).toHaveLength(0);
+  });
+
+  it('that has no address may have one later: it is tried again', async () => {
+    const names = await namesOf({});
+    const poster = posterOver(guardedAgent(rules, null, names.lookUp));
+    expect(await postTo(poster, 'http://nowhere.test/')).toEqual({ kind: 'failed', error: 'ENODATA' });
+  });
+});
+
+/** A proxy as `WEBHOOK_EGRESS_PROXY` names one: it opens tunnels, wherever they lead, and says which. */
+async function startProxy(refuses = false): Promise<{ url: string; tunnels: string[] }> {
+  const tunnels: string[] = [];
+  const open = new Set<Socket>();
+  const server: Server = createServer((_request, response) => response.writeHead(405).end());
+  server.on('connect', (request, client: Socket, head) => {
+    tunnels.push(request.url ?? '');
+    if (refuses) return void client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    const [, port = ''] = (request.url ?? '').split(':');
+    const onward = connect(Number(port), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      onward.write(head);
+      onward.pipe(client).pipe(onward);
+    });
+    for (const socket of [client, onward]) {
+      open.add(socket);
+      socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        for (const socket of open) socket.destroy();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tunnels };
+}
+
+describe('an egress proxy', () => {
+  it('is the only way out, and looks names up itself', async () => {
+    const target = await receiver();
+    const proxy = await startProxy();
+    const poster = posterOver(guardedAgent(rules, proxy.url));
+    expect(await postTo(poster, `http://hooks.test:${portOf(target.url)}/hook`)).toEqual(OK);
+    expect([proxy.tunnels, target.received.length]).toEqual([[`hooks.test:${portOf(target.url)}`], 1]);
+  });
+
+  it('changes nothing about what a URL says by itself', async () => {
+    const proxy = await startProxy();
+    const poster = posterOver(guardedAgent(rules, proxy.url));
+    for (const url of [`http://${PRIVATE}/`, 'http://[::1]/', 'https://u:p@acme.example/', 'http://169.254.169.254/']) {
+      expect((await postTo(poster, url)).kind).toBe('blocked');
+    }
+    expect(proxy.tunnels).toEqual([]);
+  });
+
+  it('that opens no tunnel, or is away, is a failure that is tried again', async () => {
+    const proxy = await startProxy(true);
+    expect((await postTo(posterOver(guardedAgent(rules, proxy.url)), 'https://hooks.test/')).kind).toBe('failed');
+    expect(proxy.tunnels).toEqual(['hooks.test:443']);
+    const away = posterOver(guardedAgent(rules, 'http://127.0.0.1:1'));
+    expect(await postTo(away, 'https://hooks.test/')).toEqual({ kind: 'failed', error: 'ECONNREFUSED' });
+  });
+});
