@@ -44,6 +44,7 @@ describe('the pages under /docs', () => {
     '/docs/specification',
     '/docs/test-keys',
     '/docs/versions',
+    '/docs/webhook-receivers',
     '/docs/webhooks',
     '/docs/what-is-proven',
   ])('can be found from the first: %s', (path) => {

@@ -248,6 +248,14 @@ describe('the other calls', () => {
     );
   });
 
+  it('get a ticket for a page', async () => {
+    const ticket = { ticket: 'rtk_1', expiresAt: '2026-11-21T12:00:00.000Z', url: 'wss://localhost/v1/realtime' };
+    const { client, seen } = await serverWith([ok(ticket), ok({ ticket: 7 })]);
+    expect(await client.realtimeTicket(PENDING.id)).toEqual(ticket);
+    expect(seen[0]?.line).toBe(`POST /v1/verify/${PENDING.id}/realtime-ticket`);
+    await expect(client.realtimeTicket(PENDING.id)).rejects.toMatchObject({ name: 'UnexpectedAnswerError' });
+  });
+
   it('show what became of webhooks, and post one again', async () => {
     const { client, seen } = await serverWith([
       ok({ data: [DELIVERY], hasMore: false }),

@@ -9,6 +9,7 @@ const GUIDES = [
   'cards',
   'sdk',
   'webhooks',
+  'webhook-receivers',
   'realtime',
   'codes',
   'idempotency',

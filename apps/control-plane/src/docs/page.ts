@@ -30,6 +30,7 @@ const NAVIGATION: readonly {
       ['/docs/cards', 'Cards over RCS'],
       ['/docs/sdk', 'SDK'],
       ['/docs/webhooks', 'Webhooks'],
+      ['/docs/webhook-receivers', 'Webhook receivers'],
       ['/docs/realtime', 'Realtime'],
       ['/docs/codes', 'Codes by SMS'],
       ['/docs/idempotency', 'Idempotency'],
