@@ -179,14 +179,14 @@ describe('a session gets no card', () => {
 describe('a create whose card is offered', () => {
   it('rings for it and is held', async () => {
     const { asked, after, isHeld, isDecided } = sending();
-    await after(399);
+    await after(349);
     expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`]);
     expect([isHeld(), await isDecided()]).toEqual([true, false]);
   });
 
   it('takes it back when no gateway has taken it', async () => {
     const { decided, asked, after, ends } = sending();
-    await after(400);
+    await after(350);
     expect(await decided).toEqual(FALLBACK);
     expect(asked.slice(3)).toEqual(['withdraw']);
     expect(ends).toEqual(['not_taken']);
@@ -233,7 +233,7 @@ describe('a create whose card is offered', () => {
 
   it('waits T for its delivery from the moment at which it was sent, and then settles', async () => {
     const { decided, asked, after, tell, isDecided, ends } = sending({ state: 'sent' });
-    await after(350);
+    await after(300);
     tell('sent');
     await after(T_MS - 1);
     expect(await isDecided()).toBe(false);
@@ -290,7 +290,7 @@ describe('a create whose card is offered', () => {
 describe('a create that hears nothing', () => {
   it('goes on waiting for a card that a gateway took, until a send is over', async () => {
     const { decided, asked, after, isDecided } = sending({ withdraw: 'claimed' });
-    await after(400 + 1_500 + 249);
+    await after(350 + 1_500 + 249);
     expect([asked.slice(3), await isDecided()]).toEqual([['withdraw'], false]);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
@@ -308,7 +308,7 @@ describe('a create that hears nothing', () => {
 
   it.each<SettledAs>(['rcs', 'sms_fallback'])('believes the row: %s', async (withdraw) => {
     const { decided, after } = sending({ withdraw });
-    await after(400);
+    await after(350);
     expect(await decided).toMatchObject({ channel: withdraw });
   });
 });
@@ -341,7 +341,7 @@ describe('when the row cannot be asked', () => {
     const away = new DatabaseUnavailable('away');
     const { decided, after } = sending({ withdraw: away });
     const refused = expect(decided).rejects.toBe(away);
-    await after(400);
+    await after(350);
     await refused;
   });
 
