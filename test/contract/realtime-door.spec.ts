@@ -78,6 +78,21 @@ describe('the upgrade', () => {
   });
 });
 
+describe('behind a TLS proxy', () => {
+  it('the upgrade is let in when it came over https, and else refused before its key is looked at', async () => {
+    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    try {
+      const baseUrl = proxied.baseUrl.replace('https', 'http');
+      const refused = await RealtimeClient.refused(room, { baseUrl, key: 'nonsense' });
+      expect(refused).toMatchObject({ status: 403, code: 'HTTPS_REQUIRED' });
+      const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };
+      expect((await connect({ baseUrl, headers })).said[0]).toMatchObject({ authenticated: true });
+    } finally {
+      await proxied.stop();
+    }
+  });
+});
+
 describe('a browser', () => {
   it('gets in with a ticket and sees eight fields of its session', async () => {
     const id = await created();
@@ -187,6 +202,27 @@ describe('a connection', () => {
     const client = await connect();
     client.send({ type: 'ping', id: 'x'.repeat(16 * 1024) });
     expect(await client.end()).toBe(1009);
+  });
+
+  it('is closed when it sends what is no UTF-8', async () => {
+    const client = await connect();
+    client.socket.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
+    expect(await client.end()).toBe(1007);
+  });
+
+  it('is closed when it breaks the protocol of WebSockets, and others do not notice', async () => {
+    const [client, other] = [await connect(), await connect()];
+    // A frame that is not masked (RFC 6455, 5.1).
+    client.socket.send('{}', { mask: false });
+    expect(await client.end()).toBe(1002);
+    expect(await other.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
+  });
+
+  it('answers protocol pings', async () => {
+    const client = await connect();
+    const pong = new Promise((resolve) => client.socket.once('pong', resolve));
+    client.socket.ping('x');
+    expect(String(await pong)).toBe('x');
   });
 
   it('is closed within 5 seconds of the revocation of its key', async () => {

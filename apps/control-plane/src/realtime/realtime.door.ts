@@ -135,7 +135,8 @@ export class RealtimeDoor {
       nowMs,
       onProven: () => this.#crowd.leave(clientAddress),
     });
-    connection.nextPingMs = nowMs() + HEARTBEAT_MS;
+    // Those that came back together after a restart are not pinged together.
+    connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
     this.connections.add(connection);
     connection.onClose((code) => {
       this.connections.delete(connection);
