@@ -8,6 +8,7 @@ import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
 import { benchPoll } from './poll.js';
 import { benchRcs } from './rcs.js';
+import { benchRealtime } from './realtime.js';
 import { render } from './report.js';
 import { prepare } from './seed.js';
 import { benchSmpp } from './smpp.js';
@@ -59,6 +60,7 @@ try {
   if (runs('rcs')) sections.push(await benchRcs(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('webhooks')) sections.push(await benchWebhooks(processes, demo, ROUNDS, CREATE_SECONDS));
   if (runs('lifecycle')) sections.push(await benchLifecycle(processes, demo, ROUNDS, CREATE_SECONDS));
+  if (runs('realtime')) sections.push(await benchRealtime(processes, demo, ROUNDS, CREATE_SECONDS));
   // Only when it is asked for: it takes its time, whatever the machine.
   if (wanted.has('soak')) sections.push(await benchSoak(processes, SOAK_SECONDS));
   if (runs('usage')) sections.push(await benchUsage(processes, { ...demo, certificate }, ROUNDS, CREATE_SECONDS));

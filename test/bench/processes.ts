@@ -104,3 +104,28 @@ export function runLoad<Result>(script: string, task: object): Promise<Result> {
     child.send(task);
   });
 }
+
+/** A load generator that stays: it is told what to do next, and answers each order once. */
+export interface LiveLoad {
+  ask<Result>(order: object): Promise<Result>;
+  stop(): Promise<void>;
+}
+
+export function startLoad(script: string): LiveLoad {
+  const child = fork(fileURLToPath(new URL(`test/bench/load/${script}`, DIST)), [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+  });
+  const gone = new Promise<never>((_, reject) => {
+    child.once('exit', (code) => reject(new Error(`${script} ended with code ${String(code)} and no result`)));
+  });
+  gone.catch(() => undefined);
+  return {
+    ask: <Result>(order: object) => {
+      const answer = new Promise<Result>((resolve) => child.once('message', (result) => resolve(result as Result)));
+      child.send(order);
+      return Promise.race([answer, gone]);
+    },
+    stop: () => stop(child),
+  };
+}

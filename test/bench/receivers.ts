@@ -24,8 +24,8 @@ export interface Receivers {
   readonly subject: Subject;
   readonly urls: readonly string[];
   expect(orders: Orders): Promise<void>;
-  /** Resolves once so many have arrived. */
-  received(count: number): Promise<Arrivals>;
+  /** Resolves once so many have arrived; rejects when that takes too long. */
+  received(count: number, withinMs?: number): Promise<Arrivals>;
 }
 
 const POLL_MS = 100;
@@ -48,8 +48,8 @@ export async function startReceivers(environment: Environment, count: number): P
     expect: async (orders) => {
       await call('PUT', orders);
     },
-    received: async (wanted) => {
-      const deadlineMs = performance.now() + ARRIVAL_DEADLINE_MS;
+    received: async (wanted, withinMs = ARRIVAL_DEADLINE_MS) => {
+      const deadlineMs = performance.now() + withinMs;
       for (;;) {
         const arrivals = await call('GET');
         const { received } = flowOf(arrivals);
