@@ -174,7 +174,8 @@ function textOf(fields: Fields, name: string, longest: number): string | null {
   const value = fields[name];
   if (value === undefined) return null;
   if (typeof value !== 'string') throw invalid(`${name} must be a string.`);
-  if (value.length > longest && Array.from(value).length > longest) throw invalid(`${name} is above ${longest} characters.`);
+  if (value.length > longest && Array.from(value).length > longest)
+    throw invalid(`${name} is above ${longest} characters.`);
   return value;
 }
 
