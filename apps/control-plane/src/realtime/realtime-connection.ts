@@ -124,7 +124,7 @@ export class RealtimeConnection {
   send(frame: string | Buffer): void {
     if (!this.open) return;
     if (this.socket.bufferedAmount > MAX_BEHIND_OCTETS) this.close(CLOSE.tooSlow);
-    else this.socket.send(frame, { binary: false }, ignore);
+    else this.socket.send(frame, AS_TEXT, ignore);
   }
 
   refuse(id: FrameId | null, { error, close }: { readonly error: FrameError; readonly close: CloseCode | null }): void {
@@ -201,5 +201,7 @@ export class RealtimeConnection {
   }
 }
 
+/** Octets go out as the text that they are. */
+const AS_TEXT = { binary: false };
 /** What cannot be written any more closes the connection, which is heard of. */
 const ignore = (): void => undefined;

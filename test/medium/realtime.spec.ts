@@ -1,0 +1,95 @@
+import type { Executor } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PendingLook } from '../../apps/control-plane/src/realtime/pending-look.js';
+import { SessionRooms } from '../../apps/control-plane/src/realtime/session-rooms.js';
+import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
+import { Watcher } from '../../apps/control-plane/src/realtime/watcher.js';
+import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom({ pastDays: 20 });
+});
+afterAll(() => room.close());
+
+const silent = { send: (): void => undefined };
+
+describe('a ticket', () => {
+  const store = (): TicketStore => new TicketStore(room.database, room.keys);
+  const scope = () => ({ sessionId: room.clock.newId(), accountId: room.account.id });
+
+  it('is redeemed once, for what it was issued for, however many try at the same moment in however many processes', async () => {
+    const stores = [store(), store(), store(), store()];
+    const issued = await Promise.all(
+      Array.from({ length: 20 }, scope).map(async (each) => ({
+        each,
+        ticket: (await stores[0]?.issue(each))?.ticket ?? '',
+      })),
+    );
+    for (const { each, ticket } of issued) {
+      const redeemed = await Promise.all([...stores, ...stores].map((one) => one.redeem(ticket)));
+      expect(redeemed.filter((got) => got !== null)).toEqual([each]);
+    }
+  });
+
+  it('is good for 60 seconds by the clock of the database, and forgotten an hour later', async () => {
+    const tickets = store();
+    const before = room.clock.nowMs();
+    const { ticket, expiresAt } = await tickets.issue(scope());
+    expect(expiresAt.getTime() - before).toBeGreaterThan(55_000);
+    expect(expiresAt.getTime() - before).toBeLessThan(65_000);
+    await room.database.query(`UPDATE realtime_tickets SET expires_at = clock_timestamp()`);
+    expect(await tickets.redeem(ticket)).toBeNull();
+    expect(await tickets.purge(1_000)).toBe(0);
+    await room.database.query(`UPDATE realtime_tickets SET expires_at = expires_at - interval '61 minutes'`);
+    expect(await tickets.purge(5)).toBe(5);
+    expect(await tickets.purge(1_000)).toBeGreaterThan(0);
+    expect(await tickets.purge(1_000)).toBe(0);
+  });
+});
+
+describe('a look at pending sessions', () => {
+  function looking(database: Executor = room.database, nowMs = () => room.clock.nowMs()) {
+    const rooms = new SessionRooms();
+    return { rooms, look: new PendingLook({ database, clock: { nowMs }, sessions: room.sessions, rooms }) };
+  }
+
+  it('finds the event of a session that has ended, under its own id', async () => {
+    const session = await room.sessions.create(room.draft());
+    let nowMs = room.clock.nowMs();
+    const { rooms, look } = looking(room.database, () => nowMs);
+    rooms.enter(session.id, new Watcher(silent, 'full'));
+    rooms.noteRead(session, nowMs);
+    const evidence = { ref: 0, tokens: [room.tokenOf(session.id)], senders: [PHONE], trusted: true };
+    const { eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, [evidence]));
+    expect((await look.look()).endings).toEqual([]);
+    nowMs += 10_000;
+    expect((await look.look()).endings).toMatchObject([
+      { id: eventIds[0], type: 'verification.completed', sessionId: session.id, accountId: room.account.id },
+    ]);
+    rooms.settle(session.id);
+    nowMs += 60_000;
+    expect((await look.look()).endings).toEqual([]);
+  });
+
+  it('touches the partitions of the last minutes alone', async () => {
+    const session = await room.sessions.create(room.draft());
+    await room.sessions.cancel(room.account.id, session.id);
+    const locked = await room.database.transaction(async (tx) => {
+      let nowMs = room.clock.nowMs();
+      const { rooms, look } = looking(tx, () => nowMs);
+      rooms.enter(session.id, new Watcher(silent, 'full'));
+      rooms.noteRead(session, nowMs);
+      nowMs += 10_000;
+      expect((await look.look()).endings).toHaveLength(1);
+      return tx.query<{ name: string }>(
+        `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
+         WHERE pid = pg_backend_pid() AND relkind = 'r' AND relispartition`,
+      );
+    });
+    // Around midnight the minutes are of two days.
+    expect(locked.filter(({ name }) => name.startsWith('events')).length).toBeLessThanOrEqual(2);
+    expect(locked.filter(({ name }) => name.startsWith('sessions')).length).toBeLessThanOrEqual(1);
+  });
+});
