@@ -1,0 +1,224 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CardStore } from '@countersign/cards';
+import { createWebhookSecret } from '@countersign/keys';
+import { EventStore } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
+import { DeliveryStore, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+
+const SECRET = createWebhookSecret();
+const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
+const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
+
+let room: SessionRoom;
+const closers: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  room = await openSessionRoom();
+});
+afterAll(() => room.close());
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  for (const table of ['deliveries', 'events']) await room.database.query(`DELETE FROM ${table}`);
+});
+
+/** What moves webhooks in one process; two of them share nothing but the database. */
+function worker(): { readonly store: DeliveryStore; readonly poster: WebhookPoster } {
+  const { database, clock, keys, sessions, renderer } = room;
+  const store = new DeliveryStore({
+    ...{ database, clock, keys, sessions, renderer },
+    events: new EventStore(),
+    cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
+    onRevoked: () => undefined,
+    onTaken: () => undefined,
+    maxBatch: 100,
+    onBatch: () => undefined,
+    onUnreadable: (_id, error) => {
+      throw error;
+    },
+  });
+  const poster = new WebhookPoster(rules, guardedAgent(rules, null));
+  closers.push(() => poster.close());
+  return { store, poster };
+}
+
+async function receiver(): Promise<Receiver> {
+  const started = await startReceiver();
+  closers.push(() => started.close());
+  return started;
+}
+
+async function listen(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+/** An event that is to be told there, as a delivery that is due. */
+async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uuid> {
+  const id = room.clock.newId();
+  await store.dispatchNew({
+    ...{
+      id,
+      type: 'webhook.test',
+      accountId: room.account.id,
+      sessionId: null,
+      occurredAt: new Date(room.clock.nowMs()),
+    },
+    ...{ data: '{"id":"test"}', sessionWebhookUrl: url },
+  });
+  return id;
+}
+
+const post = ({ poster }: { poster: WebhookPoster }, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
+  poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: room.clock.nowMs() });
+
+async function claimOne({ store }: { store: DeliveryStore }): Promise<ClaimedDelivery> {
+  const [claimed] = (await store.claim(ROOM_FOR_ALL)).claimed;
+  if (claimed === undefined) throw new Error('nothing is due');
+  return claimed;
+}
+
+function verdictOf({ attemptsMade, beside }: ClaimedDelivery, result: AttemptResult) {
+  const nowMs = room.clock.nowMs();
+  return judgeAttempt({ result, number: attemptsMade + 1, startedMs: nowMs, endedMs: nowMs, beside }, 0.5);
+}
+
+/** As if the lease had been taken so much earlier. */
+const leaseIsOver = (): Promise<unknown> =>
+  room.database.query(
+    `UPDATE deliveries SET claimed_until = claimed_until - interval '1 minute',
+       next_attempt_at = next_attempt_at - interval '1 minute'`,
+  );
+
+describe('a worker that is killed', () => {
+  it('between the POST and its record costs one more delivery, under the same id', async () => {
+    const target = await receiver();
+    const [doomed, other] = [worker(), worker()];
+    await due(doomed, target.url);
+    const first = await claimOne(doomed);
+    const result = await post(doomed, first);
+    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    await leaseIsOver();
+    const second = await claimOne(other);
+    expect(await other.store.record(second, verdictOf(second, await post(other, second)))).toBe(true);
+    // It was only slow: what it records now is no longer its to record.
+    expect(await doomed.store.record(first, verdictOf(first, result))).toBe(false);
+    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    const [one, more] = target.received;
+    expect([target.received.length, more?.body]).toEqual([2, one?.body]);
+    expect(more?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
+    const rows = await room.database.query('SELECT status, jsonb_array_length(attempts) AS attempts FROM deliveries');
+    expect(rows).toEqual([{ status: 'succeeded', attempts: 1 }]);
+  });
+
+  it('with an attempt that somebody asked for leaves it asked for', async () => {
+    const target = await receiver();
+    const [doomed, other] = [worker(), worker()];
+    await due(doomed, target.url);
+    await room.database.query(
+      `UPDATE deliveries SET retry_asked = true, schedule_resumes_at = now() + interval '1 hour'`,
+    );
+    expect((await claimOne(doomed)).beside?.resumesAt).toBeInstanceOf(Date);
+    await leaseIsOver();
+    const second = await claimOne(other);
+    expect(second.beside?.resumesAt).toBeInstanceOf(Date);
+    await other.store.record(second, verdictOf(second, { kind: 'failed', error: 'ECONNREFUSED' }));
+    const [row] = await room.database.query(
+      `SELECT status, retry_asked AS asked, attempts_before AS beside, next_attempt_at > now() + interval '59 minutes' AS later
+       FROM deliveries`,
+    );
+    expect(row).toEqual({ status: 'pending', asked: false, beside: 1, later: true });
+  });
+});
+
+describe('a receiver', () => {
+  it('that hangs is given 15 seconds', async () => {
+    const url = await listen(() => undefined);
+    const startedMs = performance.now();
+    const one = worker();
+    await due(one, url);
+    expect(await post(one, await claimOne(one))).toEqual({ kind: 'failed', error: 'timeout' });
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(14_900);
+  });
+
+  it('that pours 100 MB is read no further than it matters', async () => {
+    let sent = 0;
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const url = await listen((request, response) => {
+      request.resume();
+      response.writeHead(200);
+      const pour = (): void => {
+        if (sent >= 100 * 1024 * 1024) return void response.end();
+        sent += chunk.length;
+        if (response.write(chunk)) setImmediate(pour);
+        else response.once('drain', pour);
+      };
+      pour();
+    });
+    const one = worker();
+    await due(one, url);
+    expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status: 200, retryAfter: null });
+    // The rest fills what the kernel buffers, and no more.
+    expect(sent).toBeLessThan(20 * 1024 * 1024);
+  });
+
+  it.each(['999999999', '99999999999999999999', 'Wed, 21 Oct 9999 07:28:00 GMT', '-5', '1e9', 'soon'])(
+    'that asks for an absurd time gets at most twice the step: Retry-After: %s',
+    async (retryAfter) => {
+      const url = await listen((request, response) => {
+        request.resume();
+        response.writeHead(429, { 'retry-after': retryAfter }).end();
+      });
+      const one = worker();
+      await due(one, url);
+      const claimed = await claimOne(one);
+      const verdict = verdictOf(claimed, await post(one, claimed));
+      const waitMs = (verdict.nextAttemptAt?.getTime() ?? 0) - Date.parse(verdict.attempt.at);
+      expect(verdict.status).toBe('pending');
+      expect(waitMs).toBeGreaterThanOrEqual(4_000);
+      expect(waitMs).toBeLessThanOrEqual(10_000);
+    },
+  );
+
+  it.each([301, 302, 303, 307, 308])('that redirects with %d is not followed', async (status) => {
+    const elsewhere = await receiver();
+    const url = await listen((request, response) => {
+      request.resume();
+      response.writeHead(status, { location: elsewhere.url }).end();
+    });
+    const one = worker();
+    await due(one, url);
+    expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status, retryAfter: null });
+    expect(elsewhere.received).toHaveLength(0);
+  });
+});
+
+describe('one event', () => {
+  it('that many workers take at once makes one delivery, which one of them claims', async () => {
+    const target = await receiver();
+    await room.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
+    const { id, accountId } = await room.sessions.create(room.draft({ webhookUrl: target.url }));
+    room.told.length = 0;
+    await Promise.all(Array.from({ length: 8 }, () => room.sessions.cancel(accountId, id)));
+    expect(room.told).toHaveLength(1);
+    const workers = Array.from({ length: 4 }, () => worker());
+    await Promise.all(workers.map(({ store }) => store.dispatchNamed(room.told)));
+    const claims = await Promise.all(workers.map(({ store }) => store.claim(ROOM_FOR_ALL)));
+    expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(room.told);
+  });
+});
