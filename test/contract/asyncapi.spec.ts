@@ -81,10 +81,10 @@ describe('the webhooks of the document', () => {
       for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
       await room.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
       await room.call(await create('+15005550004'), { ...call, method: 'DELETE' });
-      const wanted = ['completed', 'denied', 'sender_mismatch', 'otp_delivery', 'cancelled'];
-      await until('every kind of event came', 20_000, () =>
-        wanted.every((name) => seen().includes(`verification.${name}`)),
-      );
+      await room.call('/v1/webhooks/test', { ...call, method: 'POST', body: { url: receiver.url } });
+      const sessions = ['completed', 'denied', 'sender_mismatch', 'otp_delivery', 'cancelled'];
+      const wanted = [...sessions.map((name) => `verification.${name}`), 'webhook.test'];
+      await until('every kind of event came', 20_000, () => wanted.every((type) => seen().includes(type)));
       for (const posted of receiver.received)
         expect([posted.body, told.webhookFaults(posted)]).toEqual([posted.body, []]);
     } finally {

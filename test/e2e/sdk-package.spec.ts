@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SDK_VERSION } from '@countersign/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RealtimeServer } from '../../libs/sdk/test/realtime-server.js';
 import { chromiumIsMissing, openBrowser } from '../support/browser.js';
 
 const SOURCES = fileURLToPath(new URL('../../libs/sdk', import.meta.url));
@@ -52,7 +53,7 @@ describe('the package', () => {
   it('holds what it says, and nothing else', () => {
     const manifest: unknown = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ name: '@countersign/sdk', version: SDK_VERSION, license: 'Apache-2.0' });
-    expect(manifest).toHaveProperty('dependencies', { uqr: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+    expect(manifest).toHaveProperty('dependencies', { uqr: expect.stringMatching(/^\d+\.\d+\.\d+$/) as string });
     expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
     const types = modules().map((file) => file.replace(/\.js$/, '.d.ts'));
     expect(readdirSync(path.join(installed, 'dist')).sort()).toEqual([...modules(), ...types].sort());
@@ -99,7 +100,7 @@ describe('the package', () => {
     writeFileSync(
       path.join(bare, 'program.ts'),
       `import { CountersignClient, InvalidCodeError, verifyWebhook, type Session } from '@countersign/sdk';
-       import { createChallenge } from '@countersign/sdk/browser';
+       import { createChallenge, realtime, type SessionView } from '@countersign/sdk/browser';
        export async function use(session: Session, body: string, headers: Headers): Promise<string> {
          const client = new CountersignClient({ baseUrl: 'https://localhost', apiKey: 'csk_test_x', fetch });
          const { challenge } = await createChallenge();
@@ -111,6 +112,14 @@ describe('the package', () => {
          // @ts-expect-error only an approved session has it
          session.authEntropy;
          return session.status === 'approved' ? session.authEntropy : code ?? '';
+       }
+       export async function wait(id: string, ticket: string, url: string): Promise<SessionView> {
+         const connect = (at: string, protocols: string[]) => new WebSocket(at, protocols);
+         const live = realtime({ connect, ticket: () => Promise.resolve({ ticket, url }) });
+         live.subscribe(\`session:\${id}\`, { event: (event) => { if (event.type === 'verification.updated') event.data.expiresAt; } });
+         // @ts-expect-error a page never sees it
+         (await live.untilEnded(id)).phone;
+         return live.untilEnded(id);
        }
        export const left = (error: unknown): number | undefined => error instanceof InvalidCodeError ? error.attemptsRemaining : undefined;`,
     );
@@ -144,7 +153,7 @@ describe.skipIf(chromiumIsMissing)('the package in a page', () => {
       const isModule = name === 'uqr.mjs' || modules().includes(name);
       response.writeHead(200, {
         'content-type': isModule ? 'text/javascript' : 'text/html',
-        'content-security-policy': `default-src 'none'; script-src 'self' 'sha256-${IMPORT_MAP_HASH}'`,
+        'content-security-policy': `default-src 'none'; script-src 'self' 'sha256-${IMPORT_MAP_HASH}'; connect-src ws://127.0.0.1:*`,
       });
       response.end(isModule ? readFileSync(file) : PAGE);
     });
@@ -167,6 +176,37 @@ describe.skipIf(chromiumIsMissing)('the package in a page', () => {
       expect(result).toEqual([true, 'svg']);
     } finally {
       await browser.close();
+    }
+  });
+
+  it('listens with the page’s own WebSocket, and comes back when its connection is lost', async () => {
+    const service = await RealtimeServer.open();
+    const browser = await openBrowser();
+    try {
+      const [[channel = '', session = {}] = []] = service.sessions;
+      const page = await browser.newPage();
+      await page.exposeFunction('ticket', () => service.issue());
+      await page.exposeFunction('lose', () => {
+        service.sessions.set(channel, { ...session, status: 'approved', approvedAt: 'now', latencyMs: 1 });
+        service.end();
+      });
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      const statuses = await page.evaluate(`(async () => {
+        const { realtime } = await import('/browser.js');
+        const statuses = [];
+        const live = realtime({ ticket: () => window.ticket(), firstBackoffMs: 10 });
+        live.subscribe('${channel}', {
+          snapshot: ({ status }) => { statuses.push(status); if (status === 'pending') window.lose(); },
+        });
+        await live.untilEnded('${channel.slice('session:'.length)}');
+        live.close();
+        return statuses;
+      })()`);
+      expect(statuses).toEqual(['pending', 'approved']);
+      expect(service.upgrades.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+    } finally {
+      await browser.close();
+      await service.close();
     }
   });
 });
