@@ -2,6 +2,7 @@ import { AccountStore } from '@countersign/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+import { until } from '../support/until.js';
 
 let room: ControlPlaneRoom;
 let foreign: { readonly accountId: string; readonly key: string };
@@ -152,5 +153,26 @@ describe('the binds channel', () => {
     const engineer = await connect({ key: adminKey() });
     const refused = await engineer.subscribe(`account:${room.demo.accountId}`);
     expect(refused.error).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
+
+describe('while the database is away', () => {
+  it('a connection stays, is told to try again, and hears what happens afterwards', async () => {
+    const client = await connect();
+    const [watched, other] = [await created(), await created()];
+    await client.subscribe(`session:${watched}`);
+    await room.line.cut();
+    try {
+      const away = await client.subscribe(`session:${other}`);
+      expect(away.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    } finally {
+      await room.line.mend();
+    }
+    await until('the session can be read', 20_000, async () => {
+      const answer = await client.subscribe(`session:${other}`);
+      return answer.type === 'subscribed';
+    });
+    await room.approve(watched);
+    expect((await client.event('verification.completed')).data).toMatchObject({ id: watched });
   });
 });
