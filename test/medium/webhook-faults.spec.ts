@@ -208,6 +208,23 @@ describe('a receiver', () => {
   });
 });
 
+describe('deliveries to a host that does not answer', () => {
+  it('are put off for its pause, and others are not', async () => {
+    const [dead, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+    const one = worker();
+    for (const url of [dead, dead, well]) await due(one, url);
+    expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(2);
+    expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(0);
+    expect((await one.store.claim(ROOM_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([well]);
+    const rows = await room.database.query(
+      `SELECT next_attempt_at BETWEEN now() + interval '15 seconds' AND now() + interval '31 seconds' AS soon
+       FROM deliveries WHERE url = $1`,
+      [dead],
+    );
+    expect(rows).toEqual([{ soon: true }, { soon: true }]);
+  });
+});
+
 describe('one event', () => {
   it('that many workers take at once makes one delivery, which one of them claims', async () => {
     const target = await receiver();

@@ -77,6 +77,22 @@ export const RELEASE_DELIVERIES = `
     AND deliveries.status = 'pending' AND deliveries.claimed_until = given.lease`;
 
 /**
+ * Due deliveries to hosts that are left alone for now, locked. $1 hosts, $2 seconds for which each is left alone, $3 lowest
+ * id looked at, $4 how many at most.
+ */
+export const LOCK_DUE_TO_HOSTS = `
+  SELECT deliveries.id, alone.seconds
+  FROM deliveries JOIN unnest($1::text[], $2::float8[]) AS alone (host, seconds) ON alone.host = ${HOST}
+  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $3
+  ORDER BY next_attempt_at LIMIT $4 FOR UPDATE OF deliveries SKIP LOCKED`;
+
+/** Puts locked deliveries off. $1 ids, $2 for how many seconds, in the order of the ids; $3 and $4 bounds of the ids. */
+export const POSTPONE_DELIVERIES = `
+  UPDATE deliveries SET next_attempt_at = ${NOW} + make_interval(secs => put_off.seconds)
+  FROM unnest($1::uuid[], $2::float8[]) AS put_off (id, seconds)
+  WHERE deliveries.id = put_off.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $3 AND $4`;
+
+/**
  * In how many milliseconds the next delivery falls due; null when none is waiting for its time. Those that are due
  * already wait for a place, not for a time. $1 lowest id looked at.
  */

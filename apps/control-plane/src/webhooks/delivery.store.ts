@@ -16,10 +16,13 @@ import {
   CLAIM_DELIVERIES,
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
+  LOCK_DUE_TO_HOSTS,
   NEXT_DUE,
+  POSTPONE_DELIVERIES,
   RECORD_ATTEMPTS,
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
+import type { PausedHost } from './host-lanes.js';
 import { hostOf } from './target.js';
 
 /** Longer than an attempt may take, so that a lease ends only under a process that has died. */
@@ -32,6 +35,10 @@ const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
 const FULL_LOOK_INTERVAL_MS = 10 * 60 * 1000;
 /** The same, while such a look has found something or could not see all. */
 const NEXT_FULL_LOOK_MS = 2_000;
+/** Deliveries that are put off in one transaction at most. */
+export const MAX_POSTPONED = 1_000;
+/** How far apart they come back, as a part of their pause. */
+const POSTPONED_SPREAD = 0.5;
 const MAX_QUEUED_RECORDS = 10_000;
 /** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
 const RECORD_DEADLINE_MS = 10_000;
@@ -166,6 +173,24 @@ export class DeliveryStore {
     const { low, high } = idBounds(ids);
     const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
     await this.options.database.query(RELEASE_DELIVERIES, [ids, leases, low, high]);
+  }
+
+  /**
+   * Puts off what is due to hosts that are left alone, so that nobody has to look past it for what can be sent; at most
+   * `MAX_POSTPONED`, and answers how many. They come back one after the other once their host is asked again.
+   */
+  postpone(paused: readonly PausedHost[]): Promise<number> {
+    return this.options.database.transaction(async (tx) => {
+      const asked = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
+      const values = [...asked, this.horizon(), MAX_POSTPONED];
+      const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
+      if (due.length === 0) return 0;
+      const ids = due.map(({ id }) => id);
+      const { low, high } = idBounds(ids);
+      const seconds = due.map((row) => row.seconds * (1 + POSTPONED_SPREAD * Math.random()));
+      await tx.query(POSTPONE_DELIVERIES, [ids, seconds, low, high]);
+      return ids.length;
+    });
   }
 
   /** Milliseconds until the next delivery falls due, null when none is waiting for its time. */

@@ -125,6 +125,7 @@ describe('the lanes of hosts', () => {
     expect([lanes.room('a'), lanes.fullHosts(), dropped, running.size]).toEqual([0, ['a'], [], 2]);
     for (const at of [5, 6]) await end(`a${at}`, 'none');
     expect([lanes.broken, lanes.room('a'), lanes.inFlight]).toEqual([1, 0, 0]);
+    expect(lanes.pausedHosts()).toEqual([{ host: 'a', leftMs: 1_000 }]);
     add('a', 1, 1_000_000);
     expect(dropped).toEqual(['a0']);
     wait(1_000);

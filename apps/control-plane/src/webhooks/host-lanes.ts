@@ -25,6 +25,13 @@ export interface HostLanesOptions<Job extends LaneJob> {
   readonly nowMs?: () => number;
 }
 
+/** A host that is left alone. */
+export interface PausedHost {
+  readonly host: string;
+  /** For how much longer. */
+  readonly leftMs: number;
+}
+
 interface Lane<Job> {
   readonly waiting: Job[];
   inFlight: number;
@@ -58,6 +65,14 @@ export class HostLanes<Job extends LaneJob> {
   get broken(): number {
     const nowMs = this.nowMs();
     return [...this.lanes.values()].filter(({ breaker }) => breakerState(breaker, nowMs) !== 'open').length;
+  }
+
+  /** Hosts that get nothing now, and for how much longer. */
+  pausedHosts(): PausedHost[] {
+    const nowMs = this.nowMs();
+    return [...this.lanes]
+      .filter(([, { breaker }]) => breakerState(breaker, nowMs) === 'shut')
+      .map(([host, { breaker }]) => ({ host, leftMs: breaker.pausedUntilMs - nowMs }));
   }
 
   /** How many more jobs for this host may be claimed now. */

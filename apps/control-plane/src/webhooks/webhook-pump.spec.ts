@@ -26,6 +26,7 @@ function pumpOver(changes: Partial<PumpOptions['store']>) {
       dispatchNamed: () => Promise.resolve(0),
       dispatchForgotten: () => Promise.resolve(0),
       claim: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
+      postpone: () => Promise.resolve(0),
       record: () => Promise.resolve(true),
       release: () => Promise.resolve(),
       nextDueInMs: () => Promise.resolve(null),

@@ -1,7 +1,7 @@
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
-import { LEASE_SECONDS, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
+import { LEASE_SECONDS, MAX_POSTPONED, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
 import type { Reply } from './host-breaker.js';
 import { HostLanes, type LaneJob } from './host-lanes.js';
 import { hostOf } from './target.js';
@@ -25,7 +25,7 @@ interface Job extends LaneJob {
 export interface PumpOptions {
   readonly store: Pick<
     DeliveryStore,
-    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'record' | 'release' | 'nextDueInMs'
+    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'postpone' | 'record' | 'release' | 'nextDueInMs'
   >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
@@ -103,9 +103,10 @@ export class WebhookPump {
     const named = this.rung.splice(0, MAX_SET);
     const forgotten = await this.dispatch(named, relay);
     const more = await this.claim();
-    if (relay && forgotten < MAX_SET) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
+    const putOff = relay ? await this.putOff() : 0;
+    if (relay && forgotten < MAX_SET && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
     if (relay || rang) await this.setAlarm();
-    return more || this.rung.length > 0 || forgotten === MAX_SET;
+    return more || this.rung.length > 0 || forgotten === MAX_SET || putOff === MAX_POSTPONED;
   }
 
   /** How many forgotten events became deliveries. Events that cannot must not keep deliveries that can from being made. */
@@ -118,6 +119,12 @@ export class WebhookPump {
       onError(error);
       return 0;
     }
+  }
+
+  /** How many deliveries to hosts that do not answer were put off. A short pause is over before it is worth that. */
+  private async putOff(): Promise<number> {
+    const paused = this.lanes.pausedHosts().filter(({ leftMs }) => leftMs > RELAY_INTERVAL_MS);
+    return paused.length === 0 ? 0 : this.options.store.postpone(paused);
   }
 
   private async claim(): Promise<boolean> {
