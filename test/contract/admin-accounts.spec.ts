@@ -89,6 +89,7 @@ describe('an account', () => {
     ['webhookEvents', ['verification.finished']],
     ['webhookEvents', ['verification.denied', 'verification.denied']],
     ['webhookEvents', ['nothing']],
+    ['webhookEvents', ['webhook.test']],
     ['webhookEvents', 'verification.denied'],
     ['webhookEvents', null],
     ['otpCountries', ['UK']],

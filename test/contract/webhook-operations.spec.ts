@@ -6,6 +6,7 @@ import { CountersignClient, verifyWebhook } from '@countersign/sdk';
 import { Webhook } from 'standardwebhooks';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-desk.js';
 import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -346,6 +347,61 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     expect(signedBy(String(secret), one)).toBe(true);
     expect(String(one.headers['webhook-signature'])).toMatch(/^v1,\S+$/);
     expect(JSON.stringify(room.log)).not.toContain('whsec_');
+  });
+});
+
+describe('a default URL', () => {
+  it('of which nothing but failure came for five days is given up, until it is set again', async () => {
+    const admin = new AdminCalls(room);
+    const dead = 'http://127.0.0.1:1/hook';
+    const path = `accounts/${room.demo.accountId}`;
+    expect((await admin.patch(path, { defaultWebhookUrl: dead })).json).not.toHaveProperty('defaultWebhookDisabledAt');
+    await room.database.query(
+      `UPDATE accounts SET default_webhook_failing_since = now() - interval '5 days 1 hour' WHERE id = $1`,
+      [parseId('acct', room.demo.accountId)],
+    );
+    await told({});
+    await until('it was given up', 10_000, async () => 'defaultWebhookDisabledAt' in (await admin.get(path)).json);
+    const { json } = await admin.get(path);
+    const reason = json['defaultWebhookDisabledReason'];
+    expect([json['defaultWebhookUrl'], reason]).toEqual([
+      dead,
+      expect.stringMatching(/^Nothing but failure in 5 days/),
+    ]);
+    const event = async (): Promise<unknown> =>
+      (
+        await room.database.query(
+          `SELECT data, dispatched_at IS NOT NULL AS taken FROM events WHERE type = 'webhook.disabled'`,
+        )
+      )[0];
+    const data = { accountId: room.demo.accountId, url: dead, reason };
+    await expect.poll(event, { timeout: 5_000 }).toEqual({ data, taken: true });
+    const notes = await admin.notes(room.demo.accountId);
+    expect(notes.at(-1)).toMatchObject({ actor: 'system', action: 'disable-webhook', requestId: null });
+    expect((await admin.get('audit')).status).toBe(200);
+    expect((await admin.patch(path, { name: 'Acme' })).json).toHaveProperty('defaultWebhookDisabledAt');
+    const again = await admin.patch(path, { defaultWebhookUrl: dead });
+    expect([again.json['defaultWebhookUrl'], again.json]).toEqual([
+      dead,
+      expect.not.objectContaining({ defaultWebhookDisabledAt: expect.anything() as unknown }),
+    ]);
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  it('is left alone after a few attempts, and slows no other', async () => {
+    const gone = await startReceiver();
+    await gone.close();
+    const made = await Promise.all(Array.from({ length: 30 }, () => test({ url: gone.url })));
+    const ids = made.map((answer) => deliveryOf(answer).id);
+    const [well, startedMs] = [await receiver(), performance.now()];
+    await test({ url: well.url });
+    await until('the other one was told', 5_000, () => well.received.length === 1);
+    expect((well.received[0]?.atMs ?? 0) - startedMs).toBeLessThan(1_500);
+    const metrics = async (): Promise<string> => (await fetch(`${room.opsUrl}/metrics`)).text();
+    await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? 1/.test(await metrics()));
+    const attempts = (await Promise.all(ids.map(find))).flatMap((each) => each.attempts);
+    expect(attempts.length).toBeLessThanOrEqual(12);
   });
 });
 
