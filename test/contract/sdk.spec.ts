@@ -212,4 +212,20 @@ describe('verifyWebhook', () => {
       reason: 'bad_signature',
     });
   });
+
+  it('takes a test while the secret is rolled over, and the delivery says what became of it', async () => {
+    const receiver = await startReceiver();
+    opened.push(receiver);
+    const { secret, previousValidUntil } = await client.rotateWebhookSecret();
+    expect(Date.parse(previousValidUntil)).toBeGreaterThan(Date.now());
+    const { id, eventId } = await client.testWebhook(receiver.url);
+    await until('the test came', 20_000, () => receiver.received.length > 0);
+    const [webhook] = receiver.received;
+    const event = await verifyWebhook(webhook?.body ?? '', webhook?.headers ?? {}, [secret, room.demo.webhookSecret]);
+    expect(event).toMatchObject({ id: eventId, type: 'webhook.test', data: { accountId: room.demo.accountId } });
+    await until('it is known', 20_000, async () => (await client.findDelivery(id)).status === 'succeeded');
+    expect((await client.retryDelivery(id)).id).toBe(id);
+    await until('it came again', 20_000, () => receiver.received.length > 1);
+    expect((await client.listDeliveries({ limit: 1 })).data.map((delivery) => delivery.id)).toEqual([id]);
+  });
 });

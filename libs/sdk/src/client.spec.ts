@@ -256,19 +256,30 @@ describe('the other calls', () => {
     await expect(client.realtimeTicket(PENDING.id)).rejects.toMatchObject({ name: 'UnexpectedAnswerError' });
   });
 
-  it('show what became of webhooks, and post one again', async () => {
+  it('show what became of webhooks, post one again, and a test, and change their secret', async () => {
+    const rotated = { secret: 'whsec_AAAA', previousValidUntil: '2026-11-22T12:00:00.000Z' };
     const { client, seen } = await serverWith([
       ok({ data: [DELIVERY], hasMore: false }),
       ok(DELIVERY),
       { status: 202, body: DELIVERY },
+      { status: 202, body: DELIVERY },
+      { status: 202, body: DELIVERY },
+      ok(rotated),
     ]);
     expect((await client.listDeliveries({ status: 'failed' })).data).toEqual([DELIVERY]);
     expect(await client.findDelivery(DELIVERY.id)).toEqual(DELIVERY);
-    await client.retryDelivery(DELIVERY.id);
+    expect(await client.retryDelivery(DELIVERY.id)).toEqual(DELIVERY);
+    expect(await client.testWebhook()).toEqual(DELIVERY);
+    expect(await client.testWebhook('https://example.com/hook')).toEqual(DELIVERY);
+    expect(await client.rotateWebhookSecret()).toEqual(rotated);
     expect(seen.map(({ line }) => line)).toEqual([
       'GET /v1/webhooks/deliveries?status=failed',
       `GET /v1/webhooks/deliveries/${DELIVERY.id}`,
       `POST /v1/webhooks/deliveries/${DELIVERY.id}/retry`,
+      'POST /v1/webhooks/test',
+      'POST /v1/webhooks/test',
+      'POST /v1/webhooks/secret/rotate',
     ]);
+    expect(seen.slice(3, 5).map(({ body }) => body)).toEqual(['', '{"url":"https://example.com/hook"}']);
   });
 });

@@ -1,5 +1,5 @@
 import { verifySecret } from './challenge.js';
-import { type Delivery, type DeliveryQuery, isDelivery } from './delivery.js';
+import { type Delivery, type DeliveryQuery, isDelivery, isRotatedSecret, type RotatedSecret } from './delivery.js';
 import { NotFoundError } from './errors.js';
 import { isObject, isText, type Page, pageOf } from './fields.js';
 import type { Realtime, RealtimeTicket } from './realtime-client.js';
@@ -170,9 +170,22 @@ export class CountersignClient {
   }
 
   /** Posts it once more, whatever became of it: the receiver knows it by its `webhook-id`. */
-  async retryDelivery(deliveryId: string, options?: CallOptions): Promise<void> {
+  async retryDelivery(deliveryId: string, options?: CallOptions): Promise<Delivery> {
     const path = `${deliveryPath(deliveryId)}/retry`;
-    await this.#transport.send({ method: 'POST', path, repeatable: 'when-untouched' }, options);
+    return this.#transport.ask({ method: 'POST', path, repeatable: 'when-untouched' }, isDelivery, options);
+  }
+
+  /** Posts a `webhook.test` to this address, or to the account's default one; ask `findDelivery` what became of it. */
+  testWebhook(url?: string, options?: CallOptions): Promise<Delivery> {
+    const body = url === undefined ? {} : { body: { url } };
+    const call = { method: 'POST', path: '/v1/webhooks/test', repeatable: 'when-untouched', ...body } as const;
+    return this.#transport.ask(call, isDelivery, options);
+  }
+
+  /** A new secret for webhooks: told here and never again. Until `previousValidUntil` they carry both signatures. */
+  rotateWebhookSecret(options?: CallOptions): Promise<RotatedSecret> {
+    const call = { method: 'POST', path: '/v1/webhooks/secret/rotate', repeatable: 'when-untouched' } as const;
+    return this.#transport.ask(call, isRotatedSecret, options);
   }
 }
 

@@ -46,3 +46,15 @@ export function isDelivery(value: unknown): value is Delivery {
 }
 
 const STATUSES: ReadonlySet<unknown> = new Set(['pending', 'succeeded', 'failed', 'blocked']);
+
+/** A secret that has just come into use. */
+export interface RotatedSecret {
+  /** `whsec_…` */
+  readonly secret: string;
+  /** Until then the one before it signs too. */
+  readonly previousValidUntil: string;
+}
+
+export function isRotatedSecret(value: unknown): value is RotatedSecret {
+  return isObject(value) && isText(value['secret']) && isText(value['previousValidUntil']);
+}

@@ -1,6 +1,6 @@
 export * from './browser.js';
 export { CountersignClient, type ClientOptions, type KeyedCallOptions, type SessionQuery } from './client.js';
-export type { Delivery, DeliveryAttempt, DeliveryQuery, DeliveryStatus } from './delivery.js';
+export type { Delivery, DeliveryAttempt, DeliveryQuery, DeliveryStatus, RotatedSecret } from './delivery.js';
 export {
   ApiError,
   AuthenticationError,

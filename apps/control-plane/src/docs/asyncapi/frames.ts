@@ -20,7 +20,9 @@ const NULL = { type: 'null' } as const;
 const only = (value: string): Schema => ({ type: 'string', enum: [value] });
 const reference = (name: string): { $ref: string } => ({ $ref: `#/components/schemas/${name}` });
 const FRAME_ID: Schema = {
-  oneOf: [{ type: 'string', minLength: 1, maxLength: 64 }, { type: 'integer' }],
+  type: ['string', 'integer'],
+  minLength: 1,
+  maxLength: 64,
   description: 'Of the client’s choice: its answer has the same.',
 };
 const CHANNEL = text(
