@@ -15,7 +15,7 @@ const LIST = '/v1/webhooks/deliveries';
 
 let room: ControlPlaneRoom;
 let foreignKey: string;
-let receivers: Receiver[] = [];
+const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
@@ -34,13 +34,14 @@ afterAll(() => room.close());
 async function receiver(...statuses: number[]): Promise<Receiver> {
   const started = await startReceiver();
   started.answerWith(...statuses);
-  receivers = [...receivers, started];
+  receivers.push(started);
   return started;
 }
 
 interface Delivery {
   readonly id: string;
   readonly eventId: string;
+  readonly url: string;
   readonly status: string;
   readonly attempts: readonly { at: string; status: number | null; latencyMs: number; error?: string }[];
   readonly nextAttemptAt: string | null;
@@ -251,8 +252,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     await room.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
     await Promise.all(Array.from({ length: 8 }, () => retry(id)));
     await room.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'webhooks'`);
-    const after = await settled(id, ({ attempts }) => attempts.length === 2);
-    expect(after.status).toBe('pending');
+    expect((await settled(id, ({ attempts }) => attempts.length === 2)).status).toBe('pending');
     expect(target.received).toHaveLength(2);
   });
 });
@@ -392,16 +392,23 @@ describe('a receiver that does not answer', () => {
   it('is left alone after a few attempts, and slows no other', async () => {
     const gone = await startReceiver();
     await gone.close();
-    const made = await Promise.all(Array.from({ length: 30 }, () => test({ url: gone.url })));
-    const ids = made.map((answer) => deliveryOf(answer).id);
+    for (let count = 0; count < 15; count++) {
+      await room.approve(String((await room.create({ webhookUrl: gone.url })).json['id']));
+    }
+    const ofGone = async (): Promise<Delivery[]> =>
+      listOf(await room.call(`${LIST}?limit=100`)).filter(({ url }) => url === gone.url);
+    const tries = async (): Promise<number> => (await ofGone()).flatMap(({ attempts }) => attempts).length;
     const [well, startedMs] = [await receiver(), performance.now()];
     await test({ url: well.url });
     await until('the other one was told', 5_000, () => well.received.length === 1);
     expect((well.received[0]?.atMs ?? 0) - startedMs).toBeLessThan(1_500);
     const metrics = async (): Promise<string> => (await fetch(`${room.opsUrl}/metrics`)).text();
-    await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? 1/.test(await metrics()));
-    const attempts = (await Promise.all(ids.map(find))).flatMap((each) => each.attempts);
-    expect(attempts.length).toBeLessThanOrEqual(12);
+    await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? [1-9]/.test(await metrics()));
+    const before = await tries();
+    expect(before).toBeLessThanOrEqual(10);
+    // Asked at once, by this delivery or by another that waits for the same host.
+    await retry((await ofGone())[0]?.id ?? '');
+    await until('it is asked', 10_000, async () => (await tries()) > before);
   });
 });
 
@@ -418,12 +425,10 @@ describe('the SDK', () => {
       const target = await receiver(410);
       const { id } = await told({ webhookUrl: target.url });
       const page = await client.listDeliveries({ status: 'failed', limit: 1 });
-      expect(page.data.map((delivery) => delivery.id)).toEqual([id]);
-      expect(await client.findDelivery(id)).toEqual(page.data[0]);
+      expect([await client.findDelivery(id)]).toEqual(page.data);
       await client.retryDelivery(id);
       expect((await settled(id, hasEnded)).status).toBe('succeeded');
-      const older = await client.listDeliveries({ startingAfter: id });
-      expect(older.data.every((delivery) => delivery.id < id)).toBe(true);
+      expect((await client.listDeliveries({ startingAfter: id })).data.every((other) => other.id < id)).toBe(true);
     } finally {
       await dispatcher.close();
     }

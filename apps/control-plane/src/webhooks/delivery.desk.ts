@@ -17,8 +17,8 @@ export interface DeliveryDeskOptions {
   readonly accounts: Pick<AccountDirectory, 'account'>;
   readonly accountStore: Pick<AccountStore, 'rotateWebhookSecret'>;
   readonly store: Pick<DeliveryStore, 'dispatchNew' | 'lookBack'>;
-  /** Something is due now, after its commit. Must not throw. */
-  readonly wake: () => void;
+  /** Something is to be sent there now, after its commit. Must not throw. */
+  readonly wakeFor: (url: string) => void;
 }
 
 /** What an account does with its own webhooks (contract, Webhooks). Deliveries come and go as JSON text. */
@@ -46,11 +46,11 @@ export class DeliveryDesk {
   async retry({ accountId }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
     const id = parseId('dlv', deliveryId);
     if (id === null) return this.shown(null);
-    const { database, store, wake } = this.options;
+    const { database, store, wakeFor } = this.options;
     const [retried] = await database.query<DeliveryRow>(RETRY_DELIVERY, [id, accountId]);
     if (retried !== undefined) {
       store.lookBack();
-      wake();
+      wakeFor(retried.url);
     }
     return this.shown(retried ?? null);
   }
@@ -65,7 +65,7 @@ export class DeliveryDesk {
     const event = this.testEvent(accountId, new URL(target).href);
     await this.options.store.dispatchNew(event);
     const [made] = await this.options.database.query<DeliveryRow>(FIND_DELIVERY, [event.id, accountId]);
-    this.options.wake();
+    this.options.wakeFor(made?.url ?? target);
     return this.shown(made ?? null);
   }
 

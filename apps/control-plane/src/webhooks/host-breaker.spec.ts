@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterReply, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
+import { afterReply, askedEarly, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
 
 const after = (replies: readonly Reply[], nowMs = 0, from: Breaker = CLOSED): Breaker =>
   replies.reduce((breaker, reply) => afterReply(breaker, reply, nowMs), from);
@@ -29,6 +29,12 @@ describe('the breaker of a host', () => {
   it('is not moved by what was under way when the pause began', () => {
     const shut = after(SILENT);
     expect(after(['none', 'none', 'none'], 500, shut)).toEqual(shut);
+  });
+
+  it('lets one ask at once when somebody believes that it is back', () => {
+    const asked = askedEarly(after(SILENT));
+    expect([breakerState(asked, 0), afterReply(asked, 'none', 0).pausedUntilMs]).toEqual(['ajar', 2_000]);
+    expect(askedEarly(CLOSED)).toBe(CLOSED);
   });
 
   it.each(['well', 'badly'] as const)('opens wholly with an answer, a bad one too: %s', (reply) => {

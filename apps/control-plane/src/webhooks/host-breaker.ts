@@ -25,6 +25,10 @@ export function breakerState({ silences, pausedUntilMs }: Breaker, nowMs: number
   return nowMs < pausedUntilMs ? 'shut' : 'ajar';
 }
 
+/** The pause is over before its time; another silence makes the next as long as it would have been. */
+export const askedEarly = (breaker: Breaker): Breaker =>
+  breaker === CLOSED ? CLOSED : { ...breaker, pausedUntilMs: -Infinity };
+
 /** Any answer opens it wholly; every one that is missing after the first few doubles the pause. */
 export function afterReply(breaker: Breaker, reply: Reply, nowMs: number): Breaker {
   if (reply !== 'none') return CLOSED;

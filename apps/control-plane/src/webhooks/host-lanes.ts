@@ -1,4 +1,4 @@
-import { afterReply, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
+import { afterReply, askedEarly, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
 
 /** Deliveries to one host at the same time (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
@@ -73,6 +73,12 @@ export class HostLanes<Job extends LaneJob> {
     return [...this.lanes]
       .filter(([, { breaker }]) => breakerState(breaker, nowMs) === 'shut')
       .map(([host, { breaker }]) => ({ host, leftMs: breaker.pausedUntilMs - nowMs }));
+  }
+
+  /** Somebody believes that the host is back: if it is left alone, one may ask now. */
+  askAgain(host: string): void {
+    const lane = this.lanes.get(host);
+    if (lane !== undefined) lane.breaker = askedEarly(lane.breaker);
   }
 
   /** How many more jobs for this host may be claimed now. */

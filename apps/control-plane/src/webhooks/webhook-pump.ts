@@ -80,6 +80,12 @@ export class WebhookPump {
     this.periodic.nudge();
   }
 
+  /** Somebody wants something sent there now: though it did not answer before, it is asked again at once. */
+  wakeFor(url: string): void {
+    this.lanes.askAgain(hostOf(url));
+    this.wake();
+  }
+
   /** Claims no more, gives back what was not started, waits a little for the POSTs under way, and records them. */
   async stop(): Promise<void> {
     this.stopping = true;

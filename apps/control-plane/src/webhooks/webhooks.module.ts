@@ -70,7 +70,7 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
 function deliveryDesk(stores: Stores, store: DeliveryStore, pump: WebhookPump): DeliveryDesk {
   const { clock } = stores;
   const accountStore = new AccountStore({ keys: stores.keys, newId: () => clock.newId() });
-  return new DeliveryDesk({ ...stores, accountStore, store, wake: () => pump.wake() });
+  return new DeliveryDesk({ ...stores, accountStore, store, wakeFor: (url) => pump.wakeFor(url) });
 }
 
 const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldEvent => ({
