@@ -188,7 +188,7 @@ describe('the limits', () => {
 
 describe('connections', () => {
   it('beyond the most that are served are closed at once', async () => {
-    expect(fixture.server.server.maxConnections).toBe(10_000);
+    expect(fixture.server.server.maxConnections).toBe(20_000);
     fixture.server.server.maxConnections = 1;
     const { port } = new URL(await fixture.server.listen({ host: '127.0.0.1', port: 0 }));
     const connected = () => connect(Number(port), '127.0.0.1');
