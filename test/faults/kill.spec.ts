@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { afterEach, expect, it } from 'vitest';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
-import { type Part, type Parts, type Queues, redisIsHere, startParts } from '../support/parts.js';
+import { type Part, type Parts, type Queues, redisIsHere, startParts, type StorePart } from '../support/parts.js';
 import { Phone } from '../support/phone.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -88,33 +90,54 @@ function* drawn(seed: number): Generator<number, never> {
   }
 }
 
-/** Kills a process drawn at random, at moments drawn at random, and starts it again at once. */
+/** Something that goes wrong, and is over when this settles. */
+interface Trouble {
+  readonly name: string;
+  strike(): Promise<void>;
+}
+
+/** A process is killed and started again at once. */
+const deathOf = (part: Part): Trouble => ({
+  name: part.name,
+  strike: async () => {
+    await part.kill();
+    await part.start();
+  },
+});
+
+/** Trouble drawn at random, at moments drawn at random, one at a time. */
 class Chaos {
-  readonly killed: string[] = [];
+  readonly struck: string[] = [];
   readonly #draw: Generator<number, never>;
   #nextAt: number;
   #last: Promise<void> = Promise.resolve();
+  #open = 0;
 
   constructor(
-    private readonly victims: readonly Part[],
+    private readonly troubles: readonly Trouble[],
     seed: number,
   ) {
     this.#draw = drawn(seed);
     this.#nextAt = this.#pause();
   }
 
-  tick(done: number): void {
+  /** The first round takes each once, so that every kind of trouble is in every run; more come only where wanted. */
+  tick(done: number, more: boolean): void {
     if (done < this.#nextAt) return;
     this.#nextAt = done + this.#pause();
-    // The first round takes each once, so that every kind of death is in every run.
-    const index = this.killed.length < this.victims.length ? this.killed.length : this.#below(this.victims.length);
-    const victim = this.victims[index];
-    if (victim === undefined) return;
-    this.killed.push(victim.name);
-    this.#last = this.#last.then(async () => {
-      await victim.kill();
-      await victim.start();
-    });
+    const isFirstRound = this.struck.length < this.troubles.length;
+    if (!isFirstRound && (!more || this.#open > 0)) return;
+    const index = isFirstRound ? this.struck.length : this.#below(this.troubles.length);
+    const trouble = this.troubles[index];
+    if (trouble === undefined) return;
+    this.struck.push(trouble.name);
+    this.#open += 1;
+    this.#last = this.#last.then(() => trouble.strike()).finally(() => (this.#open -= 1));
+  }
+
+  /** Whether each has struck, and is over. */
+  get over(): boolean {
+    return this.#open === 0 && new Set(this.struck).size === this.troubles.length;
   }
 
   settled(): Promise<void> {
@@ -130,6 +153,47 @@ class Chaos {
   }
 }
 
+/** Verifies so many phones, and more until each trouble has struck, and looks at what became of it. */
+async function verifyThrough(troubles: readonly Trouble[], least: number): Promise<void> {
+  const seed = Date.now() % 2 ** 31;
+  const chaos = new Chaos(troubles, seed);
+  const sessions: string[] = [];
+  let next = 0;
+  const verifyInTurn = async (): Promise<void> => {
+    while (next < least || !chaos.over) {
+      const number = numberOf(next++);
+      const session = await create(number);
+      await phone.sendUntilOk({ from: number, to: demo.inboundNumber, text: textOf(session.fallbackUri) });
+      sessions.push(session.id);
+      chaos.tick(sessions.length, next < least);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, verifyInTurn));
+  await chaos.settled();
+  expect(new Set(chaos.struck).size, `seed ${seed}`).toBe(troubles.length);
+  expect(sessions).toHaveLength(next);
+  await expectAllStored(next);
+  await until('every event was delivered', SETTLED_WITHIN_MS, () => receiver.sessionsSeen() >= next);
+  for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
+}
+
+/** Every answered message is stored and approved its session: a message without a match would be one fewer here. */
+async function expectAllStored(verifications: number): Promise<void> {
+  const client = new pg.Client({ connectionString: parts.databaseUrl });
+  await client.connect();
+  try {
+    const one = async (text: string): Promise<number> => Number((await client.query<{ n: string }>(text)).rows[0]?.n);
+    expect(await one(`SELECT count(DISTINCT session_id) AS n FROM messages WHERE fate = 'matched'`)).toBe(
+      verifications,
+    );
+    expect(await one(`SELECT count(*) AS n FROM sessions WHERE status = 'approved'`)).toBe(verifications);
+    expect(await one(`SELECT count(*) AS n FROM messages`)).toBeGreaterThanOrEqual(phone.answeredOk);
+    expect(await one(`SELECT count(*) AS n FROM events WHERE type = 'verification.completed'`)).toBe(verifications);
+  } finally {
+    await client.end();
+  }
+}
+
 const runs: readonly { readonly queues: Queues; readonly verifications: number }[] = [
   { queues: 'redis', verifications: 1_000 },
   { queues: 'postgresql', verifications: 300 },
@@ -139,42 +203,58 @@ it.for(runs)(
   'kill -9 of any process, queues on $queues, loses no message that was answered OK, no approval and no event',
   async ({ queues, verifications }, { skip }) => {
     if (queues === 'redis' && !redisIsHere()) skip('no redis-server is on the machine');
-    const seed = Date.now() % 2 ** 31;
     await begin(queues);
     const victims = [parts.gateway, parts.controlPlane, parts.postgres, ...(parts.redis === null ? [] : [parts.redis])];
-    const chaos = new Chaos(victims, seed);
-    const sessions: string[] = [];
-    let next = 0;
-    const verifyInTurn = async (): Promise<void> => {
-      while (next < verifications) {
-        const number = numberOf(next++);
-        const session = await create(number);
-        await phone.sendUntilOk({ from: number, to: demo.inboundNumber, text: textOf(session.fallbackUri) });
-        sessions.push(session.id);
-        chaos.tick(sessions.length);
-      }
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, verifyInTurn));
-    await chaos.settled();
-    expect(new Set(chaos.killed).size, `seed ${seed}`).toBe(victims.length);
-    expect(sessions).toHaveLength(verifications);
-
-    const client = new pg.Client({ connectionString: parts.databaseUrl });
-    await client.connect();
-    try {
-      const one = async (text: string): Promise<number> => Number((await client.query<{ n: string }>(text)).rows[0]?.n);
-      // Every answered message is stored and approved its session: a message without a match would be one fewer here.
-      expect(await one(`SELECT count(DISTINCT session_id) AS n FROM messages WHERE fate = 'matched'`)).toBe(
-        verifications,
-      );
-      expect(await one(`SELECT count(*) AS n FROM sessions WHERE status = 'approved'`)).toBe(verifications);
-      expect(await one(`SELECT count(*) AS n FROM messages`)).toBeGreaterThanOrEqual(phone.answeredOk);
-      expect(await one(`SELECT count(*) AS n FROM events WHERE type = 'verification.completed'`)).toBe(verifications);
-    } finally {
-      await client.end();
-    }
-
-    await until('every event was delivered', SETTLED_WITHIN_MS, () => receiver.sessionsSeen() >= verifications);
-    for (const id of sessions) expect(receiver.eventIdsOf(id), `one event id for ${id}`).toHaveLength(1);
+    await verifyThrough(victims.map(deathOf), verifications);
   },
 );
+
+/** Webhooks come again so soon after Redis is back. */
+const FLOWS_WITHIN_MS = 10_000;
+const FROZEN_MS = 3_000;
+
+/** What is said to Redis while it is there. */
+async function tellRedis(url: string, tell: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    await tell(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function flowsAgain(): Promise<void> {
+  const before = receiver.sessionsSeen();
+  await until('webhooks flow again', FLOWS_WITHIN_MS, () => receiver.sessionsSeen() > before);
+}
+
+it('Redis frozen, flushed and stopped, and PostgreSQL restarted, lose no approval and no event', async ({ skip }) => {
+  if (!redisIsHere()) skip('no redis-server is on the machine');
+  await begin('redis');
+  const { redis, postgres } = parts;
+  if (redis === null) throw new Error('a run on Redis has none');
+  const frozen = async (): Promise<void> => {
+    redis.signal('SIGSTOP');
+    await delay(FROZEN_MS);
+    redis.signal('SIGCONT');
+    await flowsAgain();
+  };
+  const stoppedAndStarted = (part: StorePart, then: () => Promise<void>) => async (): Promise<void> => {
+    await part.stop();
+    await part.start();
+    await then();
+  };
+  const flushed = async (): Promise<void> => {
+    await tellRedis(redis.url, (client) => client.flushall());
+    await flowsAgain();
+  };
+  await verifyThrough(
+    [
+      { name: 'redis frozen', strike: frozen },
+      { name: 'redis flushed', strike: flushed },
+      { name: 'redis stopped', strike: stoppedAndStarted(redis, flowsAgain) },
+      { name: 'postgres restarted', strike: stoppedAndStarted(postgres, () => Promise.resolve()) },
+    ],
+    500,
+  );
+});

@@ -86,7 +86,7 @@ interface RunningServer {
 }
 
 /** A store of the launcher's own making; a start that meets the remains of a killed one is tried again. */
-class StorePart implements Part {
+export class StorePart implements Part {
   #running: RunningServer | undefined;
 
   constructor(
@@ -110,6 +110,11 @@ class StorePart implements Part {
     if (this.#running !== undefined) await end(this.#running.child, 'SIGKILL');
   }
 
+  /** Holds the server as it is, or lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#running?.child.kill(signal);
+  }
+
   async stop(): Promise<void> {
     await this.#running?.stop();
   }
@@ -119,8 +124,8 @@ class StorePart implements Part {
 export interface Parts {
   readonly controlPlane: Part;
   readonly gateway: Part;
-  readonly postgres: Part;
-  readonly redis: Part | null;
+  readonly postgres: StorePart;
+  readonly redis: StorePart | null;
   readonly databaseUrl: string;
   readonly baseUrl: string;
   readonly caFile: string;
