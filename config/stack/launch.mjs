@@ -50,6 +50,8 @@ async function bringUp(env, lifecycle, log) {
   const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile });
   const app = (name, phase, more = {}) =>
     startApp({ name, phase, environment: { ...more, ...environment }, dataDir, lifecycle, log });
+  // A stop that came meanwhile waits for nothing that begins after it.
+  lifecycle.signal.throwIfAborted();
   const seeding = lifecycle.during('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
   app('control-plane', 'apps');
   const demo = await seeding;
