@@ -22,13 +22,20 @@ const PHONES = {
   undelivered: '+14155552704',
 } as const;
 
-/** Columns that are meant to hold a phone number: what was asked for, what went over the wire, what the caller is told. */
+/**
+ * Columns that are meant to hold a phone number: what was asked for, what went over the wire, what the caller is told, and
+ * what keeps a phone from too many cards.
+ */
 const PHONE_PLACES = new Set([
   'sessions.phone',
   'sessions.metadata',
   'messages.source',
   'outbound_messages.destination',
   'events.data',
+  'cards.phone',
+  'card_events.phone',
+  'card_phones.phone',
+  'card_recipients.phone',
 ]);
 
 const QUEUES = [
