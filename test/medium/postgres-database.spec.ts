@@ -126,7 +126,9 @@ describe('a transaction', () => {
       });
     };
     await Promise.all([move(4, 5), move(5, 4)]);
-    expect([runs, await balance(4), await balance(5)]).toEqual([3, 100, 100]);
+    expect([await balance(4), await balance(5)]).toEqual([100, 100]);
+    // One of the two lost, once at least: two that come back at the same moment may meet again.
+    expect(runs).toBeGreaterThan(2);
   });
 });
 
