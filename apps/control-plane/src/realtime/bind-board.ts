@@ -67,10 +67,12 @@ export class BindBoard {
   }
 
   private async look(): Promise<boolean> {
-    if (this.#shown === null) return false;
+    if (this.#watchers.size === 0) return false;
     await sleep(GATHER_MS);
     const binds = await this.read();
     const before = this.#shown;
+    // None was shown yet, or the last watcher has left meanwhile.
+    if (before === null) return false;
     this.#shown = binds;
     for (const [bind, text] of binds) if (before.get(bind) !== text) this.tell(text);
     return false;

@@ -126,19 +126,27 @@ export class RealtimeHub {
   private async tellAll(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#stopped) {
       const events = this.#waiting.splice(0, MAX_SET);
-      try {
-        for (const tidings of await this.o.reader.read(events)) this.tell(tidings);
-      } catch (error) {
+      const read = await this.o.reader.read(events).catch((error: unknown) => {
         this.o.onError(error);
+        return null;
+      });
+      if (read === null) {
         this.#waiting.unshift(...events);
         await sleep(RETRY_MS);
+      } else {
+        for (const tidings of read) this.tell(tidings);
       }
     }
   }
 
+  /** One that cannot be rendered, for want of a key for instance, must not keep the others from being told. */
   private tell(tidings: EventTidings): void {
-    this.o.rooms.tell(tidings);
-    const onAccount = tidings.onAccount;
-    for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
+    try {
+      this.o.rooms.tell(tidings);
+      const onAccount = tidings.onAccount;
+      for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
+    } catch (error) {
+      this.o.onError(error);
+    }
   }
 }
