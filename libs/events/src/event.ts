@@ -17,6 +17,17 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** Told to a webhook whether or not the account asked for it. What can be told of a session besides is opt-in. */
 export const ALWAYS_TOLD: readonly EventType[] = ['verification.completed', 'webhook.test'];
 
+/** Events whose data is what their row holds; that of all others is the Session, as GET gives it (contract, Webhooks). */
+const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
+  'verification.sender_mismatch',
+  'verification.otp_delivery',
+  'webhook.test',
+  'webhook.disabled',
+]);
+
+/** Whether the data of an event is the Session. */
+export const showsSession = (type: string): boolean => !TELLS_ITSELF.has(type);
+
 /** An event about to be written, in the transaction of the change it tells of. */
 export interface NewEvent {
   readonly id: Uuid;

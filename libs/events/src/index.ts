@@ -1,5 +1,12 @@
 export { AUDIT_ENTRIES, AuditStore, type AuditEntry, type NewAuditEntry } from './audit.store.js';
-export { type DueEvent, EVENT_TYPES, type EventType, type NewEvent, SESSION_EVENT_TYPES } from './event.js';
+export {
+  type DueEvent,
+  EVENT_TYPES,
+  type EventType,
+  type NewEvent,
+  SESSION_EVENT_TYPES,
+  showsSession,
+} from './event.js';
 export { EventStore } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';
 export { isRunning } from './queue-switch.sql.js';

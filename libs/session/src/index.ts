@@ -16,6 +16,7 @@ export {
 } from './rules/otp.js';
 export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
 export {
+  ENDS,
   statusAt,
   transition,
   type RefusalReason,

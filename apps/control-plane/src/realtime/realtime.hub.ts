@@ -139,14 +139,9 @@ export class RealtimeHub {
     }
   }
 
-  /** One that cannot be rendered, for want of a key for instance, must not keep the others from being told. */
   private tell(tidings: EventTidings): void {
-    try {
-      this.o.rooms.tell(tidings);
-      const onAccount = tidings.onAccount;
-      for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
-    } catch (error) {
-      this.o.onError(error);
-    }
+    this.o.rooms.tell(tidings);
+    const onAccount = tidings.onAccount;
+    for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
   }
 }

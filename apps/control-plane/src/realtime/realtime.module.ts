@@ -28,13 +28,9 @@ export class RealtimeModule {
     const service = new TicketService(stores.sessions, tickets, realtimeUrl(settings.publicBaseUrl));
     const rooms = new SessionRooms();
     const look = new PendingLook({ ...stores, rooms });
-    const hub = new RealtimeHub({
-      ...stores,
-      reader: new TidingsReader(stores),
-      rooms,
-      look,
-      onError: failures.about('telling live channels'),
-    });
+    const onError = failures.about('telling live channels');
+    const reader = new TidingsReader({ ...stores, onError });
+    const hub = new RealtimeHub({ ...stores, reader, rooms, look, onError });
     const board = new BindBoard({ ...stores, onError: failures.about('telling of binds') });
     const limits = new Limits(stores.limiter);
     const options = new RealtimeOptions(failures.about('a message on a live channel'), (address) => {

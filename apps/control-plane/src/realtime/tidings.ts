@@ -1,26 +1,10 @@
-import type { EventStore } from '@countersign/events';
+import { type EventStore, showsSession } from '@countersign/events';
 import { type Executor, renderId, type Uuid } from '@countersign/postgres';
-import type { Session, SessionRenderer, SessionStatus, SessionStore } from '@countersign/session';
+import { ENDS, type Session, type SessionRenderer, type SessionStatus, type SessionStore } from '@countersign/session';
 import { UPDATED, type ToldEvent } from '../events-told.js';
 import { channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
 import type { SessionView, Tidings } from './watcher.js';
-
-/** Events whose data is what their row holds, and not the Session. Who has a ticket does not see them. */
-const TELLS_ITSELF: ReadonlySet<ToldEvent['type']> = new Set<ToldEvent['type']>([
-  'verification.sender_mismatch',
-  'verification.otp_delivery',
-  'webhook.test',
-  'webhook.disabled',
-]);
-
-/** What an event ends its session as. */
-const ENDS: ReadonlyMap<ToldEvent['type'], SessionStatus> = new Map<ToldEvent['type'], SessionStatus>([
-  ['verification.completed', 'approved'],
-  ['verification.denied', 'denied'],
-  ['verification.expired', 'expired'],
-  ['verification.cancelled', 'cancelled'],
-]);
 
 export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
 
@@ -71,6 +55,7 @@ export interface TidingsReaderOptions {
   readonly sessions: Pick<SessionStore, 'findMany'>;
   readonly events: Pick<EventStore, 'dataOf'>;
   readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
+  readonly onError: (error: unknown) => void;
 }
 
 /** Reads what told events tell of, in sets. What is no longer there is left out. */
@@ -79,9 +64,9 @@ export class TidingsReader {
 
   async read(told: readonly ToldEvent[]): Promise<EventTidings[]> {
     const { database, sessions, events } = this.o;
-    const selfTold = told.filter(({ type }) => TELLS_ITSELF.has(type)).map(({ id }) => id);
+    const selfTold = told.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
     const ofSessions = told.flatMap(({ type, sessionId }) =>
-      sessionId === null || TELLS_ITSELF.has(type) ? [] : [sessionId],
+      sessionId !== null && showsSession(type) ? [sessionId] : [],
     );
     const [found, data] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
@@ -89,13 +74,24 @@ export class TidingsReader {
     ]);
     const byId = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
     return told.flatMap((event) => {
-      if (TELLS_ITSELF.has(event.type)) {
+      if (!showsSession(event.type)) {
+        // Who has a ticket does not see these.
         const text = data.get(event.id);
         return text === undefined ? [] : [new EventTidings(event, (view) => (view === 'full' ? text : null))];
       }
       const session = byId.get(event.sessionId);
-      return session === undefined ? [] : [new EventTidings(event, (view) => this.o.renderer[view](session))];
+      return session === undefined ? [] : [new EventTidings(event, (view) => this.render(session, view))];
     });
+  }
+
+  /** Null for what cannot be rendered, for want of a key for instance: that must not keep the others from being told. */
+  private render(session: Session, view: SessionView): string | null {
+    try {
+      return this.o.renderer[view](session);
+    } catch (error) {
+      this.o.onError(error);
+      return null;
+    }
   }
 }
 

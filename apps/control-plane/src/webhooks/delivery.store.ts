@@ -1,5 +1,5 @@
 import type { CardStore } from '@countersign/cards';
-import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
+import { type DueEvent, type EventStore, type EventType, type NewEvent, showsSession } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import {
   Batcher,
@@ -10,7 +10,7 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
-import type { Session, SessionRenderer, SessionStore } from '@countersign/session';
+import { ENDS, type Session, type SessionRenderer, type SessionStore } from '@countersign/session';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -212,9 +212,7 @@ export class DeliveryStore {
     const { database, cards, onRevoked, onTaken } = this.options;
     const [events, revoked] = await database.transaction(async (tx) => {
       const taken = await take(tx);
-      const ended = taken.flatMap(({ type, sessionId }) =>
-        LEAVES_CARD.has(type) && sessionId !== null ? [sessionId] : [],
-      );
+      const ended = taken.flatMap(({ type, sessionId }) => (leavesCard(type) && sessionId !== null ? [sessionId] : []));
       const [ids] = await Promise.all([cards.revokeEnded(tx, ended), this.insert(tx, taken)]);
       return [taken, ids] as const;
     });
@@ -327,23 +325,8 @@ export class DeliveryStore {
   }
 }
 
-/** Ends of sessions that a card may outlive; with the time of its session a card is over by itself. */
-const LEAVES_CARD: ReadonlySet<EventType> = new Set([
-  'verification.completed',
-  'verification.denied',
-  'verification.cancelled',
-]);
-
-/** Events whose data is what the event row holds, and not the Session. */
-const TELLS_ITSELF: ReadonlySet<EventType> = new Set([
-  'verification.sender_mismatch',
-  'verification.otp_delivery',
-  'webhook.test',
-  'webhook.disabled',
-]);
-
-/** Whether the data of an event is the Session, as GET gives it (contract, Webhooks). */
-const showsSession = (type: EventType): boolean => !TELLS_ITSELF.has(type);
+/** Whether an event ends its session in a way that a card may outlive: with the time of its session a card is over by itself. */
+const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
 
 /** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
 export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {

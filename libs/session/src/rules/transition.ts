@@ -46,6 +46,13 @@ const TABLE: Readonly<Record<Standing, Readonly<Record<SessionTrigger, Transitio
   expired: { approve: refuse('expired'), deny: refuse('expired'), cancel: NONE, expire: NONE },
 };
 
+/** What an event ends its session as; others end none. */
+export const ENDS: ReadonlyMap<string, SessionStatus> = new Map(
+  Object.values(TABLE)
+    .flatMap((row) => Object.values(row))
+    .flatMap((each) => (each.kind === 'move' ? [[each.emits, each.to]] : [])),
+);
+
 /**
  * Decides what a trigger does to a session. `expiresAt` is the first moment at which the token is no longer valid, so
  * evidence of that very millisecond comes too late.
