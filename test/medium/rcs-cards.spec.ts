@@ -141,8 +141,7 @@ describe('a card', () => {
     room.ring([card.id]);
     await until('it is revoked', WITHIN_MS, () => room.platform.messages(given)[0]?.state === 'revoked');
     // A gateway that died between its claim and its record: the request that waits settles it.
-    const orphan = await room.offerSilently(lost);
-    expect(await room.cards.claimOffers([orphan.id])).toHaveLength(1);
+    const orphan = await room.offerClaimed(lost);
     expect(await room.cards.settle(orphan.id)).toBe('sms_fallback');
     room.ring([orphan.id]);
     await until('no errand is left', WITHIN_MS, async () => (await room.record(orphan)).errand === null);
@@ -152,8 +151,9 @@ describe('a card', () => {
   it('is sent once, however often it is rung for, at both gateways', async () => {
     const phone = room.freshPhone();
     room.platform.phone(phone, { online: false });
-    const card = await room.offerSilently(phone);
-    for (let rings = 0; rings < 5; rings++) room.ring([card.id, card.id]);
+    const card = await room.offer(phone, {}, (id) => {
+      for (let rings = 0; rings < 5; rings++) room.ring([id, id]);
+    });
     await room.hears(card, 'sent');
     expect(room.newsOf(card)).toEqual(['sent']);
     expect(room.platform.messages(phone)).toHaveLength(1);

@@ -79,19 +79,24 @@ describe('two gateways', () => {
   });
 
   it('take over within 3 s from one that stops, under a higher epoch', async () => {
-    await gateway.bind({ name: 'shared', hosts });
+    // A witness: the moment between two links may be shorter than a look at them.
+    const witness = new WitnessCarrier();
+    await gateway.bind({ name: 'shared', hosts: [{ host: '127.0.0.1', port: await witness.listen() }] });
     await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
     const [before] = await connections();
     await sibling();
     const stopped = gateway.stop();
-    await until('the old link is gone', 5_000, () => carrier.links === 0);
-    await until('it is bound again', 3_000, () => carrier.links === 1 && carrier.isBound);
+    await until('it said good-bye', 5_000, () => (witness.links[0]?.closedMs ?? null) !== null);
+    await until('it is bound again', 3_000, () => (witness.links[1]?.boundMs ?? null) !== null);
     await stopped;
     await until('its row says so', 1_000, () => bound(1));
+    expect(witness.links.map(({ unboundMs }) => unboundMs !== null)).toEqual([true, false]);
+    expect(witness.links[1]?.boundMs).toBeGreaterThan(witness.links[0]?.unboundMs ?? Infinity);
     const [after] = await connections();
     expect(after?.owner).not.toBe(before?.owner);
     expect(after?.epoch).toBe('2');
     expect(await sql('SELECT id FROM gateways')).toEqual([{ id: after?.owner }]);
+    await witness.close();
   });
 
   it('fence one that lost the database: its link ends before the other one binds, its listener asks again', async () => {

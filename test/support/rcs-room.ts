@@ -79,10 +79,14 @@ export class RcsRoom {
    * Offers a card of a new session to that phone, and rings. On a machine that is busy with other things it may be too
    * old before a gateway comes to it: it is then taken back, as its create would, and another offered.
    */
-  async offer(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+  async offer(
+    phone: string,
+    changes: Partial<NewCard> = {},
+    ring: (id: Uuid) => void = (id) => this.ring([id]),
+  ): Promise<OfferedCard> {
     for (;;) {
       const card = await this.offerSilently(phone, changes);
-      this.bell.ring([card.id]);
+      ring(card.id);
       const tooOldMs = performance.now() + OFFER_LIFE_MS;
       await until('it is claimed, or too old', WITHIN_MS, async () => {
         return performance.now() > tooOldMs || (await this.record(card)).state !== 'offered';
@@ -91,7 +95,16 @@ export class RcsRoom {
     }
   }
 
-  async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+  /** A card that a gateway has claimed and done nothing about. */
+  async offerClaimed(phone: string): Promise<OfferedCard> {
+    for (;;) {
+      const card = await this.offerSilently(phone);
+      if ((await this.cards.claimOffers([card.id])).length === 1) return card;
+      await this.cards.withdrawUnclaimed(card.id);
+    }
+  }
+
+  private async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
     const { account, brand } = this.gateway.room;
     const session = await this.gateway.create({ phone });
     const { id, expiresAt } = session;
