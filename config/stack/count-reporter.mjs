@@ -5,7 +5,10 @@ import path from 'node:path';
 /** The file to write goes in by the environment, since vitest gives a reporter on its command line no options. */
 export const REPORT_VARIABLE = 'COUNTERSIGN_TEST_REPORT';
 
-/** @typedef {{ passed: number, failed: number, skipped: { file: string, name: string, note?: string }[] }} TestCount */
+/**
+ * @typedef {{ file: string, name: string, note?: string }} ToldTest
+ * @typedef {{ passed: number, failed: ToldTest[], skipped: ToldTest[] }} TestCount
+ */
 
 export default class CountReporter {
   onTestRunEnd(modules, unhandledErrors) {
@@ -19,14 +22,20 @@ function countOf(modules, unhandledErrors) {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const groups = modules.flatMap((module) => [module, ...module.children.allSuites()]);
   const inState = (state) => tests.filter((test) => test.result().state === state);
-  const brokenGroups = groups.filter((group) => group.errors().length > 0);
+  const broken = groups.filter((group) => group.errors().length > 0);
   return {
     passed: inState('passed').length,
-    failed: inState('failed').length + brokenGroups.length + unhandledErrors.length,
-    skipped: inState('skipped').map((test) => ({
-      file: path.relative(process.cwd(), test.module.moduleId),
-      name: test.fullName,
-      note: test.result().note,
-    })),
+    failed: [
+      ...inState('failed').map((test) => told(test, test.result().errors)),
+      ...broken.map((group) => told(group, group.errors())),
+      ...unhandledErrors.map((error) => ({ file: 'outside any test', name: error.name, note: error.message })),
+    ],
+    skipped: inState('skipped').map((test) => ({ ...told(test, []), note: test.result().note })),
   };
+}
+
+/** A test, a group or a file, with the first line of what was wrong with it. */
+function told(entity, [error]) {
+  const file = path.relative(process.cwd(), (entity.module ?? entity).moduleId);
+  return { file, name: entity.fullName ?? 'the whole file', note: error?.message.split('\n')[0] };
 }

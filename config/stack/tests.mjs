@@ -38,9 +38,11 @@ async function runKind(kind, folder, ports) {
       signal: stopping.signal,
     },
   );
-  const count = readJson(report) ?? { passed: 0, failed: 0, skipped: [] };
+  const count = readJson(report) ?? { passed: 0, failed: [], skipped: [] };
   // A run that died, or failed without a failed test, is a failure too.
-  return code !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count;
+  if (code !== 0 && count.failed.length === 0)
+    count.failed.push({ file: 'vitest', name: kind, note: `ended with code ${code}` });
+  return count;
 }
 
 /** One kind after the other, with a hundred ports for its servers; what they counted is added to `counts`. */
@@ -49,6 +51,11 @@ async function runLane(kinds, folder, ports, counts) {
     stopping.signal.throwIfAborted();
     counts.push(await runKind(kind, folder, ports));
   }
+}
+
+/** Once more at the end: in the output of a whole run a failure is far from the last line. */
+function tellFailed(failed) {
+  for (const { file, name, note } of failed) log(`failed: ${name} (${file}): ${note}`);
 }
 
 function tellSkipped(skipped) {
@@ -85,9 +92,10 @@ async function runKinds(asked) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  const failed = counts.flatMap((count) => count.failed);
   tellSkipped(counts.flatMap(({ skipped }) => skipped));
-  const sum = (of) => counts.reduce((total, count) => total + of(count), 0);
-  return { passed: sum((count) => count.passed), failed: sum((count) => count.failed) };
+  tellFailed(failed);
+  return { passed: counts.reduce((total, { passed }) => total + passed, 0), failed: failed.length };
 }
 
 /** Runs those kinds (none named: all), prints the count as its last line and sets the exit code. */
