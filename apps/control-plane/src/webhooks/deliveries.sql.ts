@@ -46,6 +46,10 @@ export const CLAIM_DELIVERIES = `
   WHERE deliveries.id = claimed.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $4 AND $5
   RETURNING deliveries.id, deliveries.claimed_until AS "claimedUntil"`;
 
+/** Attempts that a delivery shows; before another the first of them is forgotten. The count of its schedule stays what it is. */
+const MAX_ATTEMPTS_KEPT = 100;
+const ALL_KEPT = `(jsonb_array_length(deliveries.attempts) >= ${MAX_ATTEMPTS_KEPT})`;
+
 /** A retry was asked for while the attempt was under way, which did not succeed: it comes next. */
 const ASKED_MEANWHILE = `(deliveries.retry_asked AND NOT made.beside AND made.status <> 'succeeded')`;
 
@@ -61,8 +65,9 @@ export const RECORD_ATTEMPTS = `
     schedule_resumes_at = CASE WHEN ${ASKED_MEANWHILE} THEN made.next_attempt_at END,
     retry_asked = ${ASKED_MEANWHILE},
     ended_at = CASE WHEN NOT ${ASKED_MEANWHILE} AND made.status <> 'pending' THEN ${NOW} END,
-    claimed_until = NULL, attempts = deliveries.attempts || made.attempt,
-    attempts_before = deliveries.attempts_before + made.beside::int
+    claimed_until = NULL,
+    attempts = CASE WHEN ${ALL_KEPT} THEN deliveries.attempts - 0 ELSE deliveries.attempts END || made.attempt,
+    attempts_before = deliveries.attempts_before + made.beside::int - ${ALL_KEPT}::int
   FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::boolean[])
     AS made (id, lease, status, next_attempt_at, attempt, beside)
   WHERE deliveries.id = made.id AND deliveries.id = ANY ($1::uuid[]) AND deliveries.id BETWEEN $7 AND $8
