@@ -167,8 +167,15 @@ export class BindSupervisor implements LeasedConnection {
     this.o.onPdu(this.#bind, direction, pdu, nowMs);
   }
 
-  private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
-    return this.holdsLease() ? this.o.onMessage(pdu, this.#inbound) : { status: this.#bind.retryableMoStatus };
+  /**
+   * A process that was paused between a commit and its answer answers no more: what was stored is, and the carrier sends
+   * it again to who holds the lease by now.
+   */
+  private async accept(pdu: MessagePdu): Promise<MessageAnswer> {
+    if (!this.holdsLease()) return { status: this.#bind.retryableMoStatus };
+    const answer = await this.o.onMessage(pdu, this.#inbound);
+    if (!this.holdsLease()) this.fence('the lease is not held');
+    return answer;
   }
 
   private async cut(drainMs: number): Promise<void> {

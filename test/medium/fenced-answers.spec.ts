@@ -1,0 +1,91 @@
+import { sealBindPassword, type Bind } from '@countersign/carriers';
+import { ServerKeys } from '@countersign/keys';
+import type { MessageAnswer } from '@countersign/smpp';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BindSupervisor } from '../../apps/gateway/src/binds/bind-supervisor.js';
+import { LeaseGuard } from '../../apps/gateway/src/leases/lease-guard.js';
+import { sms } from '../support/gateway-room.js';
+import { until } from '../support/until.js';
+import { WitnessCarrier } from '../support/witness-carrier.js';
+
+const ID = '018bcfe5-6800-7000-8000-000000000001';
+const OWNER = '018bcfe5-6800-7000-8000-000000000002';
+const WITHIN_MS = 5_000;
+const OK: MessageAnswer = { status: 0 };
+
+let carrier: WitnessCarrier;
+let supervisor: BindSupervisor;
+/** Messages that are being stored, each with what is called once it is. */
+let storing: ((answer: MessageAnswer) => void)[] = [];
+
+beforeEach(async () => {
+  storing = [];
+  carrier = new WitnessCarrier();
+  const keys = ServerKeys.fromMaster(Buffer.alloc(32, 5));
+  const guard = new LeaseGuard({ bindId: ID, slot: 0, owner: OWNER, epoch: '1' }, performance.now());
+  supervisor = new BindSupervisor(guard, bindTo(await carrier.listen(), keys), {
+    keys,
+    clock: { nowMs: () => Date.now() },
+    recorder: { tap: () => () => undefined },
+    onMessage: () => new Promise((resolve) => storing.push(resolve)),
+    onPdu: () => undefined,
+    onState: () => undefined,
+  });
+  await until('it is bound', WITHIN_MS, () => supervisor.state === 'bound');
+});
+afterEach(async () => {
+  await supervisor.stop(0);
+  await carrier.close();
+});
+
+function bindTo(port: number, keys: ServerKeys): Bind {
+  return {
+    id: ID,
+    name: 'north',
+    carrier: 'north',
+    hosts: [{ host: '127.0.0.1', port }],
+    tls: { enabled: false },
+    systemId: 'us',
+    passwordSealed: sealBindPassword(keys, ID, 'secret08'),
+    systemType: '',
+    bindType: 'transceiver',
+    interfaceVersion: '3.4',
+    addressRange: '',
+    defaultAlphabet: 'gsm',
+    retryableMoStatus: 0x14,
+    trustedForMo: true,
+    enabled: true,
+    sendWindow: 10,
+    connections: 1,
+    submitPerSecond: 100,
+    messageIdBase: 'as-is',
+    temporaryStatuses: [],
+    generation: 0,
+    fullTraceUntil: null,
+    enquireLinkSeconds: 30,
+    responseTimeoutSeconds: 5,
+  };
+}
+
+async function deliverUntilStored(): Promise<{ answered: Promise<boolean>; stored: (answer: MessageAnswer) => void }> {
+  const answered = carrier.deliver(sms('hello'));
+  await until('it is being stored', WITHIN_MS, () => storing.length === 1);
+  const [stored] = storing;
+  if (stored === undefined) throw new Error('nothing came');
+  return { answered, stored };
+}
+
+it('a message that is stored while the lease is held is answered', async () => {
+  const { answered, stored } = await deliverUntilStored();
+  stored(OK);
+  expect(await answered).toBe(true);
+});
+
+it('a message that is stored, and not answered before the lease is lost, is not answered by who lost it', async () => {
+  const { answered, stored } = await deliverUntilStored();
+  supervisor.guard.giveUp();
+  stored(OK);
+  expect(await answered).toBe(false);
+  await until('its link is gone', WITHIN_MS, () => carrier.bound.length === 0);
+  expect(carrier.links).toMatchObject([{ lastActMs: null, unboundMs: null }]);
+});
