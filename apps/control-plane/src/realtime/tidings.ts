@@ -2,17 +2,21 @@ import { type EventStore, showsSession } from '@countersign/events';
 import { type Executor, renderId, type Uuid } from '@countersign/postgres';
 import { ENDS, type Session, type SessionRenderer, type SessionStatus, type SessionStore } from '@countersign/session';
 import { UPDATED, type ToldEvent } from '../events-told.js';
-import { channelName } from './channel.js';
+import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
 import type { SessionView, Tidings } from './watcher.js';
 
 export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
 
-/** An event with what it tells, rendered once for each channel and view. */
+/** Whose frame it is: the account's, or a session's in a view. */
+type Audience = SessionView | 'account';
+
+/** An event with what it tells, rendered once for each channel and view, however many listen. */
 export class EventTidings implements Tidings {
   readonly ends: SessionStatus | null;
-  readonly #views = new Map<SessionView, Buffer>();
-  #account: Buffer | undefined;
+  /** The same on the account's channel. */
+  readonly onAccount: Tidings;
+  readonly #frames = new Map<Audience, Buffer | null>();
 
   constructor(
     readonly told: ToldEvent,
@@ -20,28 +24,23 @@ export class EventTidings implements Tidings {
     private readonly dataIn: (view: SessionView) => string | null,
   ) {
     this.ends = ENDS.get(told.type) ?? null;
+    const account = { kind: 'account', id: told.accountId } as const;
+    this.onAccount = { ends: null, inView: () => this.once('account', account) };
   }
 
   inView(view: SessionView): Buffer | null {
     const { sessionId } = this.told;
-    const known = this.#views.get(view);
-    if (known !== undefined || sessionId === null) return known ?? null;
-    const data = this.dataIn(view);
-    if (data === null) return null;
-    const octets = this.frame(channelName({ kind: 'session', id: sessionId }), data);
-    this.#views.set(view, octets);
+    return sessionId === null ? null : this.once(view, { kind: 'session', id: sessionId });
+  }
+
+  /** Rendering costs more than sending: no listener has it done again, not even where it gave nothing. */
+  private once(audience: Audience, channel: Channel): Buffer | null {
+    const known = this.#frames.get(audience);
+    if (known !== undefined) return known;
+    const data = this.dataIn(audience === 'account' ? 'full' : audience);
+    const octets = data === null ? null : this.frame(channelName(channel), data);
+    this.#frames.set(audience, octets);
     return octets;
-  }
-
-  /** The same on the account's channel. */
-  get onAccount(): Tidings {
-    return { ends: null, inView: () => this.accountFrame() };
-  }
-
-  private accountFrame(): Buffer | null {
-    const data = this.dataIn('full');
-    if (data === null) return null;
-    return (this.#account ??= this.frame(channelName({ kind: 'account', id: this.told.accountId }), data));
   }
 
   private frame(channel: string, data: string): Buffer {

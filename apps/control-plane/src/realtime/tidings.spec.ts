@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { ToldEvent } from '../events-told.js';
+import { EventTidings } from './tidings.js';
+import type { SessionView } from './watcher.js';
+
+const told: ToldEvent = {
+  id: '018f3c1e-6b00-7000-8000-000000000001',
+  type: 'verification.completed',
+  sessionId: '018f3c1e-6b00-7000-8000-000000000002',
+  accountId: '018f3c1e-6b00-7000-8000-000000000003',
+  at: '2026-11-21T12:00:00.000Z',
+};
+
+/** Tidings whose data says the view it is of, and the views that were asked for. */
+function tidingsOf(
+  event: ToldEvent,
+  dataIn = (view: SessionView): string | null => `{"view":"${view}"}`,
+): { tidings: EventTidings; rendered: SessionView[] } {
+  const rendered: SessionView[] = [];
+  const tidings = new EventTidings(event, (view) => {
+    rendered.push(view);
+    return dataIn(view);
+  });
+  return { tidings, rendered };
+}
+
+describe('an event that many listen to', () => {
+  it('is rendered once for the account, and the same octets go to each', () => {
+    const { tidings, rendered } = tidingsOf(told);
+    const first = tidings.onAccount.inView('full');
+    for (let listener = 0; listener < 100; listener += 1) expect(tidings.onAccount.inView('full')).toBe(first);
+    expect(rendered).toEqual(['full']);
+    expect(String(first)).toContain('"channel":"account:acct_');
+  });
+
+  it('is rendered once for each view of its session', () => {
+    const { tidings, rendered } = tidingsOf(told);
+    for (const view of ['full', 'reduced', 'full', 'reduced'] as const) {
+      expect(String(tidings.inView(view))).toContain(`"data":{"view":"${view}"}`);
+    }
+    expect(rendered).toEqual(['full', 'reduced']);
+  });
+
+  it('is not tried again where it gave nothing', () => {
+    const { tidings, rendered } = tidingsOf(told, () => null);
+    for (let listener = 0; listener < 3; listener += 1) {
+      expect(tidings.inView('reduced')).toBeNull();
+      expect(tidings.onAccount.inView('full')).toBeNull();
+    }
+    expect(rendered).toEqual(['reduced', 'full']);
+  });
+
+  it('tells nothing to sessions when it is of an account alone', () => {
+    const { tidings, rendered } = tidingsOf({ ...told, type: 'webhook.disabled', sessionId: null });
+    expect(tidings.inView('full')).toBeNull();
+    expect(rendered).toEqual([]);
+  });
+});
