@@ -2,23 +2,30 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { AccountStore, type Scope } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
-import { CountersignClient, verifyWebhook } from '@countersign/sdk';
-import { Webhook } from 'standardwebhooks';
+import { CountersignClient } from '@countersign/sdk';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
 import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
-import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
-
-const LIST = '/v1/webhooks/deliveries';
+import {
+  DELIVERIES as LIST,
+  deliveriesOf,
+  deliveryOf,
+  hasEnded,
+  signedBy,
+  WebhookCalls,
+  type Delivery,
+} from '../support/webhook-calls.js';
 
 let room: ControlPlaneRoom;
+let calls: WebhookCalls;
 let foreignKey: string;
 const receivers: Receiver[] = [];
 
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
+  calls = new WebhookCalls(room);
   const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
   foreignKey = await room.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: 'Other' });
@@ -38,48 +45,11 @@ async function receiver(...statuses: number[]): Promise<Receiver> {
   return started;
 }
 
-interface Delivery {
-  readonly id: string;
-  readonly eventId: string;
-  readonly url: string;
-  readonly status: string;
-  readonly attempts: readonly { at: string; status: number | null; latencyMs: number; error?: string }[];
-  readonly nextAttemptAt: string | null;
-  readonly body: { data: Record<string, unknown> } | null;
-}
-
-const deliveryOf = ({ text }: Answer): Delivery => JSON.parse(text) as Delivery;
-const listOf = ({ text }: Answer): Delivery[] => (JSON.parse(text) as { data: Delivery[] }).data;
-const find = async (id: string): Promise<Delivery> => deliveryOf(await room.call(`${LIST}/${id}`));
-const retry = (id: string): Promise<Answer> => room.call(`${LIST}/${id}/retry`, { method: 'POST' });
-const test = (body?: unknown): Promise<Answer> =>
-  room.call('/v1/webhooks/test', { method: 'POST', ...(body === undefined ? {} : { body }) });
-
-/** The delivery once it is as wanted. */
-async function settled(id: string, holds: (delivery: Delivery) => boolean): Promise<Delivery> {
-  let found = await find(id);
-  await until(`delivery ${id} is as expected`, 20_000, async () => {
-    found = await find(id);
-    return holds(found);
-  });
-  return found;
-}
-
-const hasEnded = ({ status }: Delivery): boolean => status !== 'pending';
-
-/** The delivery of a session that was approved, after its first attempt. */
-async function told(changes: Readonly<Record<string, unknown>>): Promise<Delivery & { sessionId: string }> {
-  const sessionId = String((await room.create(changes)).json['id']);
-  await room.approve(sessionId);
-  let found: Delivery | undefined;
-  await until('the first attempt was made', 10_000, async () => {
-    const all = listOf(await room.call(LIST)) as (Delivery & { sessionId: string })[];
-    found = all.find((each) => each.sessionId === sessionId && each.attempts.length > 0);
-    return found !== undefined;
-  });
-  if (found === undefined) throw new Error('unreachable');
-  return { ...found, sessionId };
-}
+const find = (id: string): Promise<Delivery> => calls.find(id);
+const retry = (id: string): Promise<Answer> => calls.retry(id);
+const test = (body?: unknown): Promise<Answer> => calls.test(body);
+const settled = (id: string, holds?: (delivery: Delivery) => boolean): Promise<Delivery> => calls.settled(id, holds);
+const told = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCalls['told']> => calls.told(changes);
 
 /** The delivery is due for no attempt of its schedule while the test runs. */
 const postpone = (id: string, status = 'pending'): Promise<unknown> =>
@@ -97,19 +67,6 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
   );
   return made.key;
 }
-
-const signedBy = (secret: string, { headers, body }: Received): boolean => {
-  try {
-    new Webhook(secret).verify(body, {
-      'webhook-id': String(headers['webhook-id']),
-      'webhook-timestamp': String(headers['webhook-timestamp']),
-      'webhook-signature': String(headers['webhook-signature']),
-    });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 describe('GET /v1/webhooks/deliveries', () => {
   it('shows what came of every webhook, newest first, with what is secret left out', async () => {
@@ -140,13 +97,13 @@ describe('GET /v1/webhooks/deliveries', () => {
     const target = await receiver(410);
     const gone = await told({ webhookUrl: target.url });
     const others = [await told({ webhookUrl: target.url }), await told({ webhookUrl: target.url })];
-    const failed = listOf(await room.call(`${LIST}?status=failed&limit=100`));
+    const failed = deliveriesOf(await room.call(`${LIST}?status=failed&limit=100`));
     expect(failed.map(({ id }) => id)).toContain(gone.id);
     expect(failed.every(({ status }) => status === 'failed')).toBe(true);
     const first = await room.call(`${LIST}?limit=1`);
-    expect([listOf(first)[0]?.id, first.json['hasMore']]).toEqual([others[1]?.id, true]);
+    expect([deliveriesOf(first)[0]?.id, first.json['hasMore']]).toEqual([others[1]?.id, true]);
     const next = await room.call(`${LIST}?limit=2&startingAfter=${others[1]?.id ?? ''}`);
-    expect(listOf(next).map(({ id }) => id)).toEqual([others[0]?.id, gone.id]);
+    expect(deliveriesOf(next).map(({ id }) => id)).toEqual([others[0]?.id, gone.id]);
   });
 
   it.each([
@@ -165,7 +122,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     const target = await receiver();
     const { id } = await told({ webhookUrl: target.url });
     const call = { key: foreignKey };
-    expect(listOf(await room.call(LIST, call))).toEqual([]);
+    expect(deliveriesOf(await room.call(LIST, call))).toEqual([]);
     const [foreign, unknown, none] = await Promise.all(
       [id, 'dlv_01HF7YAT000000000000000009', 'x'].map((each) => room.call(`${LIST}/${each}`, call)),
     );
@@ -178,11 +135,11 @@ describe('GET /v1/webhooks/deliveries', () => {
 
   it('needs the scope webhooks', async () => {
     const key = await keyWith(['verify', 'otp', 'usage', 'realtime']);
-    const calls = [LIST, `${LIST}/dlv_01HF7YAT000000000000000009`].map((target) => room.call(target, { key }));
+    const reads = [LIST, `${LIST}/dlv_01HF7YAT000000000000000009`].map((target) => room.call(target, { key }));
     const posts = ['deliveries/x/retry', 'test', 'secret/rotate'].map((name) =>
       room.call(`/v1/webhooks/${name}`, { key, method: 'POST' }),
     );
-    for (const { status, code } of await Promise.all([...calls, ...posts])) {
+    for (const { status, code } of await Promise.all([...reads, ...posts])) {
       expect([status, code]).toEqual([403, 'FORBIDDEN']);
     }
   });
@@ -243,6 +200,25 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     await retry(id);
     await settled(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
     expect(target.received[1]?.body).toBe(target.received[0]?.body);
+  });
+
+  it('has to wait after thirty attempts within an hour', async () => {
+    const target = await receiver();
+    const { id } = await told({ webhookUrl: target.url });
+    const attemptedAgo = (seconds: number): Promise<unknown> =>
+      room.database.query(
+        `UPDATE deliveries SET attempts = (SELECT jsonb_agg(jsonb_build_object('latencyMs', 1, 'status', 500, 'at',
+           to_char(now() AT TIME ZONE 'UTC' - make_interval(secs => $2), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+           FROM generate_series(1, 30)) WHERE id = $1`,
+        [parseId('dlv', id), seconds],
+      );
+    await attemptedAgo(3_000);
+    const { status, code, headers } = await retry(id);
+    expect([status, code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Math.abs(Number(headers['retry-after']) - 600)).toBeLessThan(30);
+    await attemptedAgo(3_601);
+    expect((await retry(id)).status).toBe(202);
+    expect((await settled(id, hasEnded)).attempts).toHaveLength(31);
   });
 
   it('asked for many times at once is one attempt at a time', async () => {
@@ -314,80 +290,6 @@ describe('POST /v1/webhooks/test', () => {
   });
 });
 
-describe('POST /v1/webhooks/secret/rotate', () => {
-  it('tells a new secret once, and both sign for a day', async () => {
-    const before = room.demo.webhookSecret;
-    const calledMs = room.clock.nowMs();
-    const answer = await room.call('/v1/webhooks/secret/rotate', { method: 'POST' });
-    expect(answer.status).toBe(200);
-    const { secret, previousValidUntil } = answer.json;
-    expect(Math.abs(Date.parse(String(previousValidUntil)) - calledMs - 24 * 3_600_000)).toBeLessThan(5_000);
-    const target = await receiver();
-    /** Another process may know the secrets for some seconds still. */
-    const latest = async (holds: (posted: Received) => boolean): Promise<Received> => {
-      let posted: Received | undefined;
-      await until('the secrets are read anew', 10_000, async () => {
-        const { id } = deliveryOf(await test({ url: target.url }));
-        await settled(id, hasEnded);
-        posted = target.received.at(-1);
-        return posted !== undefined && holds(posted);
-      });
-      if (posted === undefined) throw new Error('unreachable');
-      return posted;
-    };
-    const both = await latest((posted) => signedBy(String(secret), posted));
-    expect(signedBy(before, both)).toBe(true);
-    expect(String(both.headers['webhook-signature'])).toMatch(/^v1,\S+ v1,\S+$/);
-    expect(await verifyWebhook(both.body, both.headers, before)).toMatchObject({ type: 'webhook.test' });
-    await room.database.query(
-      `UPDATE accounts SET previous_webhook_secret_until = now() - interval '1 second'
-       WHERE previous_webhook_secret_until IS NOT NULL`,
-    );
-    const one = await latest((posted) => !signedBy(before, posted));
-    expect(signedBy(String(secret), one)).toBe(true);
-    expect(String(one.headers['webhook-signature'])).toMatch(/^v1,\S+$/);
-    expect(JSON.stringify(room.log)).not.toContain('whsec_');
-  });
-});
-
-describe('a default URL', () => {
-  it('of which nothing but failure came for five days is given up, until it is set again', async () => {
-    const admin = new AdminCalls(room);
-    const dead = 'http://127.0.0.1:1/hook';
-    const path = `accounts/${room.demo.accountId}`;
-    expect((await admin.patch(path, { defaultWebhookUrl: dead })).json).not.toHaveProperty('defaultWebhookDisabledAt');
-    await room.database.query(
-      `UPDATE accounts SET default_webhook_failing_since = now() - interval '5 days 1 hour' WHERE id = $1`,
-      [parseId('acct', room.demo.accountId)],
-    );
-    await told({});
-    await until('it was given up', 10_000, async () => 'defaultWebhookDisabledAt' in (await admin.get(path)).json);
-    const { json } = await admin.get(path);
-    const reason = json['defaultWebhookDisabledReason'];
-    expect([json['defaultWebhookUrl'], reason]).toEqual([
-      dead,
-      expect.stringMatching(/^Nothing but failure in 5 days/),
-    ]);
-    const event = async (): Promise<unknown> =>
-      (
-        await room.database.query(
-          `SELECT data, dispatched_at IS NOT NULL AS taken FROM events WHERE type = 'webhook.disabled'`,
-        )
-      )[0];
-    const data = { accountId: room.demo.accountId, url: dead, reason };
-    await expect.poll(event, { timeout: 5_000 }).toEqual({ data, taken: true });
-    const notes = await admin.notes(room.demo.accountId);
-    expect(notes.at(-1)).toMatchObject({ actor: 'system', action: 'disable-webhook', requestId: null });
-    expect((await admin.get('audit')).status).toBe(200);
-    expect((await admin.patch(path, { name: 'Acme' })).json).toHaveProperty('defaultWebhookDisabledAt');
-    const again = await admin.patch(path, { defaultWebhookUrl: dead });
-    expect([again.json['defaultWebhookUrl'], again.json]).toEqual([
-      dead,
-      expect.not.objectContaining({ defaultWebhookDisabledAt: expect.anything() as unknown }),
-    ]);
-  });
-});
-
 describe('a receiver that does not answer', () => {
   it('is left alone after a few attempts, and slows no other', async () => {
     const gone = await startReceiver();
@@ -396,7 +298,7 @@ describe('a receiver that does not answer', () => {
       await room.approve(String((await room.create({ webhookUrl: gone.url })).json['id']));
     }
     const ofGone = async (): Promise<Delivery[]> =>
-      listOf(await room.call(`${LIST}?limit=100`)).filter(({ url }) => url === gone.url);
+      deliveriesOf(await room.call(`${LIST}?limit=100`)).filter(({ url }) => url === gone.url);
     const tries = async (): Promise<number> => (await ofGone()).flatMap(({ attempts }) => attempts).length;
     const [well, startedMs] = [await receiver(), performance.now()];
     await test({ url: well.url });

@@ -55,7 +55,7 @@ export class AccountDirectory {
   }
 
   /**
-   * The secrets that sign an account's webhooks, `whsec_…`: one, or for a while after a rotation the new one and the one
+   * The secrets that sign an account's webhooks, `whsec_…`: one, or for a while after a rotation the new one and those
    * before it. Throws when there is no such account.
    */
   async webhookSecrets(accountId: Uuid): Promise<readonly string[]> {
@@ -64,15 +64,21 @@ export class AccountDirectory {
     return secrets;
   }
 
+  /** They were rotated: the next look is at the database. */
+  forgetWebhookSecrets(accountId: Uuid): void {
+    this.secretCache.forget(accountId);
+  }
+
   private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
     const [row] = await this.db.query<Row>(statement, [key]);
     return row ?? null;
   }
 
   private async openSecrets(accountId: Uuid): Promise<string[] | null> {
-    const row = await this.one<{ sealed: Buffer; previous: Buffer | null }>(FIND_WEBHOOK_SECRETS, accountId);
+    const row = await this.one<{ sealed: Buffer; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS, accountId);
     if (row === null) return null;
-    const sealed = row.previous === null ? [row.sealed] : [row.sealed, row.previous];
-    return sealed.map((secret) => this.keys.open('webhook-secret', secret, accountId).toString('utf8'));
+    return [row.sealed, ...row.previous].map((secret) =>
+      this.keys.open('webhook-secret', secret, accountId).toString('utf8'),
+    );
   }
 }

@@ -26,12 +26,12 @@ export class AccountEntity {
   @Column('bytea', { name: 'webhook_secret_sealed', select: false })
   webhookSecretSealed!: Buffer;
 
-  /** The secret before it, sealed alike, and until when it signs too. */
-  @Column('bytea', { name: 'previous_webhook_secret_sealed', select: false, nullable: true })
-  previousWebhookSecretSealed!: Buffer | null;
+  /** The secrets before it, sealed alike, the latest first, and until when each of them signs too. */
+  @Column('bytea', { name: 'previous_webhook_secrets_sealed', array: true, default: '{}', select: false })
+  previousWebhookSecretsSealed!: Buffer[];
 
-  @Column({ type: 'timestamptz', name: 'previous_webhook_secret_until', precision: 3, nullable: true })
-  previousWebhookSecretUntil!: Date | null;
+  @Column({ type: 'timestamptz', name: 'previous_webhook_secrets_until', array: true, precision: 3, default: '{}' })
+  previousWebhookSecretsUntil!: Date[];
 
   /** Since when nothing but failure came of the default URL, as far as anybody has noticed. */
   @Column({ type: 'timestamptz', name: 'default_webhook_failing_since', precision: 3, nullable: true })

@@ -30,18 +30,33 @@ export const FIND_ACCOUNT = `SELECT ${ACCOUNT} FROM accounts WHERE id = $1`;
 /** $1 id. */
 export const FIND_BRAND = `SELECT ${BRAND} FROM brands WHERE id = $1`;
 
-/** The sealed webhook secret of an account, and the one before it while that signs too. $1 id. */
+/** Secrets of an account that were replaced and sign still. */
+const STILL_SIGNING = `
+  unnest(previous_webhook_secrets_sealed, previous_webhook_secrets_until) AS replaced (sealed, until)
+  WHERE until > statement_timestamp()`;
+
+/** The sealed webhook secret of an account, and those before it that sign too, the latest first. $1 id. */
 export const FIND_WEBHOOK_SECRETS = `
-  SELECT webhook_secret_sealed AS sealed,
-    CASE WHEN previous_webhook_secret_until > clock_timestamp() THEN previous_webhook_secret_sealed END AS previous
+  SELECT webhook_secret_sealed AS sealed, ARRAY(SELECT sealed FROM ${STILL_SIGNING} ORDER BY until DESC) AS previous
   FROM accounts WHERE id = $1`;
 
-/** Puts a secret in the place of the one that signs now, which signs on for a while. $1 id, $2 sealed secret, $3 hours. */
+/**
+ * Puts a secret in the place of the one that signs now, which signs on for a while, as those before it do until their own
+ * time; no row when too many would. $1 id, $2 sealed secret, $3 hours, $4 how many may sign on.
+ */
 export const ROTATE_WEBHOOK_SECRET = `
   UPDATE accounts
-  SET previous_webhook_secret_sealed = webhook_secret_sealed, webhook_secret_sealed = $2,
-    previous_webhook_secret_until = date_trunc('milliseconds', clock_timestamp()) + make_interval(hours => $3)
-  WHERE id = $1 RETURNING previous_webhook_secret_until AS "previousUntil"`;
+  SET webhook_secret_sealed = $2, (previous_webhook_secrets_sealed, previous_webhook_secrets_until) = (
+    SELECT array_agg(sealed ORDER BY until DESC), array_agg(until ORDER BY until DESC) FROM (
+      SELECT webhook_secret_sealed AS sealed, date_trunc('milliseconds', clock_timestamp()) + make_interval(hours => $3) AS until
+      UNION ALL SELECT sealed, until FROM ${STILL_SIGNING}) AS signing)
+  WHERE id = $1 AND (SELECT count(*) FROM ${STILL_SIGNING}) < $4
+  RETURNING previous_webhook_secrets_until[1] AS "previousUntil"`;
+
+/** In how many seconds the first of the secrets that sign on is over. $1 id. */
+export const SECRET_OVER_IN = `
+  SELECT extract(epoch FROM (SELECT min(until) FROM ${STILL_SIGNING}) - statement_timestamp())::float8 AS seconds
+  FROM accounts WHERE id = $1`;
 
 /** $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 sealed secret. */
 export const INSERT_ACCOUNT = `

@@ -8,6 +8,7 @@ import {
   REVOKE_API_KEY,
   ROTATE_API_KEY,
   ROTATE_WEBHOOK_SECRET,
+  SECRET_OVER_IN,
   UPDATE_ACCOUNT,
   UPDATE_API_KEY,
   UPDATE_BRAND,
@@ -42,6 +43,13 @@ export type NewApiKey = Defaulted<
 
 /** How long a webhook secret that was replaced signs beside the new one (contract, Webhooks). */
 const SECRET_OVERLAP_HOURS = 24;
+/** Replaced secrets that sign on at the same time: each of them keeps its promised time, so there is an end to new ones. */
+export const MAX_REPLACED_SECRETS = 9;
+
+/** A new secret and until when the one before it signs on, or when there is room for another. */
+export type SecretRotation =
+  | { readonly ok: true; readonly secret: string; readonly previousUntil: Date }
+  | { readonly ok: false; readonly retryAfterSeconds: number };
 
 const ACCOUNT_DEFAULTS = {
   defaultWebhookUrl: null,
@@ -94,11 +102,18 @@ export class AccountStore {
     return written(await tx.query<Account>(UPDATE_ACCOUNT, values));
   }
 
-  /** Another secret for the account's webhooks; the one before it signs too until `previousUntil`. The account exists. */
-  async rotateWebhookSecret(tx: Executor, id: Uuid): Promise<{ secret: string; previousUntil: Date }> {
+  /**
+   * Another secret for the account's webhooks; the one before it signs too until `previousUntil`, and those before that
+   * until the time that was promised for them. The account exists.
+   */
+  async rotateWebhookSecret(tx: Executor, id: Uuid): Promise<SecretRotation> {
     const secret = createWebhookSecret();
-    const values = [id, this.options.keys.seal('webhook-secret', secret, id), SECRET_OVERLAP_HOURS];
-    return { secret, ...written(await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET, values)) };
+    const sealed = this.options.keys.seal('webhook-secret', secret, id);
+    const values = [id, sealed, SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
+    const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET, values);
+    if (rotated !== undefined) return { ok: true, secret, ...rotated };
+    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN, [id]));
+    return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds ?? 1)) };
   }
 
   /** A new brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */

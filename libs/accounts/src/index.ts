@@ -4,10 +4,12 @@ export { AccountEntity } from './account.entity.js';
 export {
   AccountStore,
   BrandRefused,
+  MAX_REPLACED_SECRETS,
   type AccountStoreOptions,
   type NewAccount,
   type NewApiKey,
   type NewBrand,
+  type SecretRotation,
 } from './account.store.js';
 export {
   LIMIT_NAMES,
@@ -23,7 +25,7 @@ export {
 export { ApiKeyEntity } from './api-key.entity.js';
 export { BrandEntity } from './brand.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
-export { DAYS_OF_FAILURE, DefaultWebhookStore } from './default-webhook.store.js';
+export { DAYS_OF_FAILURE, DefaultWebhookStore, type FailingDefault } from './default-webhook.store.js';
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
 export { KeyUse, type KeyUseOptions } from './key-use.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';

@@ -1,16 +1,31 @@
+import type { DeliveryStatus } from './attempt.js';
+
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** What an account sees of a delivery; its body sealed. */
-export const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
+const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
   next_attempt_at AS "nextAttemptAt", body_sealed AS "bodySealed"`;
+
+/**
+ * Deliveries of an account that have one of these statuses, newest first: of each as many as are wanted in all, so that the
+ * index is read no further. The statuses are written out, since the planner knows which of them are rare. $1 account,
+ * $2 id to begin behind or null, $3 how many.
+ */
+export const listDeliveries = (statuses: readonly DeliveryStatus[]): string => `
+  SELECT * FROM (${statuses.map((status) => `(${ofStatus(status)})`).join(' UNION ALL ')}) AS listed
+  ORDER BY id DESC LIMIT $3`;
+
+const ofStatus = (status: DeliveryStatus): string => `
+  SELECT ${DELIVERY} FROM deliveries
+  WHERE account_id = $1 AND status = '${status}' AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`;
 
 /** $1 id, $2 account. */
 export const FIND_DELIVERY = `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND account_id = $2`;
 
 /**
  * One more attempt, due at once. What is pending goes on with its schedule after it; what has ended tries once more. An
- * attempt that is under way is waited for: its record makes the asked one due. Asked twice, it is still one. $1 id,
- * $2 account.
+ * attempt that is under way is waited for: its record makes the asked one due. Asked twice, it is still one. No row when
+ * there were too many attempts of late. $1 id, $2 account, $3 how many are too many, $4 in how many seconds.
  */
 export const RETRY_DELIVERY = `
   UPDATE deliveries
@@ -18,7 +33,8 @@ export const RETRY_DELIVERY = `
     schedule_resumes_at = CASE WHEN retry_asked THEN schedule_resumes_at
       WHEN status = 'pending' THEN next_attempt_at END,
     next_attempt_at = CASE WHEN claimed_until > clock_timestamp() THEN next_attempt_at ELSE ${NOW} END
-  WHERE id = $1 AND account_id = $2
+  WHERE id = $1 AND account_id = $2 AND (retry_asked
+    OR ((attempts -> (-$3::int) ->> 'at')::timestamptz > clock_timestamp() - make_interval(secs => $4)) IS NOT TRUE)
   RETURNING ${DELIVERY}`;
 
 /** Bodies of deliveries that ended long ago, locked, longest ended first. $1 hours since then, $2 how many at most. */

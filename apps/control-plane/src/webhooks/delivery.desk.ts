@@ -1,20 +1,30 @@
-import { type AccountDirectory, type AccountStore, type ApiKeyPrincipal } from '@countersign/accounts';
+import {
+  MAX_REPLACED_SECRETS,
+  type AccountDirectory,
+  type AccountStore,
+  type ApiKeyPrincipal,
+} from '@countersign/accounts';
 import type { NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import { parseId, RecordTable, renderId, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { parseId, renderId, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
-import { DELIVERY, FIND_DELIVERY, RETRY_DELIVERY } from './account-deliveries.sql.js';
+import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY } from './account-deliveries.sql.js';
 import type { DeliveryStore } from './delivery.store.js';
-import { renderDelivery, type DeliveryRow, type RotatedSecretAnswer } from './delivery.view.js';
+import { DELIVERY_STATUSES, renderDelivery, type DeliveryRow, type RotatedSecretAnswer } from './delivery.view.js';
 import type { ListDeliveries } from './list-deliveries.dto.js';
 
-const DELIVERIES = new RecordTable<DeliveryRow>({ table: 'deliveries', columns: DELIVERY, owner: 'account_id' });
+/** Attempts of one delivery after which none can be asked for, … */
+export const MAX_RECENT_ATTEMPTS = 30;
+/** … counted over so long: far more than the schedule makes by itself. */
+const RECENT_SECONDS = 3_600;
 
 export interface DeliveryDeskOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, 'newId' | 'nowMs'>;
   readonly keys: Pick<ServerKeys, 'open'>;
   readonly accounts: Pick<AccountDirectory, 'account'>;
+  /** The secrets of an account were rotated, after its commit. Must not throw. */
+  readonly onRotated: (accountId: Uuid) => void;
   readonly accountStore: Pick<AccountStore, 'rotateWebhookSecret'>;
   readonly store: Pick<DeliveryStore, 'dispatchNew' | 'lookBack'>;
   /** Something is to be sent there now, after its commit. Must not throw. */
@@ -33,26 +43,28 @@ export class DeliveryDesk {
       const message = 'startingAfter is not the id of a delivery of this account.';
       return refuse('VALIDATION_ERROR', { message, field: 'startingAfter' });
     }
-    const page = { limit: Number(limit), startingAfter: after?.id ?? null, ownerId: accountId };
-    const { rows, hasMore } = await DELIVERIES.where({ status }).list(this.options.database, page);
-    return succeed(`{"data":[${rows.map((row) => this.render(row)).join(',')}],"hasMore":${hasMore}}`);
+    const statuses = status === undefined ? DELIVERY_STATUSES : [status];
+    const values = [accountId, after?.id ?? null, Number(limit) + 1];
+    const rows = await this.options.database.query<DeliveryRow>(listDeliveries(statuses), values);
+    const data = rows.slice(0, Number(limit)).map((row) => this.render(row));
+    return succeed(`{"data":[${data.join(',')}],"hasMore":${rows.length > data.length}}`);
   }
 
   async find({ accountId }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
     return this.shown(await this.row(accountId, deliveryId));
   }
 
-  /** One more attempt of the same event, at once and beside the schedule. */
+  /** One more attempt of the same event, at once and beside the schedule, unless there were too many of late. */
   async retry({ accountId }: ApiKeyPrincipal, deliveryId: string): Promise<Outcome<string>> {
     const id = parseId('dlv', deliveryId);
     if (id === null) return this.shown(null);
     const { database, store, wakeFor } = this.options;
-    const [retried] = await database.query<DeliveryRow>(RETRY_DELIVERY, [id, accountId]);
-    if (retried !== undefined) {
-      store.lookBack();
-      wakeFor(retried.url);
-    }
-    return this.shown(retried ?? null);
+    const values = [id, accountId, MAX_RECENT_ATTEMPTS, RECENT_SECONDS];
+    const [retried] = await database.query<DeliveryRow>(RETRY_DELIVERY, values);
+    if (retried === undefined) return this.notRetried(await this.row(accountId, deliveryId));
+    store.lookBack();
+    wakeFor(retried.url);
+    return this.shown(retried);
   }
 
   /** A `webhook.test` to the URL, else to the account's default, on the same way as every other event. */
@@ -69,13 +81,16 @@ export class DeliveryDesk {
     return this.shown(made ?? null);
   }
 
-  /** A new secret, told here alone. The one before it signs beside it for a day. */
+  /** A new secret, told here alone. Each one before it signs beside it for a day from when it was replaced. */
   async rotateSecret({ accountId }: ApiKeyPrincipal): Promise<Outcome<RotatedSecretAnswer>> {
-    const { database, accountStore } = this.options;
-    const { secret, previousUntil } = await database.transaction((tx) =>
-      accountStore.rotateWebhookSecret(tx, accountId),
-    );
-    return succeed({ secret, previousValidUntil: previousUntil.toISOString() });
+    const { database, accountStore, onRotated } = this.options;
+    const rotation = await database.transaction((tx) => accountStore.rotateWebhookSecret(tx, accountId));
+    if (!rotation.ok) {
+      const message = `${MAX_REPLACED_SECRETS} secrets that were replaced sign still; there is room for another when the first of them is over.`;
+      return refuse('RATE_LIMITED', { message, retryAfterSeconds: rotation.retryAfterSeconds });
+    }
+    onRotated(accountId);
+    return succeed({ secret: rotation.secret, previousValidUntil: rotation.previousUntil.toISOString() });
   }
 
   private testEvent(accountId: Uuid, url: string): NewEvent {
@@ -96,6 +111,15 @@ export class DeliveryDesk {
     if (id === null) return null;
     const [row] = await this.options.database.query<DeliveryRow>(FIND_DELIVERY, [id, accountId]);
     return row ?? null;
+  }
+
+  private notRetried(row: DeliveryRow | null): Outcome<string> {
+    if (row === null) return this.shown(null);
+    const message = `This delivery was tried ${MAX_RECENT_ATTEMPTS} times within the hour.`;
+    const nowMs = this.options.clock.nowMs();
+    const counted = row.attempts.at(-MAX_RECENT_ATTEMPTS);
+    const leftMs = counted === undefined ? 0 : Date.parse(counted.at) + RECENT_SECONDS * 1000 - nowMs;
+    return refuse('RATE_LIMITED', { message, retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)) });
   }
 
   private shown(row: DeliveryRow | null): Outcome<string> {

@@ -97,7 +97,11 @@ export class DeliveryAnswer {
   })
   status!: DeliveryStatus;
 
-  @ApiProperty({ type: AttemptAnswer, isArray: true, description: 'In the order they were made.' })
+  @ApiProperty({
+    type: AttemptAnswer,
+    isArray: true,
+    description: 'In the order they were made, the last hundred of them.',
+  })
   attempts!: readonly AttemptAnswer[];
 
   @ApiProperty({ oneOf: [{ type: 'string', format: 'date-time' }, NULL], description: 'Null once it has ended.' })
@@ -131,7 +135,7 @@ export class RotatedSecretAnswer {
 
   @ApiProperty({
     format: 'date-time',
-    description: 'Until then the secret before it signs too: `webhook-signature` holds both.',
+    description: 'Until then the secret before it signs too: `webhook-signature` holds both signatures.',
     example: '2023-11-15T22:13:20.007Z',
   })
   previousValidUntil!: string;

@@ -7,7 +7,7 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
-import { DeliveryDesk } from './delivery.desk.js';
+import { DeliveryDesk, MAX_RECENT_ATTEMPTS } from './delivery.desk.js';
 import { DeliveryAnswer, DeliveryListAnswer, RotatedSecretAnswer } from './delivery.view.js';
 import { ListDeliveries } from './list-deliveries.dto.js';
 import { TestWebhook } from './test-webhook.dto.js';
@@ -56,8 +56,7 @@ export class WebhooksController {
     id: 'retryDelivery',
     tag: 'Webhooks',
     summary: 'Send a delivery again',
-    description:
-      'One more attempt at once, with the same `webhook-id` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended tries once and ends as what came of it.',
+    description: `One more attempt at once, with the same \`webhook-id\` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended tries once and ends as what came of it. After ${MAX_RECENT_ATTEMPTS} attempts within an hour it has to wait.`,
     answer: { status: 202, description: 'The delivery, due now.', type: DeliveryAnswer },
     errors: ['NOT_FOUND'],
   })
@@ -95,7 +94,7 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Replace the secret that signs',
     description:
-      'Makes a new signing secret, which is told in this answer and in no other. For 24 hours webhooks carry two signatures, of the new secret and of the one before it.',
+      'Makes a new signing secret, which is told in this answer and in no other. The one before it signs beside it for 24 hours, so that webhooks carry two signatures; more, when it is replaced again meanwhile, and up to ten.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
     errors: [],
   })

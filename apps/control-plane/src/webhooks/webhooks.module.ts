@@ -70,7 +70,22 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
 function deliveryDesk(stores: Stores, store: DeliveryStore, pump: WebhookPump): DeliveryDesk {
   const { clock } = stores;
   const accountStore = new AccountStore({ keys: stores.keys, newId: () => clock.newId() });
-  return new DeliveryDesk({ ...stores, accountStore, store, wakeFor: (url) => pump.wakeFor(url) });
+  const onRotated = secretsRotated(stores);
+  return new DeliveryDesk({ ...stores, accountStore, store, onRotated, wakeFor: (url) => pump.wakeFor(url) });
+}
+
+const SECRETS_TOPIC = 'webhook-secrets';
+
+/** Tells every control plane that copies of an account's secrets are old: what is signed from now on is signed anew. */
+function secretsRotated({ accounts, bus }: Stores): (accountId: Uuid) => void {
+  bus.subscribe(SECRETS_TOPIC, (message) => {
+    const accountId = message.json();
+    if (typeof accountId === 'string') accounts.forgetWebhookSecrets(accountId);
+  });
+  return (accountId) => {
+    accounts.forgetWebhookSecrets(accountId);
+    bus.publish(SECRETS_TOPIC, accountId);
+  };
 }
 
 const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldEvent => ({

@@ -1,0 +1,140 @@
+import { parseId } from '@countersign/postgres';
+import { verifyWebhook } from '@countersign/sdk';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+import { deliveryOf, signedBy, WebhookCalls } from '../support/webhook-calls.js';
+
+let room: ControlPlaneRoom;
+let calls: WebhookCalls;
+const receivers: Receiver[] = [];
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  calls = new WebhookCalls(room);
+});
+afterEach(async () => {
+  await Promise.all(receivers.splice(0).map((each) => each.close()));
+});
+afterAll(() => room.close());
+
+async function receiver(): Promise<Receiver> {
+  const started = await startReceiver();
+  receivers.push(started);
+  return started;
+}
+
+/** As if the time in which replaced secrets sign had gone by. */
+const secretsAreOver = (): Promise<unknown> =>
+  room.database.query(
+    `UPDATE accounts SET previous_webhook_secrets_until =
+       ARRAY(SELECT now() - interval '1 second' FROM unnest(previous_webhook_secrets_until))`,
+  );
+
+describe('POST /v1/webhooks/secret/rotate', () => {
+  it('tells a new secret once, and both sign for a day', async () => {
+    const before = room.demo.webhookSecret;
+    const calledMs = room.clock.nowMs();
+    const answer = await calls.rotate();
+    expect(answer.status).toBe(200);
+    const { secret, previousValidUntil } = answer.json;
+    expect(Math.abs(Date.parse(String(previousValidUntil)) - calledMs - 24 * 3_600_000)).toBeLessThan(5_000);
+    const target = await receiver();
+    /** Another process may know the secrets for some seconds still. */
+    const latest = async (holds: (posted: Received) => boolean): Promise<Received> => {
+      let posted: Received | undefined;
+      await until('the secrets are read anew', 10_000, async () => {
+        const { id } = deliveryOf(await calls.test({ url: target.url }));
+        await calls.settled(id);
+        posted = target.received.at(-1);
+        return posted !== undefined && holds(posted);
+      });
+      if (posted === undefined) throw new Error('unreachable');
+      return posted;
+    };
+    const both = await latest((posted) => signedBy(String(secret), posted));
+    expect(signedBy(before, both)).toBe(true);
+    expect(String(both.headers['webhook-signature'])).toMatch(/^v1,\S+ v1,\S+$/);
+    expect(await verifyWebhook(both.body, both.headers, before)).toMatchObject({ type: 'webhook.test' });
+    await secretsAreOver();
+    const one = await latest((posted) => !signedBy(before, posted));
+    expect(signedBy(String(secret), one)).toBe(true);
+    expect(String(one.headers['webhook-signature'])).toMatch(/^v1,\S+$/);
+    expect(JSON.stringify(room.log)).not.toContain('whsec_');
+  });
+
+  it('again keeps what was promised of each secret, and signs with the newest from then on', async () => {
+    await secretsAreOver();
+    const target = await receiver();
+    const secrets: string[] = [];
+    const ends: number[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const { json } = await calls.rotate();
+      secrets.push(String(json['secret']));
+      ends.push(Date.parse(String(json['previousValidUntil'])));
+      const { id } = deliveryOf(await calls.test({ url: target.url }));
+      await calls.settled(id);
+      const posted = target.received.at(-1);
+      if (posted === undefined) throw new Error('unreachable');
+      expect(secrets.every((secret) => signedBy(secret, posted))).toBe(true);
+      expect(String(posted.headers['webhook-signature']).split(' ')).toHaveLength(turn + 2);
+    }
+    expect(ends).toEqual([...ends].sort((one, other) => one - other));
+    expect(new Set(secrets).size).toBe(3);
+  });
+
+  it('is refused while nine replaced secrets sign still, and says when there is room', async () => {
+    await secretsAreOver();
+    const answers = await Promise.all(Array.from({ length: 12 }, () => calls.rotate()));
+    const secrets = answers.flatMap(({ status, json }) => (status === 200 ? [String(json['secret'])] : []));
+    expect(new Set(secrets).size).toBe(9);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.map(({ status, code }) => [status, code])).toEqual(Array(3).fill([429, 'RATE_LIMITED']));
+    for (const { headers } of refused) {
+      expect(Number(headers['retry-after'])).toBeGreaterThan(24 * 3_600 - 60);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(24 * 3_600);
+    }
+    await secretsAreOver();
+    expect((await calls.rotate()).status).toBe(200);
+  });
+});
+
+describe('a default URL', () => {
+  it('of which nothing but failure came for five days is given up, until it is set again', async () => {
+    const admin = new AdminCalls(room);
+    const dead = 'http://127.0.0.1:1/hook';
+    const path = `accounts/${room.demo.accountId}`;
+    expect((await admin.patch(path, { defaultWebhookUrl: dead })).json).not.toHaveProperty('defaultWebhookDisabledAt');
+    await room.database.query(
+      `UPDATE accounts SET default_webhook_failing_since = now() - interval '5 days 1 hour' WHERE id = $1`,
+      [parseId('acct', room.demo.accountId)],
+    );
+    await calls.told({});
+    await until('it was given up', 10_000, async () => 'defaultWebhookDisabledAt' in (await admin.get(path)).json);
+    const { json } = await admin.get(path);
+    const reason = json['defaultWebhookDisabledReason'];
+    expect([json['defaultWebhookUrl'], reason]).toEqual([
+      dead,
+      expect.stringMatching(/^Nothing but failure in 5 days/),
+    ]);
+    const event = async (): Promise<unknown> =>
+      (
+        await room.database.query(
+          `SELECT data, dispatched_at IS NOT NULL AS taken FROM events WHERE type = 'webhook.disabled'`,
+        )
+      )[0];
+    const data = { accountId: room.demo.accountId, url: dead, reason };
+    await expect.poll(event, { timeout: 5_000 }).toEqual({ data, taken: true });
+    const notes = await admin.notes(room.demo.accountId);
+    expect(notes.at(-1)).toMatchObject({ actor: 'system', action: 'disable-webhook', requestId: null });
+    expect((await admin.get('audit')).status).toBe(200);
+    expect((await admin.patch(path, { name: 'Acme' })).json).toHaveProperty('defaultWebhookDisabledAt');
+    const again = await admin.patch(path, { defaultWebhookUrl: dead });
+    expect([again.json['defaultWebhookUrl'], again.json]).toEqual([
+      dead,
+      expect.not.objectContaining({ defaultWebhookDisabledAt: expect.anything() as unknown }),
+    ]);
+  });
+});
