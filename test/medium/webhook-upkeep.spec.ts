@@ -2,10 +2,12 @@ import { ACCOUNTS, type Account, DefaultWebhookStore } from '@countersign/accoun
 import { AuditStore, EventStore } from '@countersign/events';
 import { ensurePartitions, newId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listDeliveries } from '../../apps/control-plane/src/webhooks/account-deliveries.sql.js';
 import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.js';
 import { DefaultUrlKeeper } from '../../apps/control-plane/src/webhooks/default-url.keeper.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -168,6 +170,48 @@ describe('a default URL', () => {
     expect([await failingSince(), disabled]).toEqual([null, []]);
   });
 
+  it('is looked at without holding on to the account', async () => {
+    await came('pending', ago(6 * DAY_MS));
+    keeper = keeperOf();
+    const { database } = room;
+    const disabling = await database.transaction(async (tx) => {
+      await tx.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+      const flushed = came('pending');
+      await until('somebody looks at the deliveries', 5_000, async () => {
+        const [row] = await database.query<{ waits: boolean }>(
+          `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database
+             WHERE datname = current_database()) AND locktype = 'relation') AS waits`,
+        );
+        return row?.waits === true;
+      });
+      await database.query(`UPDATE accounts SET name = name WHERE id = $1`, [room.account.id]);
+      return { flushed };
+    });
+    await disabling.flushed;
+    expect(disabled).toHaveLength(1);
+  });
+
+  it('that takes something while it is looked at stays', async () => {
+    await came('pending', ago(6 * DAY_MS));
+    keeper = keeperOf();
+    const { database } = room;
+    // Whoever looks through the deliveries is done before it can have the account.
+    const disabling = await database.transaction(async (tx) => {
+      await tx.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [room.account.id]);
+      const flushed = came('pending');
+      await until('it waits for the account', 5_000, async () => {
+        const [row] = await database.query<{ waits: boolean }>(
+          `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`,
+        );
+        return row?.waits === true;
+      });
+      await ended('succeeded', ago(0));
+      return { flushed };
+    });
+    await disabling.flushed;
+    expect([(await account()).defaultWebhookDisabledAt, disabled]).toEqual([null, []]);
+  });
+
   it('is disabled once by many processes that see it fail', async () => {
     await came('pending', ago(6 * DAY_MS));
     const verdict: Verdict = {
@@ -183,6 +227,46 @@ describe('a default URL', () => {
       }),
     );
     expect(disabled).toHaveLength(1);
+  });
+});
+
+/** One step of a plan, as PostgreSQL tells of it. */
+interface Step {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Step[];
+}
+
+/** Rows of tables that were read for the plan. */
+const rowsRead = (step: Step): number =>
+  (step.Plans ?? []).map(rowsRead).reduce((sum, each) => sum + each, 0) +
+  (step['Relation Name'] === undefined
+    ? 0
+    : (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']);
+
+describe('the list of an account’s deliveries', () => {
+  it.each<[string, DeliveryStatus[]]>([
+    ['of a status that none has', ['blocked']],
+    ['of a status that few have', ['failed']],
+    ['of a status that nearly all have', ['succeeded']],
+    ['of all', ['pending', 'succeeded', 'failed', 'blocked']],
+  ])('%s reads no more than it shows', async (_which, statuses) => {
+    const ids = Array.from({ length: 5_000 }, (_, at) => newId(ago(at * 60_000).getTime()));
+    await room.database.query(
+      `INSERT INTO deliveries (id, account_id, type, url, status, occurred_at)
+       SELECT id, $2, 'webhook.test', $3, CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END, now()
+       FROM unnest($1::uuid[]) WITH ORDINALITY AS made (id, n)`,
+      [ids, room.account.id, URL_IN_USE],
+    );
+    await room.database.query('ANALYZE deliveries');
+    const [row] = await room.database.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${listDeliveries(statuses)}`,
+      [room.account.id, null, 21],
+    );
+    const plan = row?.['QUERY PLAN'][0]?.Plan;
+    expect(plan === undefined ? NaN : rowsRead(plan)).toBeLessThanOrEqual(50);
   });
 });
 

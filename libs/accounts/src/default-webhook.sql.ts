@@ -21,11 +21,13 @@ export const FAILING_LONG = `
   WHERE ${IN_USE} AND account.default_webhook_failing_since <= noted.at - make_interval(days => $4)
   ORDER BY account.id`;
 
-/** Since when a default URL that is in use fails, where that is long ago; the account is locked. $1 id, $2 after how many days. */
+/** Since when a default URL that is in use fails, where that is long ago. $1 id, $2 after how many days. */
 export const FIND_FAILING = `
   SELECT default_webhook_url AS url, default_webhook_failing_since AS since FROM accounts
   WHERE id = $1 AND default_webhook_disabled_at IS NULL AND default_webhook_url IS NOT NULL
     AND default_webhook_failing_since <= ${NOW} - make_interval(days => $2)`;
 
-/** It does not fail after all. The account is locked. $1 id. */
-export const FORGET_FAILING = `UPDATE accounts SET default_webhook_failing_since = NULL WHERE id = $1`;
+/** It does not fail after all, unless its count was begun anew meanwhile. $1 id, $2 URL, $3 since when it was said to fail. */
+export const FORGET_FAILING = `
+  UPDATE accounts SET default_webhook_failing_since = NULL
+  WHERE id = $1 AND default_webhook_url = $2 AND default_webhook_failing_since = $3`;

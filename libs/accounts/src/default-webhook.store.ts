@@ -33,14 +33,14 @@ export class DefaultWebhookStore {
     await db.query(NOTE_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
   }
 
-  /** The account is locked. Null when it does not fail, or not for long. */
-  async findFailing(tx: Executor, accountId: Uuid): Promise<FailingDefault | null> {
-    const [failing] = await tx.query<FailingDefault>(FIND_FAILING, [accountId, DAYS_OF_FAILURE]);
+  /** Null when it does not fail, or not for long. */
+  async findFailing(db: Executor, accountId: Uuid): Promise<FailingDefault | null> {
+    const [failing] = await db.query<FailingDefault>(FIND_FAILING, [accountId, DAYS_OF_FAILURE]);
     return failing ?? null;
   }
 
-  /** The account is locked. */
-  async forgetFailing(tx: Executor, accountId: Uuid): Promise<void> {
-    await tx.query(FORGET_FAILING, [accountId]);
+  /** Of a URL that has taken something after all. */
+  async forgetFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
+    await db.query(FORGET_FAILING, [accountId, url, since]);
   }
 }

@@ -4,6 +4,7 @@ import {
   type Account,
   type AccountStore,
   type DefaultWebhookStore,
+  type FailingDefault,
 } from '@countersign/accounts';
 import type { AuditStore, EventStore } from '@countersign/events';
 import {
@@ -17,7 +18,7 @@ import {
 } from '@countersign/postgres';
 import { accountView } from '../admin/accounts/account.view.js';
 import type { Verdict } from './attempt.js';
-import { SUCCEEDED_SINCE } from './default-url.sql.js';
+import { SUCCEEDED_JUST_NOW, SUCCEEDED_SINCE } from './default-url.sql.js';
 
 const FLUSH_INTERVAL_MS = 2_000;
 /** A URL that goes on failing is written down so often: days are counted here, not seconds. */
@@ -26,6 +27,10 @@ const NOTE_AGAIN_MS = 60_000;
 const MAX_NOTED = 10_000;
 /** Events that were still on their way when their URL began to fail: the schedule is over after two days at the most. */
 const SCHEDULE_MS = 4 * 24 * 60 * 60 * 1000;
+/** An account may have millions of deliveries in these days: they are looked through piece by piece, the latest first. */
+const PIECE_MS = 15 * 60 * 1000;
+/** What ended so shortly before the look began may not have been committed yet when it was looked for. */
+const JUST_NOW_MS = 10_000;
 
 /** Who the audit log names for what nobody did by hand. */
 const ACTOR = 'system';
@@ -51,7 +56,8 @@ export interface DefaultUrlKeeperOptions {
 /**
  * Disables default URLs of which nothing but failure has come for days (contract, Webhooks). Failures are noted in
  * memory and written down in sets; a success costs nothing, unless its URL was failing. Before a URL is disabled the
- * deliveries themselves are asked, so that a note that got lost does no harm.
+ * deliveries themselves are asked, so that a note that got lost does no harm: without holding on to the account, which
+ * everybody else needs meanwhile.
  */
 export class DefaultUrlKeeper {
   private readonly failures = new Map<string, Noted>();
@@ -109,22 +115,46 @@ export class DefaultUrlKeeper {
   }
 
   private async disable(accountId: Uuid): Promise<void> {
-    const eventId = await this.options.database.transaction((tx) => this.disableIn(tx, accountId));
-    if (eventId !== null) this.options.onDisabled(eventId);
+    const { database, clock, defaults, onDisabled } = this.options;
+    const failing = await defaults.findFailing(database, accountId);
+    if (failing === null) return;
+    const lookedAtMs = clock.nowMs();
+    if (await this.hasTaken(accountId, failing, lookedAtMs)) {
+      await defaults.forgetFailing(database, accountId, failing);
+      return;
+    }
+    const eventId = await database.transaction((tx) => this.disableIn(tx, accountId, failing, lookedAtMs));
+    if (eventId !== null) onDisabled(eventId);
   }
 
-  /** The event that tells of it; null when the URL stays. */
-  private async disableIn(tx: Executor, accountId: Uuid): Promise<Uuid | null> {
+  /** Whether the URL has taken anything since it began to fail, as far as was committed when the look began. */
+  private async hasTaken(accountId: Uuid, { url, since }: FailingDefault, lookedAtMs: number): Promise<boolean> {
+    const lowestMs = lowestMsOf(since);
+    // No id is made ahead of its time by more than a process's clock is off.
+    for (let endMs = lookedAtMs + PIECE_MS; endMs > lowestMs; endMs -= PIECE_MS) {
+      const [low, high] = [firstIdAt(Math.max(lowestMs, endMs - PIECE_MS)), firstIdAt(endMs)];
+      const [found] = await this.options.database.query(SUCCEEDED_SINCE, [accountId, url, since, low, high]);
+      if (found !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** The event that tells of it; null when the URL stays, or was changed while it was looked at. */
+  private async disableIn(
+    tx: Executor,
+    accountId: Uuid,
+    seen: FailingDefault,
+    lookedAtMs: number,
+  ): Promise<Uuid | null> {
     const { defaults, accounts } = this.options;
     const before = await ACCOUNTS.lock(tx, accountId);
     const failing = before === null ? null : await defaults.findFailing(tx, accountId);
-    if (before === null || failing === null) return null;
-    const low = firstIdAt(Math.max(0, failing.since.getTime() - SCHEDULE_MS));
-    const [success] = await tx.query(SUCCEEDED_SINCE, [accountId, failing.url, failing.since, low]);
-    if (success !== undefined) {
-      await defaults.forgetFailing(tx, accountId);
-      return null;
-    }
+    if (before === null || failing === null || !isSame(failing, seen)) return null;
+    const justNow = new Date(lookedAtMs - JUST_NOW_MS);
+    const values = [accountId, failing.url, justNow, firstIdAt(lowestMsOf(failing.since))];
+    const [success] = await tx.query(SUCCEEDED_JUST_NOW, values);
+    // The next failure looks again, and finds it.
+    if (success !== undefined) return null;
     const at = new Date(this.options.clock.nowMs());
     const reason = `Nothing but failure in ${DAYS_OF_FAILURE} days, since ${failing.since.toISOString()}.`;
     const after = await accounts.updateAccount(tx, {
@@ -162,3 +192,9 @@ export class DefaultUrlKeeper {
     return id;
   }
 }
+
+/** Deliveries that were made before this are over before the URL began to fail. */
+const lowestMsOf = (since: Date): number => Math.max(0, since.getTime() - SCHEDULE_MS);
+
+const isSame = (one: FailingDefault, other: FailingDefault): boolean =>
+  one.url === other.url && one.since.getTime() === other.since.getTime();
