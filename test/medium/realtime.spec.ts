@@ -1,5 +1,6 @@
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FIND_ENDINGS } from '../../apps/control-plane/src/realtime/endings.sql.js';
 import { PendingLook } from '../../apps/control-plane/src/realtime/pending-look.js';
 import { SessionRooms } from '../../apps/control-plane/src/realtime/session-rooms.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
@@ -65,12 +66,52 @@ describe('a look at pending sessions', () => {
     const { eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, [evidence]));
     expect((await look.look()).endings).toEqual([]);
     nowMs += 10_000;
+    // Word of it may be on its way.
+    expect((await look.look()).endings).toEqual([]);
+    nowMs += 6_000;
     expect((await look.look()).endings).toMatchObject([
       { id: eventIds[0], type: 'verification.completed', sessionId: session.id, accountId: room.account.id },
     ]);
     rooms.settle(session.id);
     nowMs += 60_000;
     expect((await look.look()).endings).toEqual([]);
+  });
+
+  it('searches events for none whose end was told meanwhile, nor when the end was only just seen', async () => {
+    const statements: string[] = [];
+    const database: Executor = {
+      query: (text, values) => {
+        statements.push(text);
+        return room.database.query(text, values);
+      },
+    };
+    const [told, untold] = [await room.sessions.create(room.draft()), await room.sessions.create(room.draft())];
+    let nowMs = room.clock.nowMs();
+    const { rooms, look } = looking(database, () => nowMs);
+    for (const session of [told, untold]) {
+      rooms.enter(session.id, new Watcher(silent, 'full'));
+      rooms.noteRead(session, nowMs);
+      await room.sessions.cancel(room.account.id, session.id);
+    }
+    nowMs += 10_000;
+    await look.look();
+    rooms.settle(told.id);
+    expect(statements).not.toContain(FIND_ENDINGS);
+    nowMs += 6_000;
+    expect((await look.look()).endings).toMatchObject([{ sessionId: untold.id }]);
+  });
+
+  it('reads all that are due, in sets', async () => {
+    const sessions = await Promise.all(Array.from({ length: 501 }, () => room.sessions.create(room.draft())));
+    let nowMs = room.clock.nowMs();
+    const { rooms, look } = looking(room.database, () => nowMs);
+    for (const session of sessions) {
+      rooms.enter(session.id, new Watcher(silent, 'full'));
+      rooms.noteRead(session, nowMs);
+    }
+    nowMs += 10_000;
+    expect([(await look.look()).more, (await look.look()).more]).toEqual([true, false]);
+    expect(rooms.due(nowMs)).toEqual([]);
   });
 
   it('touches the partitions of the last minutes alone', async () => {
@@ -82,6 +123,8 @@ describe('a look at pending sessions', () => {
       rooms.enter(session.id, new Watcher(silent, 'full'));
       rooms.noteRead(session, nowMs);
       nowMs += 10_000;
+      expect((await look.look()).endings).toEqual([]);
+      nowMs += 6_000;
       expect((await look.look()).endings).toHaveLength(1);
       return tx.query<{ name: string }>(
         `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
