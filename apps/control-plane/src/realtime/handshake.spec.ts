@@ -38,6 +38,10 @@ describe('a handshake', () => {
     [{}, { 'sec-websocket-key': 'short' }],
     [{}, { 'sec-websocket-protocol': 'graphql-transport-ws' }],
     [{}, { 'sec-websocket-protocol': 'countersign.v11' }],
+    [{}, { 'sec-websocket-protocol': 'countersign.v1, countersign.v1' }],
+    [{}, { 'sec-websocket-protocol': 'countersign.v1,' }],
+    [{}, { 'sec-websocket-protocol': 'countersign.v1, a b' }],
+    [{}, { 'sec-websocket-protocol': '' }],
   ])('is broken: %j %j', (change, headers) => {
     expect(codeOf(change, headers)).toBe('MALFORMED_REQUEST');
   });

@@ -33,10 +33,15 @@ export function judgeHandshake({ method, url = '', headers }: Handshake): Refuse
 }
 
 const OTHER_PROTOCOL = `The subprotocol spoken here is ${SUBPROTOCOL}.`;
+/** RFC 9110, 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Who offers no subprotocol speaks ours. */
+/** Who offers no subprotocol speaks ours. Names are tokens, each of them once (RFC 6455, 4.1). */
 function speaksOurs(offered: string | undefined): boolean {
-  return offered === undefined || offered.split(',').some((name) => name.trim() === SUBPROTOCOL);
+  if (offered === undefined) return true;
+  const names = offered.split(',').map((name) => name.replace(/^[ \t]+|[ \t]+$/g, ''));
+  const unique = new Set(names);
+  return unique.size === names.length && names.every((name) => TOKEN.test(name)) && unique.has(SUBPROTOCOL);
 }
 
 const refused = (code: ErrorCode, message?: string): RefusedRequest =>
