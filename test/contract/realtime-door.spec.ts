@@ -3,6 +3,7 @@ import { renderId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+import { until } from '../support/until.js';
 
 let room: ControlPlaneRoom;
 let accounts: AccountStore;
@@ -34,6 +35,8 @@ const accountOf = async (): Promise<string> => {
   return row?.id ?? '';
 };
 
+const TWICE = { 'sec-websocket-protocol': 'countersign.v1, countersign.v1' };
+
 describe('the upgrade', () => {
   it.each([
     ['a wrong key', { key: `csk_live_${'0'.repeat(38)}` }, 401, 'UNAUTHORIZED'],
@@ -41,6 +44,7 @@ describe('the upgrade', () => {
     ['another address', { path: '/v1/other' }, 404, 'NOT_FOUND'],
     ['an address below', { path: '/v1/realtime/x' }, 404, 'NOT_FOUND'],
     ['another subprotocol', { protocols: ['graphql-transport-ws'] }, 400, 'MALFORMED_REQUEST'],
+    ['a subprotocol named twice', { headers: TWICE, protocols: [] }, 400, 'MALFORMED_REQUEST'],
     ['another version', { options: { protocolVersion: 8 } }, 400, 'MALFORMED_REQUEST'],
   ] as const)('is refused for %s, as any request is', async (_what, dial, status, code) => {
     const { protocols, ...rest } = { protocols: undefined, ...dial };
@@ -75,6 +79,33 @@ describe('the upgrade', () => {
   it('needs no subprotocol', async () => {
     const client = await connect({ protocols: [] });
     expect(client.socket.protocol).toBe('');
+  });
+});
+
+describe('the places of a control plane', () => {
+  it('are not all taken by one account, by key or by ticket, and are free again', async () => {
+    const { account } = await accounts.createAccount(room.database, { name: 'Another' });
+    const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
+    const small = await room.neighbour({ REALTIME_CONNECTIONS: '15' });
+    const { baseUrl } = small;
+    try {
+      const ticket = await ticketFor(await created());
+      const leaked = await Promise.all(Array.from({ length: 12 }, () => connect({ baseUrl })));
+      const refused = await RealtimeClient.refused(room, { baseUrl });
+      expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+      expect(refused.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^[1-9]/) as string });
+      const page = await connect({ baseUrl, key: null });
+      expect((await page.ask({ type: 'auth', id: 1, ticket })).error).toMatchObject({ code: 'RATE_LIMITED' });
+      expect(await page.end()).toBe(4429);
+      expect((await connect({ baseUrl, key })).said[0]).toMatchObject({ authenticated: true });
+      for (const client of leaked.splice(0, 2)) client.close();
+      await until('there is room again', 20_000, async () => {
+        const again = await connect({ baseUrl }).catch(() => null);
+        return again !== null;
+      });
+    } finally {
+      await small.stop();
+    }
   });
 });
 
@@ -190,6 +221,14 @@ describe('a connection', () => {
     client.send(Buffer.from([1, 2, 3]));
     expect(await client.next('error')).toMatchObject({ error: { code: 'MALFORMED_REQUEST' } });
     expect(await client.end()).toBe(4400);
+  });
+
+  it('may ask for channels that are none as often as it likes', async () => {
+    const client = await connect();
+    for (const channel of ['session:what-somebody-typed', '', 'news', 'account:me']) {
+      expect((await client.subscribe(channel)).error).toMatchObject({ code: 'VALIDATION_ERROR' });
+    }
+    expect(await client.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
   });
 
   it('is closed when it sends more than 20 messages in a second', async () => {

@@ -107,8 +107,9 @@ export async function startControlPlane(
   );
   app.useGlobalFilters(answers);
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
-  const { publicBaseUrl } = settings;
-  const realtime = await Realtime.start({ app, stores, gatekeeper, metrics, failures, publicBaseUrl, newRequestId });
+  const { publicBaseUrl, realtimeConnections: maxConnections } = settings;
+  const door = { gatekeeper, publicBaseUrl, maxConnections, newRequestId };
+  const realtime = await Realtime.start({ app, stores, metrics, failures, ...door });
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
   deadline.start();

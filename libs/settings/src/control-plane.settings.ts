@@ -69,6 +69,14 @@ export class ControlPlaneSettings extends DaemonSettings {
   @ConnectionUrl('WEBHOOK_EGRESS_PROXY', ['http:', 'https:'])
   readonly webhookEgressProxy: string | null = null;
 
+  /** Webhooks a second to one host, of each control plane; a second's worth may go at once. */
+  @WholeNumber('WEBHOOK_HOST_PER_SECOND', 1, 1_000_000)
+  readonly webhookHostPerSecond: number = 200;
+
+  /** WebSockets of one process; no account takes the last fifth of these places from the others. */
+  @WholeNumber('REALTIME_CONNECTIONS', 15, 15_000)
+  readonly realtimeConnections: number = 15_000;
+
   /** How long a create waits for the word that a card which the platform took has reached the phone. */
   @WholeNumber('RCS_DELIVERY_WAIT_MS', 0, 8_000)
   readonly rcsDeliveryWaitMs: number = 3_000;

@@ -47,7 +47,7 @@ export class BindBoard {
   async subscribe(connection: RealtimeConnection, id: FrameId): Promise<void> {
     const watcher = new Watcher(connection, 'full');
     this.#watchers.add(watcher);
-    connection.watch(CHANNEL, () => {
+    const again = connection.watch(CHANNEL, () => {
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.#shown = null;
     });
@@ -56,7 +56,7 @@ export class BindBoard {
       this.#shown ??= binds;
       watcher.join(subscribedFrame(id, CHANNEL, `[${[...binds.values()].join(',')}]`), null);
     } catch (error) {
-      connection.unwatch(CHANNEL);
+      connection.abandon(CHANNEL, again);
       throw error;
     }
   }
@@ -69,10 +69,10 @@ export class BindBoard {
   private async look(): Promise<boolean> {
     if (this.#watchers.size === 0) return false;
     await sleep(GATHER_MS);
-    const binds = await this.read();
     const before = this.#shown;
-    // None was shown yet, or the last watcher has left meanwhile.
-    if (before === null) return false;
+    const binds = await this.read();
+    // What was read before a snapshot is no news after it; and the snapshot may have been read before what is news.
+    if (before === null || this.#shown !== before) return this.#watchers.size > 0;
     this.#shown = binds;
     for (const [bind, text] of binds) if (before.get(bind) !== text) this.tell(text);
     return false;

@@ -55,6 +55,20 @@ describe('a frame of a client', () => {
     expect(parseClientFrame(text)).toMatchObject({ type: 'bad', id });
   });
 
+  it.each([
+    [{ type: 'subscribe', id: 1, channel: 'session:what-somebody-typed' }, false],
+    [{ type: 'subscribe', id: 1, channel: '' }, false],
+    [{ type: 'unsubscribe', id: 1, channel: 'news' }, false],
+    [{ type: 'subscribe', id: 1, channel: 7 }, true],
+    [{ type: 'subscribe', id: 1, channel: 'x'.repeat(257) }, true],
+    [{ type: 'subscribe', id: 1 }, true],
+    [{ type: 'subscribe', channel: 'binds' }, true],
+    [{ type: 'auth', id: 1, ticket: 7 }, true],
+    [{ type: 'shout', id: 1 }, true],
+  ])('is broken, or only names no channel: %j, broken: %s', (frame, broken) => {
+    expect(parse(frame)).toMatchObject({ type: 'bad', broken });
+  });
+
   it('is read or refused, whatever it is, and never quoted', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),

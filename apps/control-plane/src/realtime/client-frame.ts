@@ -17,6 +17,8 @@ export interface BadFrame {
   readonly type: 'bad';
   readonly id: FrameId | null;
   readonly code: 'MALFORMED_REQUEST' | 'VALIDATION_ERROR';
+  /** Whether the message itself is broken. One that names no channel is not: the name may be what somebody typed. */
+  readonly broken: boolean;
   /** Never quotes what the client sent: it may have been a ticket in the wrong place. */
   readonly message: string;
 }
@@ -54,9 +56,11 @@ const READERS: Readonly<Record<ClientFrameType, (value: object, id: FrameId) => 
 };
 
 function withChannel(type: 'subscribe' | 'unsubscribe', value: object, id: FrameId): ClientFrame | BadFrame {
-  const channel = parseChannel(textOf(member(value, 'channel')) ?? '');
+  const text = textOf(member(value, 'channel'));
+  const channel = text === null ? null : parseChannel(text);
+  if (channel !== null) return { type, id, channel };
   const message = 'channel must be session:sess_…, account:acct_… or binds.';
-  return channel === null ? bad(id, 'VALIDATION_ERROR', message) : { type, id, channel };
+  return { ...bad(id, 'VALIDATION_ERROR', message), broken: text === null };
 }
 
 const isType = (value: unknown): value is ClientFrameType => typeof value === 'string' && Object.hasOwn(READERS, value);
@@ -83,5 +87,5 @@ function parsed(text: string): unknown {
 }
 
 function bad(id: FrameId | null, code: BadFrame['code'], message: string): BadFrame {
-  return { type: 'bad', id, code, message };
+  return { type: 'bad', id, code, broken: true, message };
 }

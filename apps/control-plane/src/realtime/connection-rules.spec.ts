@@ -55,11 +55,16 @@ describe('a message', () => {
   });
 
   it('that cannot be understood is refused twice, and the third time for good', () => {
-    const bad = { type: 'bad', id: null, code: 'MALFORMED_REQUEST', message: 'no' } as const;
+    const bad = { type: 'bad', id: null, code: 'MALFORMED_REQUEST', broken: true, message: 'no' } as const;
     const closes = [0, 1, 2]
       .map((before) => judgeFrame('key', bad, before))
       .map((verdict) => 'close' in verdict && verdict.close);
     expect(closes).toEqual([null, null, 4400]);
+  });
+
+  it('that only names no channel is refused however often, and ends nothing', () => {
+    const bad = { type: 'bad', id: 1, code: 'VALIDATION_ERROR', broken: false, message: 'no' } as const;
+    expect(judgeFrame('key', bad, 2)).toMatchObject({ kind: 'refuse', close: null, counts: false });
   });
 });
 

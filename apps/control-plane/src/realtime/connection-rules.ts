@@ -16,7 +16,13 @@ export type ListenerKind = Listener['kind'];
 /** What is done with a frame: it is handled, or refused with an error, and the connection may end with that. */
 export type Verdict =
   | { readonly kind: 'handle'; readonly frame: ClientFrame }
-  | { readonly kind: 'refuse'; readonly error: FrameError; readonly close: CloseCode | null };
+  | {
+      readonly kind: 'refuse';
+      readonly error: FrameError;
+      readonly close: CloseCode | null;
+      /** Whether it is one of the three that end a connection. */
+      readonly counts: boolean;
+    };
 
 /** Messages that could not be understood, after which a connection ends. */
 export const MAX_BAD_MESSAGES = 3;
@@ -37,8 +43,9 @@ const TABLE: Readonly<Record<ListenerKind, Readonly<Record<ClientFrameType, Fram
 export function judgeFrame(listener: ListenerKind, frame: ClientFrame | BadFrame, badBefore: number): Verdict {
   const error = frame.type === 'bad' ? { code: frame.code, message: frame.message } : TABLE[listener][frame.type];
   if (error === null && frame.type !== 'bad') return { kind: 'handle', frame };
-  const close = badBefore + 1 >= MAX_BAD_MESSAGES ? CLOSE.badMessages : null;
-  return { kind: 'refuse', error: error ?? UNAUTHORIZED, close };
+  const counts = frame.type !== 'bad' || frame.broken;
+  const close = counts && badBefore + 1 >= MAX_BAD_MESSAGES ? CLOSE.badMessages : null;
+  return { kind: 'refuse', error: error ?? UNAUTHORIZED, close, counts };
 }
 
 const forbidden = (message: string): FrameError => ({ code: 'FORBIDDEN', message });
@@ -59,8 +66,9 @@ const TOO_MANY_CHANNELS: FrameError = {
  */
 export function judgeSubscribe(listener: Listener, channel: Channel, others: number): Verdict | null {
   const error = errorOf(listener, channel);
-  if (error !== null) return { kind: 'refuse', error, close: listener.kind === 'ticket' ? CLOSE.forbidden : null };
-  return others < MAX_CHANNELS ? null : { kind: 'refuse', error: TOO_MANY_CHANNELS, close: null };
+  const refused = { kind: 'refuse', counts: false } as const;
+  if (error !== null) return { ...refused, error, close: listener.kind === 'ticket' ? CLOSE.forbidden : null };
+  return others < MAX_CHANNELS ? null : { ...refused, error: TOO_MANY_CHANNELS, close: null };
 }
 
 function errorOf(listener: Listener, channel: Channel): FrameError | null {

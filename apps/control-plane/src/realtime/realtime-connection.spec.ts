@@ -1,20 +1,23 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { RealtimeConnection } from './realtime-connection.js';
+import { RealtimeConnection, type ConnectionOptions } from './realtime-connection.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const MIB = 1024 * 1024;
 
 let server: WebSocketServer | undefined;
 afterEach(() => {
+  vi.useRealTimers();
   for (const client of server?.clients ?? []) client.terminate();
   server?.close();
 });
 
 /** A connection over a real socket, and the client at its other end. */
-async function connected(): Promise<{ connection: RealtimeConnection; client: WebSocket; ours: WebSocket }> {
+async function connected(
+  changes: Partial<ConnectionOptions> = {},
+): Promise<{ connection: RealtimeConnection; client: WebSocket; ours: WebSocket }> {
   server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -26,6 +29,8 @@ async function connected(): Promise<{ connection: RealtimeConnection; client: We
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
     onProven: () => undefined,
+    hasPlaceFor: () => true,
+    ...changes,
   });
   return { connection, client, ours };
 }
@@ -81,6 +86,52 @@ describe('a connection', () => {
     await second;
     expect(order).toEqual(['begins 1', 'ends 1', 'begins 2']);
     waiting[1]?.();
+  });
+
+  it('is closed with 4429 when it pings more than 20 times in a second, and not for that many messages and pongs', async () => {
+    const { connection, client } = await connected({ nowMs: () => 0 });
+    let handled = 0;
+    connection.handleWith(new Map([['ping', () => Promise.resolve(void (handled += 1))]]));
+    for (let id = 0; id < 20; id += 1) {
+      client.send(JSON.stringify({ type: 'ping', id }));
+      client.pong();
+    }
+    await vi.waitFor(() => expect(handled).toBe(20));
+    expect(connection.open).toBe(true);
+    client.ping();
+    const [code] = (await once(client, 'close')) as [number];
+    expect(code).toBe(4429);
+  });
+
+  it('waits for a ticket that came in time and is still being looked up, and for nothing else', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { connection, client } = await connected({ listener: { kind: 'nobody' } });
+    let answer = (): void => undefined;
+    connection.handleWith(
+      new Map([['auth', () => new Promise<void>((resolve) => client.emit('asked', (answer = resolve)))]]),
+    );
+    client.send(JSON.stringify({ type: 'auth', id: 1, ticket: 't' }));
+    await once(client, 'asked');
+    vi.advanceTimersByTime(7_000);
+    expect(connection.open).toBe(true);
+    answer();
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(500);
+    const [code] = (await once(client, 'close')) as [number];
+    expect(code).toBe(4408);
+  });
+
+  it('does not count for an account once it has ended', async () => {
+    let counted = 0;
+    const { connection, client } = await connected({
+      listener: { kind: 'nobody' },
+      hasPlaceFor: () => (counted += 1) > 0,
+    });
+    const closed = new Promise<number>((resolve) => connection.onClose(resolve));
+    client.close();
+    await closed;
+    expect(connection.admit({ kind: 'ticket', sessionId: 's', accountId: 'a' })).toBe(false);
+    expect(counted).toBe(0);
   });
 
   it('leaves its channels when it ends', async () => {

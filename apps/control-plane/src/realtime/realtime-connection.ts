@@ -1,15 +1,18 @@
+import type { Uuid } from '@countersign/postgres';
 import type { RawData, WebSocket } from 'ws';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
 import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
-import { closingFrame, errorFrame, type FrameError } from './server-frame.js';
+import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './server-frame.js';
 
 /** How far a reader may be behind (contract, Realtime). */
 const MAX_BEHIND_OCTETS = 1024 * 1024;
-/** Messages that wait while one is handled; at 20 a second that is two seconds of waiting. */
-const MAX_WAITING = 40;
+/** Messages that wait while one is handled: five seconds of them at 20 a second, more than any handling takes. */
+const MAX_WAITING = 100;
 /** From connecting to being authenticated (contract, Realtime). */
 const AUTH_WITHIN_MS = 5_000;
+/** A ticket that came in time and is being looked up when the time is over gets so much more, and again. */
+const AUTH_AGAIN_MS = 500;
 
 /** What is done with a message of one type. Must not reject. */
 export type FrameHandler = (frame: ClientFrame) => Promise<void>;
@@ -23,6 +26,8 @@ export interface ConnectionOptions {
   readonly nowMs: () => number;
   /** Where nobody was known: told once, when somebody is, or when it has ended without. */
   readonly onProven: () => void;
+  /** Whether the account of a ticket may have one more connection; where it may, this one is counted. */
+  readonly hasPlaceFor: (accountId: Uuid) => boolean;
 }
 
 /**
@@ -44,29 +49,34 @@ export class RealtimeConnection {
   #handling = false;
   #bad = 0;
   #pace: Pace;
+  /** Pings and pongs cost as much as messages, and have a pace of their own: they are no messages. */
+  #controlPace: Pace;
   #closeCode: number | null = null;
   readonly #nowMs: () => number;
   #patience: NodeJS.Timeout | undefined;
   #onProven: (() => void) | null = null;
+  readonly #hasPlaceFor: ConnectionOptions['hasPlaceFor'];
 
   constructor(
     private readonly socket: WebSocket,
-    { listener, keyDigest, clientAddress, nowMs, onProven }: ConnectionOptions,
+    { listener, keyDigest, clientAddress, nowMs, onProven, hasPlaceFor }: ConnectionOptions,
   ) {
     this.#listener = listener;
+    this.#hasPlaceFor = hasPlaceFor;
     this.keyDigest = keyDigest;
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
     this.heardMs = nowMs();
     this.#pace = newPace(this.heardMs);
+    this.#controlPace = newPace(this.heardMs);
     socket.on('message', (data, isBinary) => this.hear(data, isBinary));
-    socket.on('ping', () => this.noteLife());
-    socket.on('pong', () => this.noteLife());
+    socket.on('ping', () => this.hearControl());
+    socket.on('pong', () => this.hearControl());
     // What is wrong with the line, or with a frame, closes it; there is nobody to tell.
     socket.on('error', () => undefined);
     if (listener.kind === 'nobody') {
       this.#onProven = onProven;
-      this.#patience = setTimeout(() => this.close(CLOSE.noAuthInTime), AUTH_WITHIN_MS);
+      this.#patience = setTimeout(() => this.losePatience(), AUTH_WITHIN_MS);
     }
   }
 
@@ -102,22 +112,32 @@ export class RealtimeConnection {
     return this.#leave.size - Number(this.#leave.has(channel));
   }
 
-  /** It listens to the channel now; what it was before on the same is over. */
-  watch(channel: string, leave: () => void): void {
-    this.unwatch(channel);
+  /** It listens to the channel now; what it was before on the same is over. False where it was nothing before. */
+  watch(channel: string, leave: () => void): boolean {
+    const again = this.unwatch(channel);
     this.#leave.set(channel, leave);
+    return again;
   }
 
-  unwatch(channel: string): void {
+  unwatch(channel: string): boolean {
     this.#leave.get(channel)?.();
-    this.#leave.delete(channel);
+    return this.#leave.delete(channel);
   }
 
-  /** From now on it speaks for somebody. */
-  admit(listener: Exclude<Listener, { kind: 'nobody' }>): void {
+  /** After a subscribe that came to nothing; who listened before is told that this is over. */
+  abandon(channel: string, didBefore: boolean): void {
+    this.unwatch(channel);
+    if (didBefore) this.send(unsubscribedFrame(null, channel));
+  }
+
+  /** From now on it speaks for who has this ticket; false where its account has too many connections already. */
+  admit(ticket: Extract<Listener, { kind: 'ticket' }>): boolean {
+    // One that has ended while the ticket was looked up is not counted: nobody would count it out again.
+    if (!this.open || !this.#hasPlaceFor(ticket.accountId)) return false;
     clearTimeout(this.#patience);
     this.settle();
-    this.#listener = listener;
+    this.#listener = ticket;
+    return true;
   }
 
   /** Who is too far behind to be told more is told nothing more. */
@@ -152,7 +172,6 @@ export class RealtimeConnection {
 
   /** Ends it without a word: the other side is not there to hear one. */
   drop(): void {
-    this.#closeCode ??= CLOSE.goingAway;
     this.socket.terminate();
   }
 
@@ -164,6 +183,18 @@ export class RealtimeConnection {
   private noteLife(): void {
     this.heardMs = this.#nowMs();
     this.askedMs = null;
+  }
+
+  private losePatience(): void {
+    if (this.#handling) this.#patience = setTimeout(() => this.losePatience(), AUTH_AGAIN_MS);
+    else this.close(CLOSE.noAuthInTime);
+  }
+
+  private hearControl(): void {
+    this.noteLife();
+    const pace = nextPace(this.#controlPace, this.heardMs);
+    if (pace === null) this.close(CLOSE.tooMany);
+    else this.#controlPace = pace;
   }
 
   private hear(data: RawData, isBinary: boolean): void {
@@ -196,7 +227,7 @@ export class RealtimeConnection {
       await this.#handlers.get(verdict.frame.type)?.(verdict.frame);
       return;
     }
-    this.#bad += 1;
+    this.#bad += Number(verdict.counts);
     this.refuse(frame.id, verdict);
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Uuid } from '@countersign/postgres';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { AdmittedUpgrade, Gatekeeper, RefusedUpgrade, UpgradeVerdict } from '../http/access.js';
 import { type ErrorLog, refusedBy } from '../http/error-answers.js';
@@ -9,12 +10,11 @@ import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
 import type { Caller } from '../http/route-access.js';
 import type { Listener } from './connection-rules.js';
 import { Crowd } from './crowd.js';
-import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
-import { RealtimeConnection } from './realtime-connection.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
+import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
+import { Places } from './places.js';
+import { RealtimeConnection } from './realtime-connection.js';
 
-/** Of one process. */
-const MAX_CONNECTIONS = 15_000;
 /** Clients come back within this time after a shutdown, not all at once. */
 const RECONNECT_WITHIN_MS = 5_000;
 /** What a goodbye may take. */
@@ -24,11 +24,14 @@ const WEBSOCKETS = {
   noServer: true,
   /** Contract, Realtime: a frame has 16 KiB. */
   maxPayload: 16 * 1024,
+  /** A frame that comes octet by octet, or a message of tiny fragments, would be kept as so many objects. */
+  maxFragments: 1_024,
+  maxBufferedChunks: 1_024,
   perMessageDeflate: false,
   /** A flood of pings without a reader for the pongs ends the connection. */
   maxPendingAutoPongs: 16,
-  /** For a peer that does not answer a close. */
-  closeTimeout: 5_000,
+  /** For a peer that does not answer a close, or that reads so slowly that it hears of it late. */
+  closeTimeout: 15_000,
   handleProtocols: (): string => SUBPROTOCOL,
 } as const;
 
@@ -36,6 +39,8 @@ export interface RealtimeDoorOptions {
   readonly gatekeeper: Pick<Gatekeeper, 'judgeUpgrade'>;
   readonly limits: Pick<Limits, 'ofAddress'>;
   readonly publicBaseUrl: string;
+  /** Of this process, at a time. */
+  readonly maxConnections: number;
   readonly newRequestId: () => string;
   readonly log: ErrorLog;
   /** Told of every connection that has ended, with its code. */
@@ -54,9 +59,11 @@ export class RealtimeDoor {
   readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
   #hear: (connection: RealtimeConnection) => void = () => undefined;
   readonly #crowd = new Crowd();
+  readonly #places: Places;
   #closed = false;
 
   constructor(private readonly o: RealtimeDoorOptions) {
+    this.#places = new Places(o.maxConnections);
     this.#webSockets.on('headers', (headers, request) => headers.push(...(this.#headers.get(request) ?? [])));
   }
 
@@ -90,11 +97,12 @@ export class RealtimeDoor {
 
   private async admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const id = this.o.newRequestId();
-    const verdict = await this.judge(request, id);
+    const verdict = this.orCrowded(await this.judge(request, id));
     if (verdict.refused !== null) {
       await this.refuse(socket, verdict, id);
       return;
     }
+    // From counting who is there to counting this one nothing is waited for.
     if (socket.destroyed) return;
     const fixed = { 'X-Request-Id': id, 'Cache-Control': 'no-store', ...verdict.limitHeaders };
     this.#headers.set(
@@ -106,9 +114,7 @@ export class RealtimeDoor {
 
   private async judge(request: IncomingMessage, id: string): Promise<UpgradeVerdict> {
     try {
-      const verdict = await this.o.gatekeeper.judgeUpgrade(request, judgeHandshake(request));
-      const full = verdict.refused === null ? this.crowded(verdict) : null;
-      return full === null ? verdict : { ...verdict, refused: full };
+      return await this.o.gatekeeper.judgeUpgrade(request, judgeHandshake(request));
     } catch (error) {
       const refused = refusedBy(error);
       if (ERRORS[refused.refusal.code].status >= 500) {
@@ -118,28 +124,49 @@ export class RealtimeDoor {
     }
   }
 
+  private orCrowded(verdict: UpgradeVerdict): UpgradeVerdict {
+    const full = verdict.refused === null ? this.crowded(verdict) : null;
+    return full === null ? verdict : { ...verdict, refused: full };
+  }
+
   private crowded({ caller, clientAddress }: AdmittedUpgrade): RefusedRequest | null {
-    if (this.#closed || this.connections.size >= MAX_CONNECTIONS) return BUSY;
-    const room = caller === null ? this.#crowd.roomFor(clientAddress) : 'yes';
+    const { size } = this.connections;
+    if (this.#closed || !this.#places.roomBeside(size)) return BUSY;
+    if (caller !== null) {
+      return caller.kind === 'admin' || this.#places.roomFor(caller.accountId, size) ? null : TOO_MANY_OF_ACCOUNT;
+    }
+    const room = this.#crowd.roomFor(clientAddress);
     if (room === 'yes') return null;
     return room === 'full' ? BUSY : TOO_MANY;
+  }
+
+  /** The account of a ticket is known only when it comes. */
+  private hasPlaceFor(accountId: Uuid): boolean {
+    // The connection itself is among those that are open.
+    if (!this.#places.roomFor(accountId, this.connections.size - 1)) return false;
+    this.#places.enter(accountId);
+    return true;
   }
 
   private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
     const listener = listenerOf(caller);
     if (caller === null) this.#crowd.enter(clientAddress);
+    else if (caller.kind !== 'admin') this.#places.enter(caller.accountId);
     const connection = new RealtimeConnection(webSocket, {
       listener,
       keyDigest,
       clientAddress,
       nowMs,
       onProven: () => this.#crowd.leave(clientAddress),
+      hasPlaceFor: (accountId) => this.hasPlaceFor(accountId),
     });
     // Those that came back together after a restart are not pinged together.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
     this.connections.add(connection);
     connection.onClose((code) => {
       this.connections.delete(connection);
+      const { listener: last } = connection;
+      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.accountId);
       this.o.onClosed(code);
     });
     this.#hear(connection);
@@ -170,6 +197,11 @@ const BUSY = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds
 const TOO_MANY = new RefusedRequest({
   code: 'RATE_LIMITED',
   message: 'Too many connections from this address have not sent their ticket.',
+  retryAfterSeconds: 5,
+});
+const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
+  code: 'RATE_LIMITED',
+  message: 'This account has too many connections open.',
   retryAfterSeconds: 5,
 });
 

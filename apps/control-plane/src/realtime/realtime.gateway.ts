@@ -16,6 +16,10 @@ type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { type: Ty
 type Subscribe = FrameOf<'subscribe'>;
 
 const BAD_TICKET: FrameError = { code: 'UNAUTHORIZED', message: 'This ticket is not valid: used, over or unknown.' };
+const TOO_MANY_CONNECTIONS: FrameError = {
+  code: 'RATE_LIMITED',
+  message: 'This account has too many connections open.',
+};
 const NO_SESSION: FrameError = { code: 'SESSION_NOT_FOUND', message: 'There is no session with this id.' };
 const AWAY: FrameError = { code: 'SERVICE_UNAVAILABLE', message: 'This cannot be answered at the moment: try again.' };
 const BROKEN: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' };
@@ -43,8 +47,8 @@ export class RealtimeGateway {
         connection.refuse(frame.id, { error: BAD_TICKET, close: CLOSE.unauthorized });
         return;
       }
-      connection.admit({ kind: 'ticket', ...scope });
-      connection.send(authenticatedFrame(frame.id));
+      if (connection.admit({ kind: 'ticket', ...scope })) connection.send(authenticatedFrame(frame.id));
+      else connection.refuse(frame.id, { error: TOO_MANY_CONNECTIONS, close: CLOSE.tooMany });
     });
   }
 

@@ -74,25 +74,28 @@ export class RealtimeHub {
     await Promise.all([this.#looking?.stop(), this.#telling]);
   }
 
-  /** False when there is no such session in the account; rejects when it cannot be read. Nothing is listened to then. */
+  /**
+   * False when there is no such session in the account; rejects when it cannot be read. Nothing is listened to then, and
+   * who listened to it before is told so.
+   */
   async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {
     const { sessions, rooms, renderer, clock } = this.o;
     const { accountId, sessionId, view } = wish;
     const channel = channelName({ kind: 'session', id: sessionId });
     const watcher = new Watcher(connection, view);
     rooms.enter(sessionId, watcher);
-    connection.watch(channel, () => rooms.leave(sessionId, watcher));
+    const again = connection.watch(channel, () => rooms.leave(sessionId, watcher));
     try {
       const session = await sessions.find(accountId, sessionId);
       if (session === null) {
-        connection.unwatch(channel);
+        connection.abandon(channel, again);
         return false;
       }
       if (session.status === 'pending') rooms.noteRead(session, clock.nowMs());
       watcher.join(subscribedFrame(id, channel, renderer[view](session)), session.status);
       return true;
     } catch (error) {
-      connection.unwatch(channel);
+      connection.abandon(channel, again);
       throw error;
     }
   }

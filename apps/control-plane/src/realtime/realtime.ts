@@ -6,11 +6,26 @@ import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { BindBoard } from './bind-board.js';
+import { CLOSE } from './close-codes.js';
 import { KeyWatch } from './key-watch.js';
 import { RealtimeAdapter } from './realtime.adapter.js';
 import { RealtimeDoor } from './realtime.door.js';
 import { RealtimeHub } from './realtime.hub.js';
 import { TicketStore } from './ticket.store.js';
+
+/** Codes of RFC 6455, 7.4.1 and ours; any other is the client's choice, which must not become a series of its own. */
+const KNOWN_CODES: ReadonlySet<number> = new Set([
+  ...Object.values(CLOSE),
+  1000,
+  1002,
+  1003,
+  1005,
+  1006,
+  1007,
+  1008,
+  1009,
+]);
+const codeLabel = (code: number): string => (KNOWN_CODES.has(code) ? String(code) : 'other');
 
 const PURGE_INTERVAL_MS = 60_000;
 /** Tickets in one statement at most; while a purge is full the next one follows at once. */
@@ -23,6 +38,7 @@ export interface RealtimeParts {
   readonly metrics: ControlPlaneMetrics;
   readonly failures: FailureLog;
   readonly publicBaseUrl: string;
+  readonly maxConnections: number;
   readonly newRequestId: () => string;
 }
 
@@ -42,7 +58,7 @@ export class Realtime {
       ...parts,
       limits: new Limits(stores.limiter),
       log: failures,
-      onClosed: (code) => metrics.realtimeClosed.inc({ code: String(code) }),
+      onClosed: (code) => metrics.realtimeClosed.inc({ code: codeLabel(code) }),
     });
     metrics.watch('realtime_connections', 'WebSockets that are open.', () => door.connections.size);
     app.useWebSocketAdapter(new RealtimeAdapter(door));

@@ -16,8 +16,9 @@ export const pongFrame = (id: FrameId): string => JSON.stringify({ type: 'pong',
 export const subscribedFrame = (id: FrameId, channel: string, snapshot: string): string =>
   `{"type":"subscribed","id":${JSON.stringify(id)},"channel":"${channel}","snapshot":${snapshot}}`;
 
-export const unsubscribedFrame = (id: FrameId, channel: string): string =>
-  JSON.stringify({ type: 'unsubscribed', id, channel });
+/** Without an id it was not asked for. */
+export const unsubscribedFrame = (id: FrameId | null, channel: string): string =>
+  JSON.stringify({ type: 'unsubscribed', ...(id === null ? {} : { id }), channel });
 
 export const closingFrame = (reconnectAfterMs: number): string => JSON.stringify({ type: 'closing', reconnectAfterMs });
 
