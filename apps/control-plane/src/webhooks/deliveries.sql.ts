@@ -7,15 +7,22 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 const HOST = `lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))`;
 
 /**
- * Makes deliveries of events, due at once; a delivery has the id of its event, so that one event makes one.
- * $1 to $6 one array per column: id, account, session, type, URL, time of the event.
+ * Makes deliveries of events, due at once; a delivery has the id of its event, so that one event makes one. Those that are
+ * claimed as they are made get their lease and their body here, unless the queue is paused. $1 to $6 one array per column:
+ * id, account, session, type, URL, time of the event; $7 sealed bodies, $8 whether each is claimed, $9 lease in seconds.
  */
 export const INSERT_DELIVERIES = `
-  INSERT INTO deliveries (id, account_id, session_id, type, url, occurred_at, next_attempt_at)
-  SELECT id, account_id, session_id, type, url, occurred_at, ${NOW}
-  FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
-    AS made (id, account_id, session_id, type, url, occurred_at)
-  ON CONFLICT (id) DO NOTHING`;
+  INSERT INTO deliveries
+    (id, account_id, session_id, type, url, occurred_at, next_attempt_at, claimed_until, body_sealed)
+  SELECT id, account_id, session_id, type, url, occurred_at,
+    CASE WHEN claimed THEN lease.ends ELSE lease.begins END, CASE WHEN claimed THEN lease.ends END,
+    CASE WHEN claimed THEN body END
+  FROM (SELECT made.*, wanted AND ${isRunning('webhooks')} AS claimed
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::bytea[], $8::boolean[])
+        AS made (id, account_id, session_id, type, url, occurred_at, body, wanted)) AS made,
+    (SELECT now AS begins, now + make_interval(secs => $9) AS ends FROM (SELECT ${NOW} AS now) AS clock) AS lease
+  ON CONFLICT (id) DO NOTHING
+  RETURNING id, claimed_until AS "claimedUntil"`;
 
 /**
  * Deliveries whose time has come, longest due first, locked; those that another process is claiming are passed over,

@@ -1,5 +1,5 @@
 import type { CardStore } from '@countersign/cards';
-import { type DueEvent, type EventStore, type EventType, type NewEvent, showsSession } from '@countersign/events';
+import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import {
   Batcher,
@@ -10,7 +10,7 @@ import {
   type Executor,
   type Uuid,
 } from '@countersign/postgres';
-import { ENDS, type Session, type SessionRenderer, type SessionStore } from '@countersign/session';
+import { ENDS, type SessionRenderer, type SessionStore } from '@countersign/session';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -22,6 +22,7 @@ import {
   RECORD_ATTEMPTS,
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
+import { type Body, DeliveryBodies } from './delivery-bodies.js';
 import type { PausedHost } from './host-lanes.js';
 import { hostOf } from './target.js';
 
@@ -62,16 +63,29 @@ interface DueRow {
   readonly type: EventType;
   readonly url: string;
   readonly occurredAt: Date;
+  /** What the event's row says beside the session, where that was read. */
+  readonly data?: string;
   readonly bodySealed: Buffer | null;
   readonly attemptsMade: number;
   readonly retryAsked: boolean;
   readonly scheduleResumesAt: Date | null;
 }
 
+/** What a row says of its lease: null where it is nobody's. */
+interface Lease {
+  readonly id: Uuid;
+  readonly claimedUntil: Date | null;
+}
+
+/** How many deliveries may be claimed for a host. */
+export type RoomFor = (host: string) => number;
+
+const NO_ROOM: RoomFor = () => 0;
+
 /** What may be claimed: hosts that can take nothing, and how many each of the others can. */
 export interface Room {
   readonly fullHosts: readonly string[];
-  readonly roomFor: (host: string) => number;
+  readonly roomFor: RoomFor;
 }
 
 export interface Claim {
@@ -80,6 +94,11 @@ export interface Claim {
   readonly leftOver: readonly string[];
   /** It is worth asking again at once. */
   readonly more: boolean;
+}
+
+/** What became of events: how many were taken, and deliveries of theirs that are ours from the start. */
+export interface Dispatch extends Omit<Claim, 'more'> {
+  readonly taken: number;
 }
 
 interface RecordCommand {
@@ -107,10 +126,12 @@ export interface DeliveryStoreOptions {
 
 /** The one door to delivery rows. */
 export class DeliveryStore {
+  private readonly bodies: DeliveryBodies;
   private readonly records: Batcher<RecordCommand, boolean>;
   private nextFullLookMs = -Infinity;
 
   constructor(private readonly options: DeliveryStoreOptions) {
+    this.bodies = new DeliveryBodies(options);
     this.records = new Batcher({
       name: 'delivery.record',
       maxBatch: options.maxBatch,
@@ -124,16 +145,17 @@ export class DeliveryStore {
   }
 
   /**
-   * Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. Every end of
-   * a session comes by here, so its card is taken back here too.
+   * Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. Those for
+   * which there is room are claimed as they are made, which spares them a second transaction. Every end of a session
+   * comes by here, so its card is taken back here too.
    */
-  dispatchNamed(ids: readonly Uuid[]): Promise<number> {
-    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids));
+  dispatchNamed(ids: readonly Uuid[], roomFor = NO_ROOM): Promise<Dispatch> {
+    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids), roomFor);
   }
 
   /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
-  dispatchForgotten(): Promise<number> {
-    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET));
+  dispatchForgotten(roomFor = NO_ROOM): Promise<Dispatch> {
+    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET), roomFor);
   }
 
   /** Writes an event that nothing else happens with, such as a test, and makes its delivery at once. */
@@ -141,7 +163,7 @@ export class DeliveryStore {
     await this.dispatch(async (tx) => {
       await this.options.events.append(tx, [event]);
       return this.options.events.takeNamed(tx, [event.id]);
-    });
+    }, NO_ROOM);
   }
 
   /**
@@ -153,11 +175,10 @@ export class DeliveryStore {
       const horizon = this.horizon();
       const low = this.lowestOfInterest(horizon);
       const due = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [MAX_SET, low, room.fullHosts]);
-      const { chosen, leftOver } = choose(due, room);
+      const { chosen, leftOver } = choose(due, room.roomFor);
       if (low !== horizon) this.noteFullLook(due, horizon, room);
       if (chosen.length === 0) return { claimed: [], leftOver, more: false };
-      const bodies = await this.bodiesOf(tx, chosen);
-      return { claimed: await this.claimRows(tx, chosen, bodies), leftOver, more: due.length === MAX_SET };
+      return { claimed: await this.claimRows(tx, chosen), leftOver, more: due.length === MAX_SET };
     });
   }
 
@@ -208,88 +229,53 @@ export class DeliveryStore {
     await this.records.drain();
   }
 
-  private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>): Promise<number> {
+  private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>, roomFor: RoomFor): Promise<Dispatch> {
     const { database, cards, onRevoked, onTaken } = this.options;
-    const [events, revoked] = await database.transaction(async (tx) => {
-      const taken = await take(tx);
-      const ended = taken.flatMap(({ type, sessionId }) => (leavesCard(type) && sessionId !== null ? [sessionId] : []));
-      const [ids] = await Promise.all([cards.revokeEnded(tx, ended), this.insert(tx, taken)]);
-      return [taken, ids] as const;
+    const { taken, revoked, claimed, leftOver } = await database.transaction(async (tx) => {
+      const events = await take(tx);
+      const told = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
+      const ended = events.flatMap(({ type, sessionId }) =>
+        leavesCard(type) && sessionId !== null ? [sessionId] : [],
+      );
+      const { chosen, leftOver: others } = choose(told, roomFor);
+      const [ids, bodies] = await Promise.all([cards.revokeEnded(tx, ended), this.bodies.of(tx, chosen)]);
+      return { taken: events, revoked: ids, claimed: await this.insert(tx, told, chosen, bodies), leftOver: others };
     });
     if (revoked.length > 0) onRevoked(revoked);
-    if (events.length > 0) onTaken(events);
-    return events.length;
+    if (taken.length > 0) onTaken(taken);
+    return { taken: taken.length, claimed, leftOver };
   }
 
-  private async insert(tx: Executor, taken: readonly DueEvent[]): Promise<void> {
-    const told = taken.flatMap((event) => (event.webhookUrl === null ? [] : [{ ...event, url: event.webhookUrl }]));
-    if (told.length === 0) return;
-    await tx.query(INSERT_DELIVERIES, [
-      told.map(({ id }) => id),
-      told.map(({ accountId }) => accountId),
-      told.map(({ sessionId }) => sessionId),
-      told.map(({ type }) => type),
-      told.map(({ url }) => url),
-      told.map(({ occurredAt }) => occurredAt),
-    ]);
-  }
-
-  /** The bodies of those that have none yet, by delivery. */
-  private async bodiesOf(tx: Executor, rows: readonly DueRow[]): Promise<Map<Uuid, string>> {
-    const without = rows.filter(({ bodySealed }) => bodySealed === null);
-    const ofSessions = without.flatMap(({ type, sessionId }) =>
-      showsSession(type) && sessionId !== null ? [sessionId] : [],
-    );
-    const found = await this.options.sessions.findMany(tx, [...new Set(ofSessions)]);
-    const sessions = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
-    const others = without.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
-    const data = await this.options.events.dataOf(tx, others);
-    const bodies = new Map<Uuid, string>();
-    for (const row of without) {
-      const session = showsSession(row.type) ? sessions.get(row.sessionId) : undefined;
-      this.readable(row.id, () => {
-        const shown = session === undefined ? data.get(row.id) : this.options.renderer.full(session);
-        if (shown === undefined) throw new Error('what the event tells of is no longer there');
-        bodies.set(row.id, renderBody(row, shown));
-      });
-    }
-    return bodies;
-  }
-
-  private async claimRows(
+  private async insert(
     tx: Executor,
     rows: readonly DueRow[],
-    bodies: Map<Uuid, string>,
+    chosen: readonly DueRow[],
+    bodies: ReadonlyMap<Uuid, Body>,
   ): Promise<ClaimedDelivery[]> {
-    const { keys } = this.options;
-    const ids = rows.map(({ id }) => id);
-    const { low, high } = idBounds(ids);
-    const sealed = ids.map((id) => {
-      const body = bodies.get(id);
-      return body === undefined ? null : keys.seal('webhook-body', body, id);
-    });
-    const values = [ids, sealed, LEASE_SECONDS, low, high];
-    const claims = await tx.query<{ id: Uuid; claimedUntil: Date }>(CLAIM_DELIVERIES, values);
-    const leases = new Map(claims.map(({ id, claimedUntil }) => [id, claimedUntil]));
-    const opened = new Map(bodies);
-    for (const { id, bodySealed } of rows) {
-      if (bodySealed === null) continue;
-      this.readable(id, () => opened.set(id, keys.open('webhook-body', bodySealed, id).toString('utf8')));
-    }
-    return rows.flatMap((row) => {
-      const claimedUntil = leases.get(row.id);
-      const body = opened.get(row.id);
-      return claimedUntil && body !== undefined ? [claimedOf(row, body, claimedUntil)] : [];
-    });
+    if (rows.length === 0) return [];
+    const ours = new Set(chosen);
+    const made = await tx.query<Lease>(INSERT_DELIVERIES, [
+      rows.map(({ id }) => id),
+      rows.map(({ accountId }) => accountId),
+      rows.map(({ sessionId }) => sessionId),
+      rows.map(({ type }) => type),
+      rows.map(({ url }) => url),
+      rows.map(({ occurredAt }) => occurredAt),
+      rows.map(({ id }) => bodies.get(id)?.sealed ?? null),
+      rows.map((row) => ours.has(row)),
+      LEASE_SECONDS,
+    ]);
+    return claimedOf(chosen, made, bodies);
   }
 
-  /** One row that cannot be read must not stop the rest: it keeps its lease, and comes back when that is over. */
-  private readable(id: Uuid, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.options.onUnreadable(id, error);
-    }
+  /** Those that cannot be read keep their lease without being tried, and come back when that is over. */
+  private async claimRows(tx: Executor, rows: readonly DueRow[]): Promise<ClaimedDelivery[]> {
+    const bodies = await this.bodies.of(tx, rows);
+    const ids = rows.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const sealed = ids.map((id) => bodies.get(id)?.sealed ?? null);
+    const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS, low, high]);
+    return claimedOf(rows, leases, bodies);
   }
 
   private async recordAll(commands: readonly RecordCommand[]): Promise<boolean[]> {
@@ -328,19 +314,30 @@ export class DeliveryStore {
 /** Whether an event ends its session in a way that a card may outlive: with the time of its session a card is over by itself. */
 const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
 
-/** The body of a webhook: Standard Webhooks' three members. `data` is JSON text and goes in as it is. */
-export function renderBody(event: { readonly type: string; readonly occurredAt: Date }, data: string): string {
-  return `{"type":"${event.type}","timestamp":"${event.occurredAt.toISOString()}","data":${data}}`;
+/** An event as the delivery that it becomes. */
+function newRow(event: DueEvent, url: string): DueRow {
+  const { id, accountId, sessionId, type, occurredAt, data } = event;
+  const unmade = { bodySealed: null, attemptsMade: 0, retryAsked: false, scheduleResumesAt: null };
+  return { id, accountId, sessionId, type, url, occurredAt, data, ...unmade };
 }
 
-function claimedOf(row: DueRow, body: string, claimedUntil: Date): ClaimedDelivery {
-  const { id, accountId, url, attemptsMade, retryAsked, scheduleResumesAt } = row;
-  const beside = retryAsked ? { resumesAt: scheduleResumesAt } : null;
-  return { id, accountId, url, body, attemptsMade, claimedUntil, beside };
+function claimedOf(
+  rows: readonly DueRow[],
+  leases: readonly Lease[],
+  bodies: ReadonlyMap<Uuid, Body>,
+): ClaimedDelivery[] {
+  const ends = new Map(leases.map(({ id, claimedUntil }) => [id, claimedUntil]));
+  return rows.flatMap(({ id, accountId, url, attemptsMade, retryAsked, scheduleResumesAt }) => {
+    const claimedUntil = ends.get(id) ?? null;
+    const body = bodies.get(id)?.text;
+    if (claimedUntil === null || body === undefined) return [];
+    const beside = retryAsked ? { resumesAt: scheduleResumesAt } : null;
+    return [{ id, accountId, url, body, attemptsMade, claimedUntil, beside }];
+  });
 }
 
 /** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */
-function choose(due: readonly DueRow[], { roomFor }: Room): { chosen: DueRow[]; leftOver: string[] } {
+function choose(due: readonly DueRow[], roomFor: RoomFor): { chosen: DueRow[]; leftOver: string[] } {
   const taken = new Map<string, number>();
   const leftOver = new Set<string>();
   const chosen = due.filter(({ url }) => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from './host-breaker.js';
-import { HostLanes, MAX_IN_FLIGHT_PER_HOST, type LaneJob } from './host-lanes.js';
+import { HostLanes, MAX_IN_FLIGHT_PER_HOST, type LaneJob, type Taken } from './host-lanes.js';
 
 interface Job extends LaneJob {
   readonly name: string;
 }
 
-/** Lanes whose jobs end when the test says so. */
+/** Lanes whose jobs end when the test says so; each is written down at once, unless the test wants to say when. */
 function lanesOf() {
   let nowMs = 0;
   let rooms = 0;
-  const running = new Map<string, (reply: Reply) => void>();
+  const running = new Map<string, (taken: Taken) => void>();
   const dropped: string[] = [];
   const lanes = new HostLanes<Job>({
     run: ({ name }) => new Promise((resolve) => running.set(name, resolve)),
@@ -18,11 +18,10 @@ function lanesOf() {
     onDropped: (jobs) => dropped.push(...jobs.map(({ name }) => name)),
     nowMs: () => nowMs,
   });
-  const end = async (name: string, reply: Reply) => {
-    running.get(name)?.(reply);
+  const end = async (name: string, reply: Reply, written = Promise.resolve()) => {
+    running.get(name)?.({ reply, written });
     running.delete(name);
-    await Promise.resolve();
-    await Promise.resolve();
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
   };
   const add = (host: string, count: number, startBeforeMs = 10_000) => {
     for (let at = 0; at < count; at++) lanes.add({ host, name: `${host}${at}`, startBeforeMs });
@@ -64,6 +63,30 @@ describe('the lanes of hosts', () => {
     wait(501);
     await end('a0', 'well');
     expect(lanes.room('a')).toBe(4);
+  });
+
+  it('start the next while what came of the last is written down, but not without end', async () => {
+    const { lanes, add, end, running } = lanesOf();
+    const recorded: (() => void)[] = [];
+    const later = (): Promise<void> => new Promise((resolve) => recorded.push(resolve));
+    add('a', 31);
+    for (let at = 0; at < 25; at += 1) await end(`a${at}`, 'well', later());
+    expect([lanes.inFlight, running.has('a28'), running.has('a29'), lanes.room('a')]).toEqual([4, true, false, 19]);
+    for (const written of recorded) written();
+    for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+    expect([running.has('a29'), running.has('a30'), lanes.room('a')]).toEqual([true, false, 44]);
+    await end('a25', 'well');
+    expect([running.has('a30'), lanes.room('a')]).toEqual([true, 45]);
+  });
+
+  it('give new ones no room while others wait for it', () => {
+    const { lanes, add } = lanesOf();
+    expect(lanes.roomForNew('a')).toBe(5);
+    add('a', 1);
+    expect(lanes.roomForNew('a')).toBe(4);
+    add('a', 4);
+    lanes.noteLeftOver('a');
+    expect([lanes.roomForNew('a'), lanes.roomForNew('b')]).toEqual([0, 5]);
   });
 
   it('tell when a full host has room again', async () => {

@@ -4,6 +4,11 @@ import { afterReply, askedEarly, breakerState, CLOSED, type Breaker, type Reply 
 export const MAX_IN_FLIGHT_PER_HOST = 5;
 /** Claimed ahead for a host that answers well, so that its next POST need not wait for the database. */
 const HEALTHY_CLAIMED_PER_HOST = 50;
+/**
+ * Answers of one host that are being written down. They hold no place of a POST, but are waited for beyond this: a database
+ * that is away is not outrun by more POSTs that nobody will know of.
+ */
+const MAX_UNWRITTEN_PER_HOST = 25;
 /** A host that takes longer than this gets nothing claimed ahead: its leases would run out while they wait. */
 const HEALTHY_LATENCY_MS = 500;
 /** Hosts that may be dead are remembered up to here, the latest of them. */
@@ -15,9 +20,16 @@ export interface LaneJob {
   readonly startBeforeMs: number;
 }
 
+/** A job that its host has done with. */
+export interface Taken {
+  readonly reply: Reply;
+  /** Settles when that is written down; the next job need not wait for it. Must not reject. */
+  readonly written: Promise<void>;
+}
+
 export interface HostLanesOptions<Job extends LaneJob> {
-  /** Does one job; how its host took it. Must not reject. */
-  readonly run: (job: Job) => Promise<Reply>;
+  /** Does one job. Must not reject. */
+  readonly run: (job: Job) => Promise<Taken>;
   /** There is room again for a host that had none. */
   readonly onRoom: () => void;
   /** Jobs that were not started: they waited too long, or their host does not answer. */
@@ -35,6 +47,8 @@ export interface PausedHost {
 interface Lane<Job> {
   readonly waiting: Job[];
   inFlight: number;
+  /** Done, and being written down. */
+  unwritten: number;
   healthy: boolean;
   breaker: Breaker;
   /** There may be more for it than was claimed: it tells when it has room. */
@@ -51,6 +65,7 @@ export class HostLanes<Job extends LaneJob> {
   private readonly nowMs: () => number;
   private idleWaiters: (() => void)[] = [];
   private running = 0;
+  private unwritten = 0;
 
   constructor(private readonly options: HostLanesOptions<Job>) {
     this.nowMs = options.nowMs ?? (() => performance.now());
@@ -84,9 +99,12 @@ export class HostLanes<Job extends LaneJob> {
   /** How many more jobs for this host may be claimed now. */
   room(host: string): number {
     const lane = this.lanes.get(host);
-    return lane === undefined
-      ? MAX_IN_FLIGHT_PER_HOST
-      : Math.max(0, this.capacityOf(lane) - lane.inFlight - lane.waiting.length);
+    return lane === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.capacityOf(lane) - held(lane));
+  }
+
+  /** The same for one that was never tried: behind others that wait for room already it has none. */
+  roomForNew(host: string): number {
+    return this.lanes.get(host)?.moreWaits === true ? 0 : this.room(host);
   }
 
   /** Hosts that have no room, and for which nothing is looked for therefore; they tell when they have some again. */
@@ -110,7 +128,7 @@ export class HostLanes<Job extends LaneJob> {
   add(job: Job): void {
     let lane = this.lanes.get(job.host);
     if (lane === undefined) {
-      lane = { waiting: [], inFlight: 0, healthy: false, breaker: CLOSED, moreWaits: false };
+      lane = { waiting: [], inFlight: 0, unwritten: 0, healthy: false, breaker: CLOSED, moreWaits: false };
       this.lanes.set(job.host, lane);
     }
     lane.waiting.push(job);
@@ -122,23 +140,24 @@ export class HostLanes<Job extends LaneJob> {
     return [...this.lanes.values()].flatMap((lane) => lane.waiting.splice(0));
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once nothing is under way, and all that was is written down. */
   idle(): Promise<void> {
-    if (this.running === 0) return Promise.resolve();
+    if (this.running + this.unwritten === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleWaiters.push(resolve));
   }
 
   private startNext(host: string, lane: Lane<Job>): void {
     const state = breakerState(lane.breaker, this.nowMs());
     const dropped = state === 'shut' ? lane.waiting.splice(0) : [];
-    while (lane.inFlight < (state === 'ajar' ? 1 : MAX_IN_FLIGHT_PER_HOST)) {
+    const places = state === 'ajar' ? 1 : MAX_IN_FLIGHT_PER_HOST;
+    while (lane.inFlight < places && lane.unwritten < MAX_UNWRITTEN_PER_HOST) {
       const job = lane.waiting.shift();
       if (job === undefined) break;
       if (job.startBeforeMs <= this.nowMs()) dropped.push(job);
       else void this.start(host, lane, job);
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
-    if (lane.inFlight === 0 && lane.waiting.length === 0 && lane.breaker === CLOSED) this.lanes.delete(host);
+    if (held(lane) === 0 && lane.breaker === CLOSED) this.lanes.delete(host);
   }
 
   /** What was not heard of for longest is forgotten, and found out again if need be. */
@@ -146,9 +165,9 @@ export class HostLanes<Job extends LaneJob> {
     this.lanes.delete(host);
     this.lanes.set(host, lane);
     if (this.lanes.size <= MAX_REMEMBERED) return;
-    for (const [other, { inFlight, waiting }] of this.lanes) {
+    for (const [other, forgotten] of this.lanes) {
       if (this.lanes.size <= MAX_REMEMBERED) return;
-      if (inFlight === 0 && waiting.length === 0) this.lanes.delete(other);
+      if (held(forgotten) === 0) this.lanes.delete(other);
     }
   }
 
@@ -156,18 +175,29 @@ export class HostLanes<Job extends LaneJob> {
     lane.inFlight += 1;
     this.running += 1;
     const startedMs = this.nowMs();
-    const reply = await this.options.run(job);
+    const { reply, written } = await this.options.run(job);
     const endedMs = this.nowMs();
     lane.healthy = reply === 'well' && endedMs - startedMs < HEALTHY_LATENCY_MS;
     lane.breaker = afterReply(lane.breaker, reply, endedMs);
     if (reply === 'none') this.remember(host, lane);
     lane.inFlight -= 1;
     this.running -= 1;
+    lane.unwritten += 1;
+    this.unwritten += 1;
+    this.goOn(host, lane);
+    await written;
+    lane.unwritten -= 1;
+    this.unwritten -= 1;
+    this.goOn(host, lane);
+    if (this.running + this.unwritten === 0) for (const wake of this.idleWaiters.splice(0)) wake();
+  }
+
+  /** Something has moved: the next may start, and there may be room again. */
+  private goOn(host: string, lane: Lane<Job>): void {
     const roomAgain = lane.moreWaits && this.isRoomy(lane);
     if (roomAgain) lane.moreWaits = false;
     this.startNext(host, lane);
     if (roomAgain) this.options.onRoom();
-    if (this.running === 0) for (const wake of this.idleWaiters.splice(0)) wake();
   }
 
   private capacityOf(lane: Lane<Job>): number {
@@ -179,6 +209,9 @@ export class HostLanes<Job extends LaneJob> {
   /** Half empty: worth another look at the rows. */
   private isRoomy(lane: Lane<Job>): boolean {
     const capacity = this.capacityOf(lane);
-    return capacity > 0 && 2 * (lane.inFlight + lane.waiting.length) <= capacity;
+    return capacity > 0 && 2 * held(lane) <= capacity;
   }
 }
+
+/** What was claimed for a host and is not over. */
+const held = ({ waiting, inFlight, unwritten }: Lane<unknown>): number => waiting.length + inFlight + unwritten;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptResult } from './attempt.js';
-import type { ClaimedDelivery } from './delivery.store.js';
+import type { ClaimedDelivery, Dispatch } from './delivery.store.js';
 import { WebhookPump, type PumpOptions } from './webhook-pump.js';
 
 const DELIVERY: ClaimedDelivery = {
@@ -12,19 +12,20 @@ const DELIVERY: ClaimedDelivery = {
   claimedUntil: new Date(30_000),
   beside: null,
 };
+const NOTHING: Dispatch = { taken: 0, claimed: [], leftOver: [] };
 const OK: AttemptResult = { kind: 'answered', status: 200, retryAfter: null };
 
 let pump: WebhookPump | undefined;
 
 /** A pump with one delivery due; `changes` are parts of its store. */
-function pumpOver(changes: Partial<PumpOptions['store']>) {
+function pumpOver(changes: Partial<PumpOptions['store']>, post = (): Promise<AttemptResult> => Promise.resolve(OK)) {
   const due = [DELIVERY];
   const outcomes: string[] = [];
   const errors: unknown[] = [];
   pump = new WebhookPump({
     store: {
-      dispatchNamed: () => Promise.resolve(0),
-      dispatchForgotten: () => Promise.resolve(0),
+      dispatchNamed: () => Promise.resolve(NOTHING),
+      dispatchForgotten: () => Promise.resolve(NOTHING),
       claim: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
       postpone: () => Promise.resolve(0),
       record: () => Promise.resolve(true),
@@ -32,7 +33,7 @@ function pumpOver(changes: Partial<PumpOptions['store']>) {
       nextDueInMs: () => Promise.resolve(null),
       ...changes,
     },
-    poster: { post: () => Promise.resolve(OK), close: () => Promise.resolve() },
+    poster: { post, close: () => Promise.resolve() },
     clock: { nowMs: () => 0 },
     secretsOf: () => Promise.resolve(['whsec_']),
     onAttempt: (_delivery, { status }) => outcomes.push(status),
@@ -57,7 +58,7 @@ describe('the pump of webhooks', () => {
   });
 
   it('looks for forgotten events again at the next turn of the relay, not at every ring', async () => {
-    const looks = vi.fn<() => Promise<number>>(() => Promise.reject(new Error('still no partition')));
+    const looks = vi.fn<() => Promise<Dispatch>>(() => Promise.reject(new Error('still no partition')));
     pumpOver({ dispatchForgotten: looks });
     await vi.advanceTimersByTimeAsync(0);
     for (let rings = 0; rings < 5; rings += 1) {
@@ -67,5 +68,52 @@ describe('the pump of webhooks', () => {
     expect(looks).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(looks).toHaveBeenCalledTimes(2);
+  });
+
+  it('posts what was claimed as it was made, and looks for nothing else then', async () => {
+    const looks = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
+    const { outcomes } = pumpOver({
+      claim: looks,
+      dispatchNamed: (ids, roomFor) => {
+        expect([ids, roomFor?.('acme.example')]).toEqual([[DELIVERY.id], 5]);
+        return Promise.resolve({ taken: 1, claimed: [DELIVERY], leftOver: [] });
+      },
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(looks).toHaveBeenCalledTimes(1);
+    pump?.wake([DELIVERY.id]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(outcomes).toEqual(['succeeded']);
+    expect(looks).toHaveBeenCalledTimes(1);
+  });
+
+  it('looks again for what had no room, once there is some', async () => {
+    const looks = vi.fn(() => Promise.resolve({ claimed: [], leftOver: [], more: false }));
+    pumpOver({
+      claim: looks,
+      dispatchNamed: () => Promise.resolve({ taken: 1, claimed: [], leftOver: ['acme.example'] }),
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    pump?.wake([DELIVERY.id]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(looks).toHaveBeenCalledTimes(2);
+  });
+
+  it('lets the next POST go while the record of the last is under way', async () => {
+    const claimed = Array.from({ length: 7 }, (_, at) => ({ ...DELIVERY, id: `${DELIVERY.id.slice(0, -1)}${at}` }));
+    const posted = vi.fn(() => Promise.resolve(OK));
+    const recorded: ((won: boolean) => void)[] = [];
+    const { outcomes } = pumpOver(
+      {
+        claim: () => Promise.resolve({ claimed: claimed.splice(0), leftOver: [], more: false }),
+        record: () => new Promise((resolve) => recorded.push(resolve)),
+      },
+      posted,
+    );
+    await vi.advanceTimersByTimeAsync(0);
+    expect([posted.mock.calls.length, outcomes]).toEqual([7, []]);
+    for (const answer of recorded) answer(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(outcomes).toHaveLength(7);
   });
 });

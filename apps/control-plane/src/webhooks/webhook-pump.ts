@@ -1,9 +1,18 @@
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
-import { LEASE_SECONDS, MAX_POSTPONED, MAX_SET, type ClaimedDelivery, type DeliveryStore } from './delivery.store.js';
+import {
+  LEASE_SECONDS,
+  MAX_POSTPONED,
+  MAX_SET,
+  type Claim,
+  type ClaimedDelivery,
+  type DeliveryStore,
+  type Dispatch,
+  type RoomFor,
+} from './delivery.store.js';
 import type { Reply } from './host-breaker.js';
-import { HostLanes, type LaneJob } from './host-lanes.js';
+import { HostLanes, type LaneJob, type Taken } from './host-lanes.js';
 import { hostOf } from './target.js';
 import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
 
@@ -45,6 +54,8 @@ export class WebhookPump {
   private readonly lanes: HostLanes<Job>;
   private readonly periodic: Periodic;
   private rung: Uuid[] = [];
+  /** Deliveries may be due that no ring of an event names. */
+  private dueRang = false;
   private relayDueMs = 0;
   private alarm: NodeJS.Timeout | undefined;
   private alarmRang = false;
@@ -74,8 +85,9 @@ export class WebhookPump {
     return this.lanes.broken;
   }
 
-  /** Something may be due; `eventIds` were just committed. Never throws, never waits. */
+  /** These events were just committed; without any, something else may be due. Never throws, never waits. */
   wake(eventIds: readonly Uuid[] = []): void {
+    if (eventIds.length === 0) this.dueRang = true;
     if (this.rung.length + eventIds.length <= MAX_RUNG) this.rung.push(...eventIds);
     this.periodic.nudge();
   }
@@ -104,14 +116,15 @@ export class WebhookPump {
   /** True when more is waiting. */
   private async run(): Promise<boolean> {
     const relay = performance.now() >= this.relayDueMs;
-    const rang = this.alarmRang;
-    this.alarmRang = false;
+    const [alarm, due] = [this.alarmRang, this.dueRang];
+    this.alarmRang = this.dueRang = false;
     const named = this.rung.splice(0, MAX_SET);
     const forgotten = await this.dispatch(named, relay);
-    const more = await this.claim();
+    const more = relay || due ? await this.claim() : false;
     const putOff = relay ? await this.putOff() : 0;
     if (relay && forgotten < MAX_SET && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
-    if (relay || rang) await this.setAlarm();
+    if (relay || alarm) await this.setAlarm();
+    if (more) this.dueRang = true;
     return more || this.rung.length > 0 || forgotten === MAX_SET || putOff === MAX_POSTPONED;
   }
 
@@ -119,12 +132,20 @@ export class WebhookPump {
   private async dispatch(named: readonly Uuid[], relay: boolean): Promise<number> {
     const { store, onError } = this.options;
     try {
-      if (named.length > 0) await store.dispatchNamed(named);
-      return relay ? await store.dispatchForgotten() : 0;
+      if (named.length > 0) await this.take((roomFor) => store.dispatchNamed(named, roomFor));
+      return relay ? (await this.take((roomFor) => store.dispatchForgotten(roomFor))).taken : 0;
     } catch (error) {
       onError(error);
       return 0;
     }
+  }
+
+  /** Deliveries of new events; those for which there is room are ours from the start. */
+  private async take(dispatch: (roomFor: RoomFor) => Promise<Dispatch>): Promise<Dispatch> {
+    const askedMs = performance.now();
+    const made = await dispatch((host) => this.lanes.roomForNew(host));
+    this.begin(made, askedMs);
+    return made;
   }
 
   /** How many deliveries to hosts that do not answer were put off. A short pause is over before it is worth that. */
@@ -135,15 +156,19 @@ export class WebhookPump {
 
   private async claim(): Promise<boolean> {
     const askedMs = performance.now();
-    const { claimed, leftOver, more } = await this.options.store.claim({
+    const claim = await this.options.store.claim({
       fullHosts: this.lanes.fullHosts(),
       roomFor: (host) => this.lanes.room(host),
     });
-    // Counted from before the claim, so that it errs on the safe side.
+    this.begin(claim, askedMs);
+    return claim.more;
+  }
+
+  /** The time that they have is counted from before they were claimed, so that it errs on the safe side. */
+  private begin({ claimed, leftOver }: Pick<Claim, 'claimed' | 'leftOver'>, askedMs: number): void {
     const startBeforeMs = askedMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
     for (const delivery of claimed) this.lanes.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
     for (const host of leftOver) this.lanes.noteLeftOver(host);
-    return more;
   }
 
   /** A retry starts at its time, not when the relay next looks. Its wait is longer than a look sees, so none is missed. */
@@ -168,24 +193,32 @@ export class WebhookPump {
     await this.options.store.release(jobs.map(({ delivery }) => delivery)).catch(this.options.onError);
   }
 
-  /** One attempt with its record, and how the host took it. Never rejects. */
-  private async attempt(delivery: ClaimedDelivery): Promise<Reply> {
-    const { store, clock, onAttempt, onError } = this.options;
+  /** One attempt, and how the host took it. Never rejects. */
+  private async attempt(delivery: ClaimedDelivery): Promise<Taken> {
+    const { clock, onError } = this.options;
     try {
       const startedMs = clock.nowMs();
       const result = await this.post(delivery, startedMs);
       // Cut off by our own stop, and no fault of the receiver: the lease lapses and another process repeats it.
-      if (this.stopping && result.kind === 'failed') return 'badly';
+      if (this.stopping && result.kind === 'failed') return UNTOLD;
       const endedMs = clock.nowMs();
       const number = delivery.attemptsMade + 1;
       const { beside } = delivery;
       const verdict = judgeAttempt({ result, number, startedMs, endedMs, beside }, Math.random());
-      if (await store.record(delivery, verdict)) onAttempt(delivery, verdict);
-      return replyOf(result, verdict);
+      return { reply: replyOf(result, verdict), written: this.record(delivery, verdict) };
     } catch (error) {
-      // Not recorded: the lease lapses and the attempt is repeated, at least once as promised.
       onError(error);
-      return 'badly';
+      return UNTOLD;
+    }
+  }
+
+  /** Never rejects: what is not recorded is repeated once the lease lapses, at least once as promised. */
+  private async record(delivery: ClaimedDelivery, verdict: Verdict): Promise<void> {
+    const { store, onAttempt, onError } = this.options;
+    try {
+      if (await store.record(delivery, verdict)) onAttempt(delivery, verdict);
+    } catch (error) {
+      onError(error);
     }
   }
 
@@ -196,6 +229,8 @@ export class WebhookPump {
 }
 
 const TOO_MANY_REQUESTS = 429;
+/** Nothing came of it that could be written down. */
+const UNTOLD: Taken = { reply: 'badly', written: Promise.resolve() };
 
 /** Who asks for fewer is left alone like who does not answer. */
 function replyOf(result: AttemptResult, { status }: Verdict): Reply {
