@@ -204,6 +204,21 @@ describe('a browser', () => {
     expect(await ask(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
   });
 
+  it('is sent away when the key that asked for its ticket is revoked, and gets in with no ticket of it', async () => {
+    const accountId = await accountOf();
+    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'to be revoked' });
+    const session = await created();
+    const issue = async (): Promise<unknown> =>
+      (await room.call(`/v1/verify/${session}/realtime-ticket`, { method: 'POST', key })).json['ticket'];
+    const [used, unused] = [await issue(), await issue()];
+    const client = await connect({ key: null });
+    await client.ask({ type: 'auth', id: 1, ticket: used });
+    await room.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
+    const late = await connect({ key: null });
+    expect((await late.ask({ type: 'auth', id: 1, ticket: unused })).error).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await client.end()).toBe(4401);
+  });
+
   it('leaves no ticket in clear in the database', async () => {
     const ticket = await ticketFor(await created());
     const rows = await room.database.query<{ row: string }>('SELECT t::text AS row FROM realtime_tickets t');

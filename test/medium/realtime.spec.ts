@@ -18,12 +18,20 @@ const silent = { send: (): void => undefined };
 
 describe('a ticket', () => {
   const store = (): TicketStore => new TicketStore(room.database, room.keys);
-  const scope = () => ({ sessionId: room.clock.newId(), accountId: room.account.id });
+  let keyId: string;
+  beforeAll(async () => {
+    keyId = await newKey();
+  });
+  const newKey = async (): Promise<string> => {
+    const { id: accountId } = room.account;
+    return (await room.accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'k' })).id;
+  };
+  const scope = (key = keyId) => ({ sessionId: room.clock.newId(), accountId: room.account.id, keyId: key });
 
   it('is redeemed once, for what it was issued for, however many try at the same moment in however many processes', async () => {
     const stores = [store(), store(), store(), store()];
     const issued = await Promise.all(
-      Array.from({ length: 20 }, scope).map(async (each) => ({
+      Array.from({ length: 20 }, () => scope()).map(async (each) => ({
         each,
         ticket: (await stores[0]?.issue(each))?.ticket ?? '',
       })),
@@ -32,6 +40,21 @@ describe('a ticket', () => {
       const redeemed = await Promise.all([...stores, ...stores].map((one) => one.redeem(ticket)));
       expect(redeemed.filter((got) => got !== null)).toEqual([each]);
     }
+  });
+
+  it('is good no more once the key that asked for it is revoked, or its account is not active', async () => {
+    const tickets = store();
+    const revoked = await newKey();
+    const { ticket } = await tickets.issue(scope(revoked));
+    const other = await tickets.issue(scope());
+    await room.database.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [revoked]);
+    expect(await tickets.redeem(ticket)).toBeNull();
+    const setActive = (active: boolean) =>
+      room.database.query('UPDATE accounts SET active = $2 WHERE id = $1', [room.account.id, active]);
+    await setActive(false);
+    expect(await tickets.redeem(other.ticket)).toBeNull();
+    await setActive(true);
+    expect(await tickets.redeem(other.ticket)).toMatchObject({ keyId });
   });
 
   it('is good for 60 seconds by the clock of the database, and forgotten an hour later', async () => {

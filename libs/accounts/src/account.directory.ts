@@ -3,6 +3,13 @@ import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
 import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
 
+/** A key that is not revoked, of an account that is active. */
+export interface LiveKey {
+  /** The keyed digest in hex: another one after the key was rotated. */
+  readonly digest: string;
+  readonly scopes: readonly Scope[];
+}
+
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
  * ends within that time and a new one works at once. Rejects with DatabaseUnavailable when a copy has to be read and
@@ -35,13 +42,12 @@ export class AccountDirectory {
   }
 
   /**
-   * What each of some keys may do now, by the digest of the key in hex; a key that is revoked is left out. Read anew: for
-   * whoever holds on to what a key was let in with.
+   * Some keys as they are now, by their id; one that is revoked is left out. Read anew: for whoever holds on to what a key
+   * was let in with.
    */
-  async scopesOf(digests: readonly string[]): Promise<Map<string, readonly Scope[]>> {
-    const octets = digests.map((digest) => Buffer.from(digest, 'hex'));
-    const rows = await this.db.query<{ digest: string; scopes: Scope[] }>(FIND_LIVE_KEYS, [octets]);
-    return new Map(rows.map(({ digest, scopes }) => [digest, scopes]));
+  async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveKey>> {
+    const rows = await this.db.query<LiveKey & { id: Uuid }>(FIND_LIVE_KEYS, [ids]);
+    return new Map(rows.map(({ id, ...key }) => [id, key]));
   }
 
   /** A brand, active or not; null when there is none. */

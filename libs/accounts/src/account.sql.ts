@@ -18,11 +18,11 @@ export const FIND_API_KEY = `
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
   WHERE api_keys.digest = $1 AND api_keys.revoked_at IS NULL AND accounts.active`;
 
-/** Of some keys, those that are not revoked, of accounts that are active, with what they may do. $1 keyed digests. */
+/** Of some keys, those that are not revoked, of accounts that are active, with what they may do. $1 ids. */
 export const FIND_LIVE_KEYS = `
-  SELECT encode(api_keys.digest, 'hex') AS digest, api_keys.scopes
+  SELECT api_keys.id, encode(api_keys.digest, 'hex') AS digest, api_keys.scopes
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
-  WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
+  WHERE api_keys.id = ANY ($1::uuid[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
 /** $1 id. */
 export const FIND_ACCOUNT = `SELECT ${ACCOUNT} FROM accounts WHERE id = $1`;

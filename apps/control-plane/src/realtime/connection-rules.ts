@@ -7,8 +7,10 @@ import type { FrameError } from './server-frame.js';
 /** Whom a connection speaks for. */
 export type Listener =
   | { readonly kind: 'nobody' }
-  | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly accountId: Uuid }
-  | { readonly kind: 'key'; readonly accountId: Uuid }
+  /** `keyId` names the key that asked for the ticket. */
+  | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly accountId: Uuid; readonly keyId: Uuid }
+  /** `keyDigest` is the key's digest in hex, which becomes another when the key is rotated. */
+  | { readonly kind: 'key'; readonly accountId: Uuid; readonly keyId: Uuid; readonly keyDigest: string }
   | { readonly kind: 'admin' };
 
 export type ListenerKind = Listener['kind'];

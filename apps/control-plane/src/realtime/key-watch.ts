@@ -1,20 +1,26 @@
-import type { AccountDirectory } from '@countersign/accounts';
-import { Periodic } from '@countersign/postgres';
-import { CLOSE } from './close-codes.js';
+import type { AccountDirectory, LiveKey } from '@countersign/accounts';
+import { Periodic, type Uuid } from '@countersign/postgres';
+import { CLOSE, type CloseCode } from './close-codes.js';
+import type { Listener } from './connection-rules.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 
-/** Revocation acts on open connections within 5 s (contract, Authentication). */
-const LOOK_EVERY_MS = 2_000;
+/**
+ * Revocation acts on open connections within 5 s (contract, Authentication), also on one that was let in after it by what
+ * was known of the key for up to 3 s.
+ */
+const LOOK_EVERY_MS = 1_500;
 /** Keys in one statement at most. */
 const MAX_SET = 1_000;
 
+type Watched = Pick<RealtimeConnection, 'listener' | 'close'>;
+
 export interface KeyWatchOptions {
-  readonly directory: Pick<AccountDirectory, 'scopesOf'>;
-  readonly connections: Iterable<RealtimeConnection>;
+  readonly directory: Pick<AccountDirectory, 'liveKeys'>;
+  readonly connections: Iterable<Watched>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Asks now and then what the keys may do that opened the connections, and ends those whose key was revoked. */
+/** Asks now and then after the keys that opened connections, or asked for their tickets, and ends those that lost theirs. */
 export class KeyWatch {
   readonly #periodic: Periodic;
 
@@ -27,26 +33,38 @@ export class KeyWatch {
   }
 
   private async look(): Promise<boolean> {
-    const byKey = new Map<string, RealtimeConnection[]>();
-    for (const connection of this.o.connections) {
-      const { keyDigest } = connection;
-      if (keyDigest === null) continue;
-      const same = byKey.get(keyDigest);
-      if (same === undefined) byKey.set(keyDigest, [connection]);
-      else same.push(connection);
-    }
-    const digests = [...byKey.keys()];
-    for (let at = 0; at < digests.length; at += MAX_SET) {
-      const asked = digests.slice(at, at + MAX_SET);
-      const scopes = await this.o.directory.scopesOf(asked);
-      for (const digest of asked) endThose(byKey.get(digest) ?? [], scopes.get(digest));
+    const byKey = this.byKey();
+    const ids = [...byKey.keys()];
+    for (let at = 0; at < ids.length; at += MAX_SET) {
+      const asked = ids.slice(at, at + MAX_SET);
+      const live = await this.o.directory.liveKeys(asked);
+      for (const id of asked) {
+        for (const connection of byKey.get(id) ?? []) {
+          const code = judgeKey(connection.listener, live.get(id));
+          if (code !== null) connection.close(code);
+        }
+      }
     }
     return false;
   }
+
+  private byKey(): Map<Uuid, Watched[]> {
+    const byKey = new Map<Uuid, Watched[]>();
+    for (const connection of this.o.connections) {
+      const { listener } = connection;
+      if (listener.kind !== 'key' && listener.kind !== 'ticket') continue;
+      const same = byKey.get(listener.keyId);
+      if (same === undefined) byKey.set(listener.keyId, [connection]);
+      else same.push(connection);
+    }
+    return byKey;
+  }
 }
 
-function endThose(connections: readonly RealtimeConnection[], scopes: readonly string[] | undefined): void {
-  if (scopes?.includes('realtime') === true) return;
-  const code = scopes === undefined ? CLOSE.unauthorized : CLOSE.forbidden;
-  for (const connection of connections) connection.close(code);
+/** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
+export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
+  if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
+  if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
+  const scope = listener.kind === 'key' ? 'realtime' : 'verify';
+  return key.scopes.includes(scope) ? null : CLOSE.forbidden;
 }

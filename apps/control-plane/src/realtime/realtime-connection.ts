@@ -19,8 +19,6 @@ export type FrameHandler = (frame: ClientFrame) => Promise<void>;
 
 export interface ConnectionOptions {
   readonly listener: Listener;
-  /** The digest of the API key that opened it, in hex; null where none did. */
-  readonly keyDigest: string | null;
   readonly clientAddress: string;
   /** A monotonic clock. */
   readonly nowMs: () => number;
@@ -37,7 +35,6 @@ export interface ConnectionOptions {
 export class RealtimeConnection {
   /** How each channel that it listens to is left, by the channel's name. */
   readonly #leave = new Map<string, () => void>();
-  readonly keyDigest: string | null;
   readonly clientAddress: string;
   /** When it was heard of last, and when it was asked for a sign of life that has not come. */
   heardMs: number;
@@ -59,11 +56,10 @@ export class RealtimeConnection {
 
   constructor(
     private readonly socket: WebSocket,
-    { listener, keyDigest, clientAddress, nowMs, onProven, hasPlaceFor }: ConnectionOptions,
+    { listener, clientAddress, nowMs, onProven, hasPlaceFor }: ConnectionOptions,
   ) {
     this.#listener = listener;
     this.#hasPlaceFor = hasPlaceFor;
-    this.keyDigest = keyDigest;
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
     this.heardMs = nowMs();

@@ -149,12 +149,11 @@ export class RealtimeDoor {
   }
 
   private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
-    const listener = listenerOf(caller);
+    const listener = listenerOf(caller, keyDigest ?? '');
     if (caller === null) this.#crowd.enter(clientAddress);
     else if (caller.kind !== 'admin') this.#places.enter(caller.accountId);
     const connection = new RealtimeConnection(webSocket, {
       listener,
-      keyDigest,
       clientAddress,
       nowMs,
       onProven: () => this.#crowd.leave(clientAddress),
@@ -205,7 +204,9 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
   retryAfterSeconds: 5,
 });
 
-function listenerOf(caller: Caller | null): Listener {
+function listenerOf(caller: Caller | null, keyDigest: string): Listener {
   if (caller === null) return { kind: 'nobody' };
-  return caller.kind === 'admin' ? { kind: 'admin' } : { kind: 'key', accountId: caller.accountId };
+  if (caller.kind === 'admin') return { kind: 'admin' };
+  const { accountId, keyId } = caller;
+  return { kind: 'key', accountId, keyId, keyDigest };
 }

@@ -3,25 +3,29 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
  * Writes new tickets and gives when each ends. Written twice, a ticket stays one. $1 keyed digests, $2 sessions and
- * $3 accounts in the same order, $4 seconds that they are good for.
+ * $3 accounts and $5 keys that asked for them in the same order, $4 seconds that they are good for.
  */
 export const INSERT_TICKETS = `
-  INSERT INTO realtime_tickets (digest, session_id, account_id, created_at, expires_at)
-  SELECT digest, session_id, account_id, now, now + make_interval(secs => $4)
-  FROM unnest($1::bytea[], $2::uuid[], $3::uuid[]) AS new (digest, session_id, account_id), (SELECT ${NOW} AS now) AS clock
+  INSERT INTO realtime_tickets (digest, session_id, account_id, key_id, created_at, expires_at)
+  SELECT digest, session_id, account_id, key_id, now, now + make_interval(secs => $4)
+  FROM unnest($1::bytea[], $2::uuid[], $3::uuid[], $5::uuid[]) AS new (digest, session_id, account_id, key_id),
+    (SELECT ${NOW} AS now) AS clock
   ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest
   RETURNING encode(digest, 'hex') AS digest, expires_at AS "expiresAt"`;
 
 /**
- * Uses tickets up that are neither used nor over, and gives what they are for. $1 keyed digests. Locked in one order, so
- * that two sets cannot wait for each other.
+ * Uses tickets up that are neither used nor over, and whose key has not been revoked, and gives what they are for. $1 keyed
+ * digests. Locked in one order, so that two sets cannot wait for each other.
  */
 export const REDEEM_TICKETS = `
   WITH locked AS MATERIALIZED (
     SELECT digest FROM realtime_tickets WHERE digest = ANY ($1::bytea[]) ORDER BY digest FOR UPDATE)
   UPDATE realtime_tickets SET used_at = ${NOW} FROM locked
   WHERE realtime_tickets.digest = locked.digest AND used_at IS NULL AND expires_at > ${NOW}
-  RETURNING encode(realtime_tickets.digest, 'hex') AS digest, session_id AS "sessionId", account_id AS "accountId"`;
+    AND EXISTS (SELECT FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
+      WHERE api_keys.id = key_id AND api_keys.revoked_at IS NULL AND accounts.active)
+  RETURNING encode(realtime_tickets.digest, 'hex') AS digest, session_id AS "sessionId",
+    realtime_tickets.account_id AS "accountId", key_id AS "keyId"`;
 
 /** Forgets up to $1 tickets that are over since $2 seconds. */
 export const PURGE_TICKETS = `

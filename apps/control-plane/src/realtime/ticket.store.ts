@@ -12,10 +12,11 @@ const KEPT_SECONDS = 3_600;
 const MAX_BATCH = 64;
 const MAX_QUEUED = 4_096;
 
-/** What a ticket lets its holder see: one session. */
+/** What a ticket lets its holder see: one session, for as long as the key that asked for it is good. */
 export interface TicketScope {
   readonly sessionId: Uuid;
   readonly accountId: Uuid;
+  readonly keyId: Uuid;
 }
 
 export interface NewTicket {
@@ -54,7 +55,10 @@ export class TicketStore {
     return { ticket, expiresAt: await this.issues.add({ ...scope, digest: this.digest(ticket) }) };
   }
 
-  /** What a ticket is for, once; null for one that is used, over or no ticket at all: they are not told apart. */
+  /**
+   * What a ticket is for, once; null for one that is used, over, of a key that was revoked, or no ticket at all: they are
+   * not told apart.
+   */
   async redeem(ticket: string): Promise<TicketScope | null> {
     return TICKET.test(ticket) ? this.redeems.add(this.digest(ticket)) : null;
   }
@@ -74,6 +78,7 @@ export class TicketStore {
       commands.map(({ sessionId }) => sessionId),
       commands.map(({ accountId }) => accountId),
       TICKET_SECONDS,
+      commands.map(({ keyId }) => keyId),
     ]);
     const ends = new Map(rows.map(({ digest, expiresAt }) => [digest, expiresAt]));
     return commands.map(({ digest }) => {
@@ -85,7 +90,7 @@ export class TicketStore {
 
   private async redeemAll(digests: readonly Buffer[]): Promise<(TicketScope | null)[]> {
     const rows = await this.database.query<TicketScope & { digest: string }>(REDEEM_TICKETS, [digests]);
-    const scopes = new Map(rows.map(({ digest, sessionId, accountId }) => [digest, { sessionId, accountId }]));
+    const scopes = new Map(rows.map(({ digest, ...scope }) => [digest, scope]));
     return digests.map((digest) => scopes.get(digest.toString('hex')) ?? null);
   }
 

@@ -20,7 +20,7 @@ export class TicketsController {
     tag: 'Verifications',
     summary: 'Let a browser listen to a session',
     description:
-      'A ticket for the WebSocket channel, for this session alone: good once and for 60 seconds. The browser connects to `url` and sends it as its first message; a key never reaches the page.',
+      'A ticket for the WebSocket channel, for this session alone: good once and for 60 seconds, and as long as your key is. The browser connects to `url` and sends it as its first message; a key never reaches the page.',
     answer: { status: 200, description: 'The ticket, told once.', type: TicketAnswer },
     errors: ['SESSION_NOT_FOUND'],
   })

@@ -26,11 +26,13 @@ const WEBHOOKS = [
 ];
 
 const REALTIME = [
-  // What lets a browser see one session, once. Only the ticket's keyed digest is kept.
+  // What lets a browser see one session, once, for as long as the key that asked for it is good. Only the ticket's keyed
+  // digest is kept.
   `CREATE TABLE realtime_tickets (
     digest bytea PRIMARY KEY,
     session_id uuid NOT NULL,
     account_id uuid NOT NULL,
+    key_id uuid NOT NULL,
     created_at timestamptz(3) NOT NULL,
     expires_at timestamptz(3) NOT NULL,
     used_at timestamptz(3)
