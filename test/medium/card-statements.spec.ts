@@ -2,7 +2,12 @@ import { CardStore } from '@countersign/cards';
 import { firstIdAt, type Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_OFFERS } from '../../libs/cards/src/card-sends.sql.js';
-import { FIND_BY_MESSAGE, LOCK_FOR_EVENTS, TAKE_OLDEST_EVENTS } from '../../libs/cards/src/card-events.sql.js';
+import {
+  FIND_BY_MESSAGE,
+  LOCK_BY_MESSAGE,
+  LOCK_FOR_EVENTS,
+  TAKE_OLDEST_EVENTS,
+} from '../../libs/cards/src/card-events.sql.js';
 import { TAKE_ERRANDS } from '../../libs/cards/src/card-errands.sql.js';
 import { READ_STANDING, SETTLE_CARDS } from '../../libs/cards/src/card-offers.sql.js';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
@@ -72,6 +77,16 @@ describe('the statements of cards', () => {
     expect(mostLocked()).toBeLessThanOrEqual(3);
   });
 
+  it('that find a card by its message look at cards of a day', async () => {
+    const card = await room.sent();
+    const locked = await room.database.transaction(async (tx) => {
+      await room.cards.storeArrivals(tx, await room.cards.judgeArrivals(tx, [room.eventOf(card, 'delivered')]));
+      return lockedPartitions(tx);
+    });
+    expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
+    expect(locked.filter((name) => name.startsWith('card_events_')).length).toBe(1);
+  });
+
   it('that apply events look at cards of a day', async () => {
     const card = await room.sent();
     const ids = await room.cards.storeEvents([
@@ -127,6 +142,11 @@ describe('on a day that has no statistics yet', () => {
     [
       'a card by its message',
       FIND_BY_MESSAGE,
+      (ids: readonly string[]) => [ids, firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000)],
+    ],
+    [
+      'a card that its message says has arrived',
+      LOCK_BY_MESSAGE,
       (ids: readonly string[]) => [ids, firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000)],
     ],
     [

@@ -4,14 +4,17 @@ import type { CardEventKind } from './card-event.js';
 import { NOW } from './card-tables.sql.js';
 
 /**
- * Stores events; one that is there already is left alone. Gives the ids that are new. $1 JSON array of events, keys as in
- * the column list.
+ * Stores events in the order of their ids; one that is there already is left alone. Those that come with an outcome are
+ * handled. Gives the ids that are new. $1 JSON array of events, keys as in the column list.
  */
 export const INSERT_EVENTS = `
-  INSERT INTO card_events (id, kind, agent_id, phone, message_id, card_id, choice, launch_state, occurred_at, received_at)
-  SELECT id, kind, agent_id, phone, message_id, card_id, choice, launch_state, occurred_at, ${NOW}
+  INSERT INTO card_events (id, kind, agent_id, phone, message_id, card_id, choice, launch_state, occurred_at, outcome,
+    received_at, handled_at)
+  SELECT id, kind, agent_id, phone, message_id, card_id, choice, launch_state, occurred_at, outcome, ${NOW},
+    CASE WHEN outcome IS NOT NULL THEN ${NOW} END
   FROM json_to_recordset($1::json) AS input (id uuid, kind text, agent_id text, phone text, message_id uuid,
-    card_id uuid, choice text, launch_state text, occurred_at timestamptz)
+    card_id uuid, choice text, launch_state text, occurred_at timestamptz, outcome text)
+  ORDER BY id
   ON CONFLICT (id) DO NOTHING
   RETURNING id`;
 
@@ -62,21 +65,37 @@ export interface LockedRow {
   readonly now: Date;
 }
 
+const LOCKED = `id, waiter, agent_id AS "agentId", phone, number_matching AS "numberMatching",
+  expires_at AS "expiresAt", sent_at AS "sentAt", delivered_at AS "deliveredAt", read_at AS "readAt",
+  tapped_at AS "tappedAt", settled_as AS "settledAs"`;
+
 /** Locks cards in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds. */
 export const LOCK_FOR_EVENTS = `
   WITH locked AS MATERIALIZED (
-    SELECT id, waiter, agent_id AS "agentId", phone, number_matching AS "numberMatching", expires_at AS "expiresAt",
-      sent_at AS "sentAt", delivered_at AS "deliveredAt", read_at AS "readAt", tapped_at AS "tappedAt",
-      settled_as AS "settledAs"
-    FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
+    SELECT ${LOCKED} FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
- * Writes what events said of cards that the caller has locked. $1 ids, $2 when delivered, $3 when read, $4 what settles
- * them or null, $5 whether a revoke is of no more use, in the same order, $6 and $7 bounds of the ids.
+ * The same for the cards of some messages, passing over those that another holds. $1 ids of messages, each once, $2 lowest
+ * id of a card looked at, $3 first that cannot exist yet: each an ANY of one, which the planner takes for no narrow range
+ * on a day that has no statistics yet.
+ */
+export const LOCK_BY_MESSAGE = `
+  WITH locked AS MATERIALIZED (
+    SELECT ${LOCKED}, cards.message_id AS "messageId"
+    FROM unnest($1::uuid[]) AS wanted (message_id) JOIN cards ON cards.message_id = wanted.message_id
+    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) ORDER BY id FOR UPDATE OF cards SKIP LOCKED)
+  SELECT *, ${NOW} AS now FROM locked`;
+
+/**
+ * Writes what events said of cards that the caller has locked. What has arrived was sent, also where nobody has recorded
+ * it yet. $1 ids, $2 when delivered, $3 when read, $4 what settles them or null, $5 whether a revoke is of no more use, in
+ * the same order, $6 and $7 bounds of the ids.
  */
 export const CHANGE_CARDS = `
   UPDATE cards SET delivered_at = change.delivered_at, read_at = change.read_at,
+    state = CASE WHEN change.delivered_at IS NOT NULL AND state = 'sending' THEN 'sent' ELSE state END,
+    sent_at = CASE WHEN change.delivered_at IS NOT NULL AND state = 'sending' THEN ${NOW} ELSE sent_at END,
     settled_at = CASE WHEN change.settles IS NULL THEN settled_at ELSE ${NOW} END,
     settled_as = coalesce(change.settles, settled_as),
     errand = CASE WHEN change.ends_revoke AND errand = 'revoke' THEN NULL ELSE errand END,

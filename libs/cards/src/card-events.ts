@@ -33,7 +33,7 @@ import { decodeChoice, encodeChoice } from './rules/card-answers.js';
 import { judgeCardEvents, type CardJudgement, type EventOutcome, type VerdictOf } from './rules/judge-events.js';
 
 /** No card is of any interest for longer. */
-const CARD_MEMORY_MS = 24 * 60 * 60 * 1000;
+export const CARD_MEMORY_MS = 24 * 60 * 60 * 1000;
 /** Events may be a day old when they are stored (see `newCardEventId`), and wait for a gateway. */
 const EVENT_MEMORY_MS = 2 * 24 * 60 * 60 * 1000;
 
@@ -55,7 +55,8 @@ export interface CardEventsOptions {
   readonly bounds: BatchBounds;
 }
 
-interface Judged {
+/** A card under its lock, and what its events come to. */
+export interface Judged {
   readonly card: LockedRow;
   readonly judgement: CardJudgement;
 }
@@ -95,20 +96,11 @@ export class CardEvents {
     if (events.length === 0) return { chosen: [], taps: [], news: [], arrivals: [] };
     const byCard = await this.byCard(tx, events);
     const cards = await lockAll(tx, [...byCard.keys()]);
-    const judged = cards.map((card): Judged => {
-      const locked = { ...card, expiresAtMs: card.expiresAt.getTime(), nowMs: card.now.getTime() };
-      return { card, judgement: judgeCardEvents(locked, byCard.get(card.id) ?? [], this.options.verdictOf) };
-    });
-    await changeAll(tx, judged);
+    const judged = cards.map((card) => judge(card, byCard.get(card.id) ?? [], this.options.verdictOf));
     await noteRecipients(tx, events);
     await noteAgents(tx, events);
-    await markAll(tx, events, judged);
-    return {
-      chosen: judged.filter(({ judgement: { change } }) => change?.settles === 'rcs').map(({ card }) => card.id),
-      taps: judged.flatMap(({ judgement: { tap } }) => (tap === null ? [] : [tap])),
-      news: judged.flatMap(newsOf),
-      arrivals: judged.flatMap(arrivalOf),
-    };
+    await Promise.all([changeAll(tx, judged), markAll(tx, events, judged)]);
+    return { ...cameOf(judged), taps: judged.flatMap(({ judgement: { tap } }) => (tap === null ? [] : [tap])) };
   }
 
   async noteEnded(tx: Executor, taps: readonly CardTap[], ended: readonly Uuid[]): Promise<void> {
@@ -152,13 +144,20 @@ export class CardEvents {
 }
 
 async function storeAll(database: Executor, events: readonly NewCardEvent[]): Promise<boolean[]> {
-  const rows = await database.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(events.map(insertRow))]);
+  const rows = await database.query<{ id: Uuid }>(INSERT_EVENTS, [
+    JSON.stringify(events.map((event) => insertRow(event))),
+  ]);
   const inserted = new Set(rows.map(({ id }) => id));
   return events.map(({ id }) => inserted.has(id));
 }
 
-/** An event as one element of the insert statement's JSON. */
-function insertRow(event: NewCardEvent): Readonly<Record<string, unknown>> {
+export function judge(card: LockedRow, events: readonly CardEvent[], verdictOf: VerdictOf): Judged {
+  const locked = { ...card, expiresAtMs: card.expiresAt.getTime(), nowMs: card.now.getTime() };
+  return { card, judgement: judgeCardEvents(locked, events, verdictOf) };
+}
+
+/** An event as one element of the insert statement's JSON; with an outcome it is handled. */
+export function insertRow(event: NewCardEvent, outcome: EventOutcome | null = null): Readonly<Record<string, unknown>> {
   return {
     id: event.id,
     kind: event.kind,
@@ -169,6 +168,7 @@ function insertRow(event: NewCardEvent): Readonly<Record<string, unknown>> {
     choice: event.choice === null ? null : encodeChoice(event.choice),
     launch_state: event.launchState ?? null,
     occurred_at: event.occurredAt,
+    outcome,
   };
 }
 
@@ -182,7 +182,7 @@ async function lockAll(tx: Executor, ids: readonly Uuid[]): Promise<LockedRow[]>
   return tx.query<LockedRow>(LOCK_FOR_EVENTS, [ids, low, high]);
 }
 
-async function changeAll(tx: Executor, judged: readonly Judged[]): Promise<void> {
+export async function changeAll(tx: Executor, judged: readonly Judged[]): Promise<void> {
   const changes = judged.flatMap(({ judgement: { change } }) => (change === null ? [] : [change]));
   if (changes.length === 0) return;
   const ids = changes.map(({ id }) => id);
@@ -268,6 +268,15 @@ async function mark(tx: Executor, outcomes: readonly (readonly [id: Uuid, outcom
   const ids = outcomes.map(([id]) => id);
   const { low, high } = idBounds(ids);
   await tx.query(MARK_HANDLED, [ids, outcomes.map(([, outcome]) => outcome), low, high]);
+}
+
+/** What judged cards come to, for those who are told of it. */
+export function cameOf(judged: readonly Judged[]): Omit<AppliedEvents, 'taps'> {
+  return {
+    chosen: judged.filter(({ judgement: { change } }) => change?.settles === 'rcs').map(({ card }) => card.id),
+    news: judged.flatMap(newsOf),
+    arrivals: judged.flatMap(arrivalOf),
+  };
 }
 
 function newsOf({ card, judgement: { change } }: Judged): AddressedNews[] {

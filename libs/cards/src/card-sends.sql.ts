@@ -21,13 +21,13 @@ export const CLAIM_OFFERS = `
 /**
  * Records what became of sends that were under way. What was not sent for certain settles its session as SMS; what is
  * unknown is revoked; a revoke that waited for the outcome is due now, or has nothing to revoke. The platform's word that
- * a card arrived outweighs a send that seemed to fail. $1 ids, $2 states and $3 refusals or null in the same order, $4 and
+ * a card arrived outweighs a send that seemed to fail, of which is only noted why. $1 ids, $2 states and $3 refusals or null in the same order, $4 and
  * $5 bounds of the ids.
  */
 export const RECORD_OUTCOMES = `
   UPDATE cards SET refusal = outcome.refusal,
     state = CASE WHEN delivered_at IS NULL THEN outcome.state ELSE 'sent' END,
-    sent_at = CASE WHEN outcome.state = 'sent' THEN ${NOW} END,
+    sent_at = CASE WHEN outcome.state = 'sent' THEN ${NOW} ELSE sent_at END,
     settled_at = CASE WHEN outcome.state = 'sent' THEN settled_at ELSE coalesce(settled_at, ${NOW}) END,
     settled_as = CASE WHEN outcome.state = 'sent' THEN settled_as ELSE coalesce(settled_as, 'sms_fallback') END,
     errand = CASE WHEN delivered_at IS NOT NULL THEN errand
@@ -35,7 +35,8 @@ export const RECORD_OUTCOMES = `
     errand_due_at = CASE WHEN delivered_at IS NOT NULL THEN errand_due_at
       WHEN outcome.state = 'unknown' OR (outcome.state = 'sent' AND errand IS NOT NULL) THEN ${NOW} END
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS outcome (id, state, refusal)
-  WHERE cards.id = outcome.id AND cards.id = ANY ($1::uuid[]) AND cards.id BETWEEN $4 AND $5 AND cards.state = 'sending'`;
+  WHERE cards.id = outcome.id AND cards.id = ANY ($1::uuid[]) AND cards.id BETWEEN $4 AND $5
+    AND (cards.state = 'sending' OR (delivered_at IS NOT NULL AND outcome.refusal IS NOT NULL))`;
 
 /** A card after its outcome. */
 export interface OutcomeRow {

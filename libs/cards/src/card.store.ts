@@ -1,6 +1,7 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Database, DatabaseClock, Executor, Uuid } from '@countersign/postgres';
 import type { Card, NewCard, SettledAs } from './card.js';
+import { CardArrivals, type JudgedArrivals } from './card-arrivals.js';
 import { CardErrands } from './card-errands.js';
 import type { Errand } from './card-errands.sql.js';
 import type { CardEvent, CardTap, NewCardEvent } from './card-event.js';
@@ -8,6 +9,7 @@ import { CardEvents, type AppliedEvents } from './card-events.js';
 import { CardOffers, type OfferResult, type Withdrawal } from './card-offers.js';
 import { CardSends, type AddressedNews, type SentCard } from './card-sends.js';
 import { CardAnswers } from './rules/card-answers.js';
+import type { VerdictOf } from './rules/judge-events.js';
 
 const DEFAULT_MAX_BATCH = 64;
 const DEFAULT_MAX_IN_FLIGHT = 2;
@@ -35,6 +37,7 @@ export class CardStore {
   private readonly offers: CardOffers;
   private readonly sends: CardSends;
   private readonly events: CardEvents;
+  private readonly arrivals: CardArrivals;
   private readonly errands: CardErrands;
 
   constructor({ database, clock, keys, unreachableSeconds = 0, batch, ...options }: CardStoreOptions) {
@@ -44,12 +47,9 @@ export class CardStore {
     const answers = new CardAnswers(keys);
     this.offers = new CardOffers({ database, unreachableSeconds, offerDeadlineMs, bounds });
     this.sends = new CardSends({ database, bounds });
-    this.events = new CardEvents({
-      database,
-      clock,
-      bounds,
-      verdictOf: (card, choice) => answers.verdictOf(card, choice),
-    });
+    const verdictOf: VerdictOf = (card, choice) => answers.verdictOf(card, choice);
+    this.events = new CardEvents({ database, clock, bounds, verdictOf });
+    this.arrivals = new CardArrivals(clock, verdictOf);
     this.errands = new CardErrands(database, clock);
   }
 
@@ -89,6 +89,19 @@ export class CardStore {
   /** Stores what the platform told and answers the ids that were not there before. */
   storeEvents(events: readonly NewCardEvent[]): Promise<Uuid[]> {
     return this.events.store(events);
+  }
+
+  /**
+   * What events that are not stored yet come to where they say no more than that a card has arrived, and nobody else holds
+   * that card: the channels of `chosen`, and `storeArrivals`, in the same transaction.
+   */
+  judgeArrivals(tx: Executor, events: readonly NewCardEvent[]): Promise<JudgedArrivals> {
+    return this.arrivals.judge(tx, events);
+  }
+
+  /** Stores all of these events, and what was judged of them. Answers the new ones that are still to be acted on. */
+  storeArrivals(tx: Executor, judged: JudgedArrivals): Promise<Uuid[]> {
+    return this.arrivals.store(tx, judged);
   }
 
   /** Takes events that nobody has handled, of those named or the oldest of all, until the transaction ends. */

@@ -11,6 +11,7 @@ export {
   type SendOutcome,
   type SettledAs,
 } from './card.js';
+export { saysArrived, type JudgedArrivals } from './card-arrivals.js';
 export type { Errand, ErrandKind } from './card-errands.sql.js';
 export {
   newCardEventId,

@@ -17,6 +17,8 @@ const EVENT: CardEvent = {
   occurredAt: new Date(0),
 };
 
+const NONE: AppliedEvents = { chosen: [], taps: [], news: [], arrivals: [] };
+
 const tap = (cardId: string, verdict: CardTap['verdict']): CardTap => ({
   cardId,
   eventId: `event of ${cardId}`,
@@ -25,7 +27,7 @@ const tap = (cardId: string, verdict: CardTap['verdict']): CardTap => ({
 });
 
 /** What is asked of the rows, in order; the sessions of `ended` were live. */
-async function deciding(applied: Partial<AppliedEvents>, ended: readonly string[] = []): Promise<[Decided, string[]]> {
+function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) {
   const asked: string[] = [];
   const ask = <T>(what: string, answer: T): Promise<T> => {
     asked.push(what);
@@ -34,8 +36,10 @@ async function deciding(applied: Partial<AppliedEvents>, ended: readonly string[
   const decisions = new CardDecisions({
     database: { transaction: (work) => work(TX) },
     cards: {
+      judgeArrivals: (_tx, events) => ask('judge', { events, judged: [], ...NONE, ...applied }),
+      storeArrivals: () => ask('store', ['left']),
       takeEvents: () => Promise.resolve([EVENT]),
-      applyEvents: () => ask('apply', { chosen: [], taps: [], news: [], arrivals: [], ...applied }),
+      applyEvents: () => ask('apply', { ...NONE, ...applied }),
       noteEnded: (_tx, _taps, ids) => ask(`note ${ids.join()}`, undefined),
     },
     sessions: {
@@ -46,6 +50,11 @@ async function deciding(applied: Partial<AppliedEvents>, ended: readonly string[
       },
     },
   });
+  return { decisions, asked };
+}
+
+async function deciding(applied: Partial<AppliedEvents>, ended: readonly string[] = []): Promise<[Decided, string[]]> {
+  const { decisions, asked } = opened(applied, ended);
   return [await decisions.decide(['event']), asked];
 }
 
@@ -71,4 +80,14 @@ describe('what events do in one transaction', () => {
     expect(asked.filter((what) => what.startsWith('note'))).toEqual([]);
     expect(decided.taps).toEqual([]);
   });
+});
+
+it('an arrival is stored with what it does, and its session chosen in the same transaction', async () => {
+  const arrivals = [{ cardId: 'a', agentId: 'acme_agent', afterMs: 7 }];
+  const { decisions, asked } = opened({ chosen: ['a'], arrivals });
+  expect(await decisions.store([{ ...EVENT, kind: 'delivered' }])).toEqual({
+    waiting: ['left'],
+    decided: { news: [], eventIds: [], arrivals, taps: [] },
+  });
+  expect(asked).toEqual(['judge', 'store', 'choose a of ']);
 });

@@ -1,4 +1,12 @@
-import type { AddressedNews, CardArrival, CardEvent, CardStore, CardTap, Verdict } from '@countersign/cards';
+import type {
+  AddressedNews,
+  CardArrival,
+  CardEvent,
+  CardStore,
+  CardTap,
+  NewCardEvent,
+  Verdict,
+} from '@countersign/cards';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 
@@ -11,6 +19,13 @@ export interface Decided {
   readonly taps: readonly DecidedTap[];
 }
 
+/** What was done with events where they were stored. */
+export interface Stored {
+  /** Those that are new and still to be acted on. */
+  readonly waiting: readonly Uuid[];
+  readonly decided: Decided;
+}
+
 export interface DecidedTap extends CardTap {
   /** False: the session had ended before, so the tap changed nothing. */
   readonly ended: boolean;
@@ -18,7 +33,7 @@ export interface DecidedTap extends CardTap {
 
 export interface CardDecisionsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly cards: Pick<CardStore, 'takeEvents' | 'applyEvents' | 'noteEnded'>;
+  readonly cards: Pick<CardStore, 'judgeArrivals' | 'storeArrivals' | 'takeEvents' | 'applyEvents' | 'noteEnded'>;
   readonly sessions: Pick<SessionStore, 'chooseRcs' | 'decide'>;
 }
 
@@ -28,6 +43,18 @@ export interface CardDecisionsOptions {
  */
 export class CardDecisions {
   constructor(private readonly o: CardDecisionsOptions) {}
+
+  /** Stores events, with what those do that say no more than that a card has arrived. */
+  store(events: readonly NewCardEvent[]): Promise<Stored> {
+    const { database, cards, sessions } = this.o;
+    return database.transaction(async (tx) => {
+      const judged = await cards.judgeArrivals(tx, events);
+      const { chosen, news, arrivals } = judged;
+      // Asked for at once and done in this order.
+      const [waiting] = await Promise.all([cards.storeArrivals(tx, judged), sessions.chooseRcs(tx, chosen)]);
+      return { waiting, decided: { ...NOTHING, news, arrivals } };
+    });
+  }
 
   /** Those of these events that nobody has acted on, and nobody acts on at this moment. */
   decide(ids: readonly Uuid[]): Promise<Decided> {

@@ -9,6 +9,7 @@ import { Metrics, type Logger } from '@countersign/telemetry';
 import { LOGGER } from '../logger.token.js';
 import { CardDecisions, type Decided } from './card-decisions.js';
 import { CardErrandPump } from './card-errand-pump.js';
+import { CardEventIntake } from './card-event-intake.js';
 import { CardEventPump } from './card-event-pump.js';
 import { tellWaiters } from './card-news.js';
 import { CardOffers } from './card-offers.js';
@@ -121,11 +122,33 @@ export const rcsProviders: FactoryProvider[] = [
     },
   },
   {
+    provide: CardEventIntake,
+    inject: [CardStore, CardDecisions, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    useFactory: (
+      cards: CardStore,
+      decisions: CardDecisions,
+      bus: PubSub,
+      metrics: RcsMetrics,
+      { batchMaxCommands: maxBatch }: GatewaySettings,
+      logger: Logger,
+    ) =>
+      new CardEventIntake({
+        cards,
+        decisions,
+        maxBatch,
+        onDecided: ({ news, arrivals }) => {
+          tellWaiters(bus, news);
+          for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
+        },
+        onError: seldom((err) => logger.error({ err }, 'what the RCS platform told is acted on later')),
+      }),
+  },
+  {
     provide: WebhookServer,
-    inject: [GatewaySettings, CardStore, CardAnswers, DatabaseClock, CardEventPump, RcsMetrics, LOGGER],
+    inject: [GatewaySettings, CardEventIntake, CardAnswers, DatabaseClock, CardEventPump, RcsMetrics, LOGGER],
     useFactory: (
       { httpHost: host, httpPort: port, rbmClientToken: clientToken }: GatewaySettings,
-      cards: CardStore,
+      intake: CardEventIntake,
       answers: CardAnswers,
       clock: DatabaseClock,
       pump: CardEventPump,
@@ -135,7 +158,7 @@ export const rcsProviders: FactoryProvider[] = [
       const desk = new WebhookDesk({
         clientToken,
         recordOf: (event) => recordOf(event, { answers, clock }),
-        store: (events) => cards.storeEvents(events),
+        store: (event) => intake.take(event),
         onStored: (ids) => pump.wake(ids),
         onFate: (fate, kind) => metrics.received(fate, kind),
         onError: seldom((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),

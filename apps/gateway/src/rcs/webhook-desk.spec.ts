@@ -17,7 +17,7 @@ const record: NewCardEvent = {
   occurredAt: new Date(0),
 };
 
-function opened(store: () => Promise<string[]> = () => Promise.resolve([ID]), clientToken: string | null = TOKEN) {
+function opened(store: () => Promise<boolean> = () => Promise.resolve(true), clientToken: string | null = TOKEN) {
   const [stored, fates, errors]: [string[], WebhookFate[], unknown[]] = [[], [], []];
   const desk = new WebhookDesk({
     clientToken,
@@ -44,8 +44,8 @@ describe('what is pushed and signed', () => {
     expect([stored, fates]).toEqual([[ID], ['stored']]);
   });
 
-  it('is taken and not acted on when it was there before', async () => {
-    const { push, stored } = opened(() => Promise.resolve([]));
+  it('is taken and not acted on when it was there before, or is done with', async () => {
+    const { push, stored } = opened(() => Promise.resolve(false));
     expect(await push(EVENT)).toEqual({ kind: 'taken' });
     expect(stored).toEqual([]);
   });

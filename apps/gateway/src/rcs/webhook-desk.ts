@@ -20,8 +20,8 @@ export interface WebhookDeskOptions {
   /** Null: nothing can be believed, so nothing is taken. */
   readonly clientToken: string | null;
   readonly recordOf: (event: PlatformEvent) => NewCardEvent;
-  /** Stores events and answers the ids of those that were not there yet. */
-  readonly store: (events: NewCardEvent[]) => Promise<readonly Uuid[]>;
+  /** Stores an event and says whether it is still to be acted on: it may have been there before, or be done with. */
+  readonly store: (event: NewCardEvent) => Promise<boolean>;
   /** Told after the commit which events wait to be acted on. Must neither throw nor wait. */
   readonly onStored: (ids: readonly Uuid[]) => void;
   readonly onFate: (fate: WebhookFate, kind: NewCardEvent['kind'] | null) => void;
@@ -62,9 +62,10 @@ export class WebhookDesk {
     const event = readPlatformEvent(data);
     if (event === null) return this.passOver();
     try {
-      const ids = await this.o.store([this.o.recordOf(event)]);
+      const record = this.o.recordOf(event);
+      const waits = await this.o.store(record);
       this.o.onFate('stored', event.kind);
-      if (ids.length > 0) this.o.onStored(ids);
+      if (waits) this.o.onStored([record.id]);
       return { kind: 'taken' };
     } catch (error) {
       this.o.onError(error);
