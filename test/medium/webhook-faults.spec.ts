@@ -195,6 +195,20 @@ describe('a receiver', () => {
     },
   );
 
+  it.each([
+    [10, { kind: 'answered', status: 200, retryAfter: null }],
+    [11, { kind: 'failed', error: 'TooManyInterimAnswers' }],
+  ])('that says %d times that it will answer', async (times, expected) => {
+    const url = await listen((request, response) => {
+      request.resume();
+      for (let time = 0; time < times; time++) response.writeEarlyHints({ link: '</x>; rel=preload' });
+      response.writeHead(200).end();
+    });
+    const one = worker();
+    await due(one, url);
+    expect(await post(one, await claimOne(one))).toEqual(expected);
+  });
+
   it.each([301, 302, 303, 307, 308])('that redirects with %d is not followed', async (status) => {
     const elsewhere = await receiver();
     const url = await listen((request, response) => {
@@ -205,6 +219,30 @@ describe('a receiver', () => {
     await due(one, url);
     expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status, retryAfter: null });
     expect(elsewhere.received).toHaveLength(0);
+  });
+});
+
+describe('a delivery', () => {
+  it.each([
+    ['of its schedule', false, 2],
+    ['that was asked for', true, 1],
+  ])('keeps its last hundred attempts before one %s, and its place in the schedule', async (_what, asked, made) => {
+    const target = await receiver();
+    const one = worker();
+    await due(one, target.url);
+    await room.database.query(
+      `UPDATE deliveries SET retry_asked = $1, attempts_before = 99,
+         attempts = (SELECT jsonb_agg(jsonb_build_object('number', n)) FROM generate_series(1, 100) AS n)`,
+      [asked],
+    );
+    const claimed = await claimOne(one);
+    expect(claimed.attemptsMade).toBe(1);
+    await one.store.record(claimed, verdictOf(claimed, { kind: 'failed', error: 'ECONNREFUSED' }));
+    const [row] = await room.database.query(
+      `SELECT jsonb_array_length(attempts) AS kept, attempts -> 0 ->> 'number' AS first, attempts -> 99 ->> 'error' AS last,
+         jsonb_array_length(attempts) - attempts_before AS made FROM deliveries`,
+    );
+    expect(row).toEqual({ kept: 100, first: '2', last: 'ECONNREFUSED', made });
   });
 });
 

@@ -5,6 +5,7 @@ import { newId } from '@countersign/postgres';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { type LookupAll, nameLookup } from '../../apps/control-plane/src/webhooks/name-lookup.js';
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { type NameServer, startNameServer } from '../support/name-server.js';
@@ -97,14 +98,70 @@ describe('a name that changes its address', () => {
   });
 });
 
+const found = (lookUp: LookupAll, name: string): Promise<string[] | string> =>
+  new Promise((resolve) => {
+    lookUp(name, (error, addresses) => {
+      resolve(error === null ? addresses.map(({ address }) => address) : String(error.code));
+    });
+  });
+
+describe('the look-up of names', () => {
+  it('finds every address, while servers of many other names keep silent', async () => {
+    const silent = Array.from({ length: 32 }, (_, at) => `silent${at}.test`);
+    const names = await namesOf({
+      ...Object.fromEntries(silent.map((name) => [name, 'silence'] as const)),
+      'well.test': [['127.0.0.1', PUBLIC]],
+    });
+    const lookUp = nameLookup({ servers: [names.address] });
+    let over = 0;
+    const waiting = silent.map((name) => found(lookUp, name).then((came) => ((over += 1), came)));
+    expect(await found(lookUp, 'well.test')).toEqual(['127.0.0.1', PUBLIC]);
+    expect(over).toBe(0);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['ETIMEOUT']));
+  });
+
+  it('asks the system for what DNS does not know and for names of the own network, two at a time', async () => {
+    const asked: string[] = [];
+    const answers: (() => void)[] = [];
+    const system: LookupAll = (hostname, done) => {
+      asked.push(hostname);
+      answers.push(() => done(null, [{ address: '10.0.0.7', family: 4 }]));
+    };
+    const names = await namesOf({ 'known.test': [[PUBLIC]] });
+    const lookUp = nameLookup({ servers: [names.address], system });
+    expect(await found(lookUp, 'known.test')).toEqual([PUBLIC]);
+    const local = ['receiver', 'receiver.', 'hooks.internal', 'localhost'];
+    const waiting = local.map((name) => found(lookUp, name));
+    expect(asked).toEqual(['receiver', 'receiver.']);
+    while (answers.length > 0) answers.shift()?.();
+    expect(await Promise.all(waiting)).toEqual(local.map(() => ['10.0.0.7']));
+    expect(names.asked).toEqual(['known.test']);
+    const unknown = found(lookUp, 'pinned.test');
+    await expect.poll(() => asked.at(-1)).toBe('pinned.test');
+    answers.shift()?.();
+    expect(await unknown).toEqual(['10.0.0.7']);
+  });
+
+  it('turns away what waits for the system beyond a hundred', () => {
+    const lookUp = nameLookup({ system: () => undefined });
+    const turned: unknown[] = [];
+    for (let at = 0; at < 103; at++) lookUp(`host${at}`, (error) => turned.push(error?.code));
+    expect(turned).toEqual(['EAGAIN']);
+  });
+});
+
 /** A proxy as `WEBHOOK_EGRESS_PROXY` names one: it opens tunnels, wherever they lead, and says which. */
-async function startProxy(refuses = false): Promise<{ url: string; tunnels: string[] }> {
+async function startProxy(
+  answer: 'opens' | 'refuses' | 'hangs' = 'opens',
+): Promise<{ url: string; tunnels: string[] }> {
   const tunnels: string[] = [];
   const open = new Set<Socket>();
   const server: Server = createServer((_request, response) => response.writeHead(405).end());
   server.on('connect', (request, client: Socket, head) => {
     tunnels.push(request.url ?? '');
-    if (refuses) return void client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    open.add(client.on('error', () => undefined));
+    if (answer === 'hangs') return;
+    if (answer === 'refuses') return void client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     const [, port = ''] = (request.url ?? '').split(':');
     const onward = connect(Number(port), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -147,10 +204,20 @@ describe('an egress proxy', () => {
   });
 
   it('that opens no tunnel, or is away, is a failure that is tried again', async () => {
-    const proxy = await startProxy(true);
+    const proxy = await startProxy('refuses');
     expect((await postTo(posterOver(guardedAgent(rules, proxy.url)), 'https://hooks.test/')).kind).toBe('failed');
     expect(proxy.tunnels).toEqual(['hooks.test:443']);
+  });
+
+  it('that is away is told apart from a target that is', async () => {
     const away = posterOver(guardedAgent(rules, 'http://127.0.0.1:1'));
-    expect(await postTo(away, 'https://hooks.test/')).toEqual({ kind: 'failed', error: 'ECONNREFUSED' });
+    const result = await postTo(away, 'https://hooks.test/');
+    expect(result).toEqual({ kind: 'failed', error: 'proxy: ECONNREFUSED', unasked: true });
+  });
+
+  it('has as long to open a tunnel as a target has to connect', async () => {
+    const proxy = await startProxy('hangs');
+    const result = await postTo(posterOver(guardedAgent(rules, proxy.url)), 'https://hooks.test/');
+    expect(result).toEqual({ kind: 'failed', error: 'UND_ERR_HEADERS_TIMEOUT' });
   });
 });

@@ -163,6 +163,14 @@ describe('a default URL', () => {
     expect(await failingSince()).toBeNull();
   });
 
+  it('does not fail by what never reached it', async () => {
+    const attempt = { at: ago(6 * DAY_MS).toISOString(), status: null, latencyMs: 1, error: 'proxy: ECONNREFUSED' };
+    const verdict: Verdict = { status: 'pending', nextAttemptAt: null, attempt, unasked: true };
+    keeper.note({ accountId: room.account.id, url: URL_IN_USE }, verdict);
+    await keeper.flush();
+    expect(await failingSince()).toBeNull();
+  });
+
   it('of a session is not the account’s to lose', async () => {
     await came('failed', ago(6 * DAY_MS), 'https://acme.example/other');
     keeper = keeperOf();

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Resolver } from 'node:dns';
-import type { LookupAll } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import type { LookupAll } from '../../apps/control-plane/src/webhooks/name-lookup.js';
 
 const HEADER_OCTETS = 12;
 const TYPE_A = 1;
@@ -15,6 +15,8 @@ const TTL_SECONDS = 0;
 export interface NameServer {
   /** Asks this server, over UDP, for every address of a name. */
   readonly lookUp: LookupAll;
+  /** `address:port`. */
+  readonly address: string;
   /** Names that were asked for, one for each look-up. */
   readonly asked: readonly string[];
   close(): Promise<void>;
@@ -22,10 +24,10 @@ export interface NameServer {
 
 /**
  * A DNS server on loopback that changes its mind: each look-up of a name is answered with the next list of IPv4
- * addresses, and the last list again when there is no other.
+ * addresses, and the last list again when there is no other. Nobody ever hears of a name that it keeps silent about.
  */
 export async function startNameServer(
-  answers: Readonly<Record<string, readonly (readonly string[])[]>>,
+  answers: Readonly<Record<string, readonly (readonly string[])[] | 'silence'>>,
 ): Promise<NameServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -33,19 +35,21 @@ export async function startNameServer(
     const { name, type, end } = questionOf(query);
     if (type === TYPE_A) asked.push(name);
     const lists = answers[name] ?? [];
+    if (lists === 'silence') return;
     const turn = asked.filter((each) => each === name).length - 1;
     const addresses = type === TYPE_A ? (lists[Math.min(turn, lists.length - 1)] ?? []) : [];
     socket.send(answerTo(query.subarray(0, end), addresses), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${portOf(socket)}`;
   const resolver = new Resolver({ timeout: 2_000, tries: 1 });
-  resolver.setServers([`127.0.0.1:${portOf(socket)}`]);
+  resolver.setServers([address]);
   const lookUp: LookupAll = (hostname, done) => {
     resolver.resolve4(hostname, (error, addresses) => {
       done(error, error === null ? addresses.map((address) => ({ address, family: 4 })) : []);
     });
   };
-  return { lookUp, asked, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+  return { lookUp, address, asked, close: () => new Promise((resolve) => socket.close(() => resolve())) };
 }
 
 const portOf = (socket: Socket): number => socket.address().port;

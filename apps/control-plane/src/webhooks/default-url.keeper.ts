@@ -75,7 +75,8 @@ export class DefaultUrlKeeper {
   }
 
   /** Never throws, never waits. */
-  note({ accountId, url }: Pick<Noted, 'accountId' | 'url'>, { status, attempt }: Verdict): void {
+  note({ accountId, url }: Pick<Noted, 'accountId' | 'url'>, { status, attempt, unasked }: Verdict): void {
+    if (unasked === true) return;
     const key = `${accountId} ${url}`;
     if (status === 'succeeded') {
       this.failures.delete(key);

@@ -2,7 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
-import { guardedAgent, TargetRefused, type LookupAll } from './guarded-agent.js';
+import { guardedAgent, TargetRefused } from './guarded-agent.js';
+import type { LookupAll } from './name-lookup.js';
 import { TargetRules } from './target.js';
 
 const allowed = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });

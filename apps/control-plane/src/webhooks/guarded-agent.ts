@@ -1,7 +1,7 @@
-import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { MAX_IN_FLIGHT_PER_HOST } from './host-lanes.js';
+import { nameLookup, type LookupAll } from './name-lookup.js';
 import { literalAddress, type TargetRules } from './target.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -13,33 +13,46 @@ export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-/** Looks up every address of a name. */
-export type LookupAll = (
-  hostname: string,
-  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
-) => void;
+/** The egress proxy cannot be reached. Told apart from a fault of the target, which nobody has asked. */
+export class ProxyAway extends Error {
+  override readonly name = 'ProxyAway';
 
-/** With an error Node gives no addresses at all, whatever its types say. */
-const lookupAll: LookupAll = (hostname, done) => {
-  lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
-    done(error, error === null ? addresses : []);
-  });
-};
+  constructor(override readonly cause: Error) {
+    super('the egress proxy cannot be reached');
+  }
+}
 
 /**
  * The only way out for webhooks. Addresses are judged here, at connect and not before, so that a name that changes
  * between a look-up and the connection gains nothing: a literal before dialling (Node never looks one up), and of a name
  * every address, one refused address refusing the name. Behind an egress proxy the proxy looks names up and judges them.
  */
-export function guardedAgent(rules: TargetRules, egressProxy: string | null, resolve = lookupAll): Dispatcher {
+export function guardedAgent(rules: TargetRules, egressProxy: string | null, resolve = nameLookup()): Dispatcher {
   const limits = {
     connections: MAX_IN_FLIGHT_PER_HOST,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_REPLY_HEAD_OCTETS,
   };
-  if (egressProxy !== null) return new ProxyAgent({ ...limits, uri: egressProxy });
+  if (egressProxy !== null) return throughProxy(egressProxy, limits);
   return new Agent({ ...limits, connect: guardedConnector(rules, resolve) });
+}
+
+/** Each step on the way has the time to connect: to the proxy, its tunnel, and TLS through it. */
+function throughProxy(uri: string, limits: Agent.Options): Dispatcher {
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const toProxy: buildConnector.connector = (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new ProxyAway(error), null);
+    });
+  };
+  return new ProxyAgent({
+    ...limits,
+    uri,
+    requestTls: { timeout: CONNECT_TIMEOUT_MS },
+    clientFactory: (origin) => new Pool(origin, { connect: toProxy, headersTimeout: CONNECT_TIMEOUT_MS }),
+  });
 }
 
 function guardedConnector(rules: TargetRules, resolve: LookupAll): buildConnector.connector {

@@ -37,6 +37,12 @@ describe('the breaker of a host', () => {
     expect(askedEarly(CLOSED)).toBe(CLOSED);
   });
 
+  it('stays as it is when the host heard nothing', () => {
+    for (const before of [after(['none', 'none']), after(SILENT)]) {
+      expect(afterReply(before, 'unasked', 100)).toBe(before);
+    }
+  });
+
   it.each(['well', 'badly'] as const)('opens wholly with an answer, a bad one too: %s', (reply) => {
     expect(after([reply], 1_000, after(SILENT))).toEqual(CLOSED);
   });

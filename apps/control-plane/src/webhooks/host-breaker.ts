@@ -1,5 +1,8 @@
-/** How a host took a POST: with success, with another answer, or with none, so that the POST held its place for nothing. */
-export type Reply = 'well' | 'badly' | 'none';
+/**
+ * How a host took a POST: with success, with another answer, or with none, so that the POST held its place for nothing.
+ * `unasked`: it never heard of it, by a fault of our own way out.
+ */
+export type Reply = 'well' | 'badly' | 'none' | 'unasked';
 
 /** Without an answer in a row before a host is left alone: all that was under way to it, once. */
 const BREAKS_AFTER = 5;
@@ -31,6 +34,7 @@ export const askedEarly = (breaker: Breaker): Breaker =>
 
 /** Any answer opens it wholly; every one that is missing after the first few doubles the pause. */
 export function afterReply(breaker: Breaker, reply: Reply, nowMs: number): Breaker {
+  if (reply === 'unasked') return breaker;
   if (reply !== 'none') return CLOSED;
   // POSTs that were under way when the pause began say nothing new.
   if (breakerState(breaker, nowMs) === 'shut') return breaker;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { renderId, type Uuid } from '@countersign/postgres';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
-import { TargetRefused } from './guarded-agent.js';
+import { ProxyAway, TargetRefused } from './guarded-agent.js';
 import type { TargetRules } from './target.js';
 
 /** One attempt in all: name, connection, request and the part of the answer that is read (contract, Webhooks). */
@@ -13,6 +13,8 @@ const MAX_REPLY_OCTETS = 4 * 1024;
 const MAX_ERROR_LENGTH = 64;
 /** Below it an answer only says that there will be one. */
 const FIRST_FINAL_STATUS = 200;
+/** So often it may be said: reading on costs whoever else is posted to. */
+const MAX_INTERIM_ANSWERS = 10;
 const SECRET_PREFIX = 'whsec_';
 
 export interface Post {
@@ -60,6 +62,8 @@ export class WebhookPoster {
       return await this.send(target.url, post);
     } catch (error) {
       if (error instanceof TargetRefused) return { kind: 'blocked', error: error.message };
+      if (error instanceof ProxyAway)
+        return { kind: 'failed', error: `proxy: ${shortWordFor(error.cause)}`, unasked: true };
       return { kind: 'failed', error: shortWordFor(error) };
     }
   }
@@ -90,6 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private readonly timer = setTimeout(() => this.giveUp(), ATTEMPT_TIMEOUT_MS);
   private controller: Dispatcher.DispatchController | null = null;
   private answer: AttemptResult | null = null;
+  private interim = 0;
   private octets = 0;
   private late = false;
 
@@ -103,8 +108,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.late) controller.abort(new TimedOut());
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < FIRST_FINAL_STATUS) return;
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < FIRST_FINAL_STATUS) {
+      this.interim += 1;
+      if (this.interim > MAX_INTERIM_ANSWERS) controller.abort(new InterimFlood());
+      return;
+    }
     const retryAfter = headers['retry-after'];
     this.answer = { kind: 'answered', status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
   }
@@ -138,6 +147,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 /** No answer in the time that an attempt has. */
 class TimedOut extends Error {
   override readonly name = 'TimeoutError';
+}
+
+/** A receiver that goes on saying that it will answer. */
+class InterimFlood extends Error {
+  override readonly name = 'TooManyInterimAnswers';
 }
 
 /** A word an operator knows: Node's and undici's own codes, without addresses or anything the receiver said. */
