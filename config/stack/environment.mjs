@@ -2,8 +2,15 @@
 import os from 'node:os';
 import path from 'node:path';
 
-/** Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works. */
-const WEBHOOK_DEFAULTS = { WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOW_HTTP: 'true' };
+/**
+ * Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works; and so fast that a first
+ * load test is not a test of what one receiver is given.
+ */
+const WEBHOOK_DEFAULTS = {
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+  WEBHOOK_ALLOW_HTTP: 'true',
+  WEBHOOK_HOST_PER_SECOND: '10000',
+};
 /** A phone that is given RCS on the simulator's page gets the next card at once. */
 const RCS_DEFAULTS = { RCS_UNREACHABLE_SECONDS: '0' };
 const RBM_VARIABLES = ['RBM_BASE_URL', 'RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'];

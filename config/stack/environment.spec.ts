@@ -56,6 +56,7 @@ describe('the environment of the apps', () => {
       NODE_ENV: 'development',
       COUNTERSIGN_MASTER_KEY: 'm',
       WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_HOST_PER_SECOND: '10000',
       DATABASE_URL: 'postgres://made',
       REDIS_URL: 'redis://made',
     });

@@ -47,7 +47,12 @@ async function onQueues(
   demo: Demo,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Figures> {
-  const local = { ...environment, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'true' };
+  const local = {
+    ...environment,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_HOST_PER_SECOND: '1000000',
+  };
   const own = { ...local, REDIS_URL: queues.redisUrl };
   const product = await startControlPlane('countersign', own);
   const gateway = await startGateway('gateway', own);

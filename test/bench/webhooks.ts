@@ -141,7 +141,12 @@ export async function benchWebhooks(
   seconds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const receivers = await startReceivers(environment, RECEIVERS);
-  const local = { ...environment, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'true' };
+  const local = {
+    ...environment,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_HOST_PER_SECOND: '1000000',
+  };
   const product = await startControlPlane('countersign', local);
   const gateway = await startGateway('gateway', local);
   try {

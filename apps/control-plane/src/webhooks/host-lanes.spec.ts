@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Reply } from './host-breaker.js';
 import { HostLanes, MAX_IN_FLIGHT_PER_HOST, type LaneJob, type Taken } from './host-lanes.js';
 
@@ -7,7 +7,7 @@ interface Job extends LaneJob {
 }
 
 /** Lanes whose jobs end when the test says so; each is written down at once, unless the test wants to say when. */
-function lanesOf() {
+function lanesOf(perSecond = 1_000) {
   let nowMs = 0;
   let rooms = 0;
   const running = new Map<string, (taken: Taken) => void>();
@@ -16,6 +16,7 @@ function lanesOf() {
     run: ({ name }) => new Promise((resolve) => running.set(name, resolve)),
     onRoom: () => (rooms += 1),
     onDropped: (jobs) => dropped.push(...jobs.map(({ name }) => name)),
+    perSecond,
     nowMs: () => nowMs,
   });
   const end = async (name: string, reply: Reply, written = Promise.resolve()) => {
@@ -140,6 +141,18 @@ describe('the lanes of hosts', () => {
     await lanes.idle();
   });
 
+  it('give all hosts together no more than they can hold', async () => {
+    const { lanes, add, end, rooms } = lanesOf();
+    for (let host = 0; host < 800; host++) add(`h${host}-`, 5);
+    expect([lanes.inFlight, lanes.room('h0-'), lanes.room('new'), lanes.roomForNew('new')]).toEqual([4_000, 0, 0, 0]);
+    lanes.noteLeftOver('new');
+    expect(rooms()).toBe(0);
+    for (let host = 0; host < 400; host++) {
+      for (let at = 0; at < 5; at++) await end(`h${host}-${at}`, 'badly');
+    }
+    expect([rooms(), lanes.room('new')]).toEqual([1, 5]);
+  });
+
   it('ask a host that does not answer by one at a time, with growing pauses, and give back what waits', async () => {
     const { lanes, add, end, wait, dropped, running, rooms } = lanesOf();
     add('a', 7, 1_000_000);
@@ -165,5 +178,48 @@ describe('the lanes of hosts', () => {
     const before = rooms();
     await end('a0', 'badly');
     expect([lanes.broken, lanes.room('a'), rooms()]).toEqual([0, 5, before + 1]);
+  });
+});
+
+describe('the rate of a host', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is kept though its POSTs are quick, and others wait for nothing', async () => {
+    const { lanes, add, end, running, wait } = lanesOf(2);
+    const pass = (ms: number): void => {
+      wait(ms);
+      vi.advanceTimersByTime(ms);
+    };
+    add('a', 4);
+    expect([...running.keys()]).toEqual(['a0', 'a1']);
+    for (const name of ['a0', 'a1']) await end(name, 'well');
+    expect(running.size).toBe(0);
+    add('b', 1);
+    expect([...running.keys()]).toEqual(['b0']);
+    pass(499);
+    expect(running.has('a2')).toBe(false);
+    pass(1);
+    expect(running.has('a2')).toBe(true);
+    await end('a2', 'well');
+    // It was idle for no moment, so it has saved nothing up.
+    expect(running.has('a3')).toBe(false);
+    pass(500);
+    await end('a3', 'well');
+    add('a', 1);
+    expect(running.has('a0')).toBe(false);
+    expect(lanes.dropWaiting().map(({ name }) => name)).toEqual(['a0']);
+    pass(10_000);
+    expect([...running.keys()]).toEqual(['b0']);
+  });
+
+  it('bounds what is claimed ahead', async () => {
+    const { lanes, add, end } = lanesOf(2);
+    add('a', 1);
+    await end('a0', 'well');
+    add('a', 1);
+    await end('a0', 'well');
+    add('a', 1);
+    expect(lanes.room('a')).toBe(4);
   });
 });

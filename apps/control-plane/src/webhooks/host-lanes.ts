@@ -1,4 +1,5 @@
 import { afterReply, askedEarly, breakerState, CLOSED, type Breaker, type Reply } from './host-breaker.js';
+import { HostRate } from './host-rate.js';
 
 /** Deliveries to one host at the same time (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
@@ -11,6 +12,10 @@ const HEALTHY_CLAIMED_PER_HOST = 50;
 const MAX_UNWRITTEN_PER_HOST = 25;
 /** A host that takes longer than this gets nothing claimed ahead: its leases would run out while they wait. */
 const HEALTHY_LATENCY_MS = 500;
+/** What is claimed ahead of a host's rate waits no longer than this. */
+const CLAIMED_AHEAD_SECONDS = 5;
+/** Of all hosts together: any number of them may hang at once, and each job is a body and maybe a socket. */
+const MAX_CLAIMED = 4_000;
 /** Hosts that may be dead are remembered up to here, the latest of them. */
 const MAX_REMEMBERED = 1_000;
 
@@ -34,6 +39,8 @@ export interface HostLanesOptions<Job extends LaneJob> {
   readonly onRoom: () => void;
   /** Jobs that were not started: they waited too long, or their host does not answer. */
   readonly onDropped: (jobs: readonly Job[]) => void;
+  /** Jobs a second that one host gets; a second's worth may go at once. */
+  readonly perSecond: number;
   readonly nowMs?: () => number;
 }
 
@@ -53,11 +60,13 @@ interface Lane<Job> {
   breaker: Breaker;
   /** There may be more for it than was claimed: it tells when it has room. */
   moreWaits: boolean;
+  /** Runs while jobs wait for nothing but the host's rate. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * One lane per destination host: five at a time, first come, first served, so that a dead receiver fills its own lane
- * and no other. One that goes on without an answer is asked by one at a time, with growing pauses. Says how much may be
+ * One lane per destination host: five at a time and so many a second, first come, first served, so that a dead receiver
+ * fills its own lane and no other. One that goes on without an answer is asked by one at a time, with growing pauses. Says how much may be
  * claimed for a host, and runs what was.
  */
 export class HostLanes<Job extends LaneJob> {
@@ -66,8 +75,16 @@ export class HostLanes<Job extends LaneJob> {
   private idleWaiters: (() => void)[] = [];
   private running = 0;
   private unwritten = 0;
+  /** Of all lanes, waiting and unwritten ones too. */
+  private claimed = 0;
+  /** There may be more than was claimed, for hosts that have no lane. */
+  private moreWaits = false;
+  private readonly rate: HostRate;
+  private readonly claimedAhead: number;
 
   constructor(private readonly options: HostLanesOptions<Job>) {
+    this.rate = new HostRate(options.perSecond);
+    this.claimedAhead = options.perSecond * CLAIMED_AHEAD_SECONDS;
     this.nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -98,6 +115,7 @@ export class HostLanes<Job extends LaneJob> {
 
   /** How many more jobs for this host may be claimed now. */
   room(host: string): number {
+    if (this.claimed >= MAX_CLAIMED) return 0;
     const lane = this.lanes.get(host);
     return lane === undefined ? MAX_IN_FLIGHT_PER_HOST : Math.max(0, this.capacityOf(lane) - held(lane));
   }
@@ -121,23 +139,33 @@ export class HostLanes<Job extends LaneJob> {
   /** More was found for this host than it had room for; it tells when it has some, at once if it has some by now. */
   noteLeftOver(host: string): void {
     const lane = this.lanes.get(host);
-    if (lane === undefined || this.isRoomy(lane)) this.options.onRoom();
+    if (this.claimed >= MAX_CLAIMED) this.moreWaits = true;
+    else if (lane === undefined || this.isRoomy(lane)) this.options.onRoom();
     else lane.moreWaits = true;
   }
 
   add(job: Job): void {
     let lane = this.lanes.get(job.host);
     if (lane === undefined) {
-      lane = { waiting: [], inFlight: 0, unwritten: 0, healthy: false, breaker: CLOSED, moreWaits: false };
+      lane = {
+        waiting: [],
+        inFlight: 0,
+        unwritten: 0,
+        healthy: false,
+        breaker: CLOSED,
+        moreWaits: false,
+        timer: undefined,
+      };
       this.lanes.set(job.host, lane);
     }
     lane.waiting.push(job);
+    this.claimed += 1;
     this.startNext(job.host, lane);
   }
 
   /** Takes back what has not been started. */
   dropWaiting(): Job[] {
-    return [...this.lanes.values()].flatMap((lane) => lane.waiting.splice(0));
+    return [...this.lanes.values()].flatMap((lane) => this.emptied(lane));
   }
 
   /** Resolves once nothing is under way, and all that was is written down. */
@@ -148,13 +176,18 @@ export class HostLanes<Job extends LaneJob> {
 
   private startNext(host: string, lane: Lane<Job>): void {
     const state = breakerState(lane.breaker, this.nowMs());
-    const dropped = state === 'shut' ? lane.waiting.splice(0) : [];
+    const dropped = state === 'shut' ? this.emptied(lane) : [];
     const places = state === 'ajar' ? 1 : MAX_IN_FLIGHT_PER_HOST;
     while (lane.inFlight < places && lane.unwritten < MAX_UNWRITTEN_PER_HOST) {
-      const job = lane.waiting.shift();
+      const waitMs = this.rate.waitMs(host, this.nowMs());
+      if (waitMs > 0) this.goOnIn(waitMs, host, lane);
+      const job = waitMs > 0 ? undefined : lane.waiting.shift();
       if (job === undefined) break;
-      if (job.startBeforeMs <= this.nowMs()) dropped.push(job);
-      else void this.start(host, lane, job);
+      if (job.startBeforeMs > this.nowMs()) void this.start(host, lane, job);
+      else {
+        dropped.push(job);
+        this.claimed -= 1;
+      }
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
     if (held(lane) === 0 && lane.breaker === CLOSED) this.lanes.delete(host);
@@ -175,6 +208,7 @@ export class HostLanes<Job extends LaneJob> {
     lane.inFlight += 1;
     this.running += 1;
     const startedMs = this.nowMs();
+    this.rate.take(host, startedMs);
     const { reply, written } = await this.options.run(job);
     const endedMs = this.nowMs();
     lane.healthy = reply === 'well' && endedMs - startedMs < HEALTHY_LATENCY_MS;
@@ -188,22 +222,41 @@ export class HostLanes<Job extends LaneJob> {
     await written;
     lane.unwritten -= 1;
     this.unwritten -= 1;
+    this.claimed -= 1;
     this.goOn(host, lane);
     if (this.running + this.unwritten === 0) for (const wake of this.idleWaiters.splice(0)) wake();
   }
 
   /** Something has moved: the next may start, and there may be room again. */
   private goOn(host: string, lane: Lane<Job>): void {
-    const roomAgain = lane.moreWaits && this.isRoomy(lane);
-    if (roomAgain) lane.moreWaits = false;
+    const laneHasRoom = lane.moreWaits && this.isRoomy(lane);
+    if (laneHasRoom) lane.moreWaits = false;
+    const allHaveRoom = this.moreWaits && 2 * this.claimed <= MAX_CLAIMED;
+    if (allHaveRoom) this.moreWaits = false;
     this.startNext(host, lane);
-    if (roomAgain) this.options.onRoom();
+    if (laneHasRoom || allHaveRoom) this.options.onRoom();
+  }
+
+  /** The host has had its share of this moment; nothing else may move it on before its time. */
+  private goOnIn(waitMs: number, host: string, lane: Lane<Job>): void {
+    if (lane.waiting.length === 0) return;
+    lane.timer ??= setTimeout(() => {
+      lane.timer = undefined;
+      if (this.lanes.get(host) === lane) this.goOn(host, lane);
+    }, Math.ceil(waitMs));
+  }
+
+  private emptied(lane: Lane<Job>): Job[] {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    this.claimed -= lane.waiting.length;
+    return lane.waiting.splice(0);
   }
 
   private capacityOf(lane: Lane<Job>): number {
     const state = breakerState(lane.breaker, this.nowMs());
     if (state !== 'open') return state === 'ajar' ? 1 : 0;
-    return lane.healthy ? HEALTHY_CLAIMED_PER_HOST : MAX_IN_FLIGHT_PER_HOST;
+    return lane.healthy ? Math.min(HEALTHY_CLAIMED_PER_HOST, this.claimedAhead) : MAX_IN_FLIGHT_PER_HOST;
   }
 
   /** Half empty: worth another look at the rows. */

@@ -38,6 +38,7 @@ function pumpOver(changes: Partial<PumpOptions['store']>, post = (): Promise<Att
     secretsOf: () => Promise.resolve(['whsec_']),
     onAttempt: (_delivery, { status }) => outcomes.push(status),
     onError: (error) => errors.push(error),
+    hostPerSecond: 1_000,
   });
   return { outcomes, errors };
 }

@@ -42,6 +42,8 @@ export interface PumpOptions {
   /** Told of every attempt that was recorded. */
   readonly onAttempt: (delivery: ClaimedDelivery, verdict: Verdict) => void;
   readonly onError: (error: unknown) => void;
+  /** POSTs a second that one host gets. */
+  readonly hostPerSecond: number;
 }
 
 /**
@@ -66,6 +68,7 @@ export class WebhookPump {
       run: (job) => this.attempt(job.delivery),
       onRoom: () => this.wake(),
       onDropped: (jobs) => this.giveBack(jobs),
+      perSecond: options.hostPerSecond,
     });
     this.periodic = new Periodic({
       everyMs: RELAY_INTERVAL_MS,
@@ -229,11 +232,12 @@ export class WebhookPump {
 }
 
 const TOO_MANY_REQUESTS = 429;
-/** Nothing came of it that could be written down. */
-const UNTOLD: Taken = { reply: 'badly', written: Promise.resolve() };
+/** Nothing came of it that could be written down, or that says anything of the host. */
+const UNTOLD: Taken = { reply: 'unasked', written: Promise.resolve() };
 
 /** Who asks for fewer is left alone like who does not answer. */
-function replyOf(result: AttemptResult, { status }: Verdict): Reply {
+function replyOf(result: AttemptResult, { status, unasked }: Verdict): Reply {
+  if (unasked === true) return 'unasked';
   if (status === 'succeeded') return 'well';
   const silent = result.kind === 'failed' || (result.kind === 'answered' && result.status === TOO_MANY_REQUESTS);
   return silent ? 'none' : 'badly';

@@ -125,6 +125,7 @@ function webhookPump(
       defaultUrls.note(delivery, verdict);
     },
     onError: failures.about('the pump of webhooks'),
+    hostPerSecond: settings.webhookHostPerSecond,
   });
   stores.bell.connect((ids) => pump.wake(ids));
   metrics.watch('webhooks_in_flight', 'POSTs under way.', () => pump.inFlight);
