@@ -102,6 +102,14 @@ describe('a connection', () => {
     expect(code).toBe(4429);
   });
 
+  it('is cut off when it floods on after it was told that it ends', async () => {
+    const { connection, client } = await connected();
+    const closed = new Promise<number>((resolve) => connection.onClose(resolve));
+    client.pause();
+    for (let nth = 0; nth < 2_000; nth += 1) client.pong();
+    expect(await closed).toBe(4429);
+  });
+
   it('waits for a ticket that came in time and is still being looked up, and for nothing else', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { connection, client } = await connected({ listener: { kind: 'nobody' } });

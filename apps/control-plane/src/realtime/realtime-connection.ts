@@ -9,6 +9,8 @@ import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './
 const MAX_BEHIND_OCTETS = 1024 * 1024;
 /** Messages that wait while one is handled: five seconds of them at 20 a second, more than any handling takes. */
 const MAX_WAITING = 100;
+/** What may still come from one that was told that it ends, and may not have heard it; after that it is cut off. */
+const MAX_AFTER_END = 1_000;
 /** From connecting to being authenticated (contract, Realtime). */
 const AUTH_WITHIN_MS = 5_000;
 /** A ticket that came in time and is being looked up when the time is over gets so much more, and again. */
@@ -48,6 +50,7 @@ export class RealtimeConnection {
   #pace: Pace;
   /** Pings and pongs cost as much as messages, and have a pace of their own: they are no messages. */
   #controlPace: Pace;
+  #afterEnd = 0;
   #closeCode: number | null = null;
   readonly #nowMs: () => number;
   #patience: NodeJS.Timeout | undefined;
@@ -188,14 +191,23 @@ export class RealtimeConnection {
 
   private hearControl(): void {
     this.noteLife();
+    if (this.isOver()) return;
     const pace = nextPace(this.#controlPace, this.heardMs);
     if (pace === null) this.close(CLOSE.tooMany);
     else this.#controlPace = pace;
   }
 
+  /** Whether what came does not count any more. Until the other side answers the close, what it sends is still read. */
+  private isOver(): boolean {
+    if (this.open) return false;
+    this.#afterEnd += 1;
+    if (this.#afterEnd > MAX_AFTER_END) this.drop();
+    return true;
+  }
+
   private hear(data: RawData, isBinary: boolean): void {
     this.noteLife();
-    if (!this.open) return;
+    if (this.isOver()) return;
     const pace = nextPace(this.#pace, this.heardMs);
     if (pace === null || this.#waiting.length >= MAX_WAITING) {
       this.close(CLOSE.tooMany);
