@@ -195,6 +195,18 @@ describe('a receiver', () => {
     },
   );
 
+  it('that never ends its answer has answered all the same, and holds its place no longer', async () => {
+    const url = await listen((request, response) => {
+      request.resume();
+      response.writeHead(200).write('and ');
+    });
+    const one = worker();
+    await due(one, url);
+    const startedMs = performance.now();
+    expect(await post(one, await claimOne(one))).toEqual({ kind: 'answered', status: 200, retryAfter: null });
+    expect(performance.now() - startedMs).toBeLessThan(14_000);
+  });
+
   it.each([
     [10, { kind: 'answered', status: 200, retryAfter: null }],
     [11, { kind: 'failed', error: 'TooManyInterimAnswers' }],

@@ -8,8 +8,9 @@ import type { TargetRules } from './target.js';
 
 /** One attempt in all: name, connection, request and the part of the answer that is read (contract, Webhooks). */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
-/** What a receiver says back is of no interest; so much of it is read that the connection can be used again. */
+/** What a receiver says back is of no interest; so much of it is read, and for so long, that the connection can be used again. */
 const MAX_REPLY_OCTETS = 4 * 1024;
+const REPLY_TIMEOUT_MS = 1_000;
 const MAX_ERROR_LENGTH = 64;
 /** Below it an answer only says that there will be one. */
 const FIRST_FINAL_STATUS = 200;
@@ -91,7 +92,7 @@ const NO_TIMEOUTS = { headersTimeout: 0, bodyTimeout: 0 } as const;
  * broken or endless is an answer all the same. Whatever the line does, this settles in time.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  private readonly timer = setTimeout(() => this.giveUp(), ATTEMPT_TIMEOUT_MS);
+  private timer = setTimeout(() => this.giveUp(), ATTEMPT_TIMEOUT_MS);
   private controller: Dispatcher.DispatchController | null = null;
   private answer: AttemptResult | null = null;
   private interim = 0;
@@ -116,6 +117,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     const retryAfter = headers['retry-after'];
     this.answer = { kind: 'answered', status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null };
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.giveUp(), REPLY_TIMEOUT_MS);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
