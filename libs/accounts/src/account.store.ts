@@ -43,8 +43,11 @@ export type NewApiKey = Defaulted<
 
 /** How long a webhook secret that was replaced signs beside the new one (contract, Webhooks). */
 const SECRET_OVERLAP_HOURS = 24;
-/** Replaced secrets that sign on at the same time: each of them keeps its promised time, so there is an end to new ones. */
-export const MAX_REPLACED_SECRETS = 9;
+/**
+ * Replaced secrets that sign on at the same time: each of them keeps its promised time, so there is an end to new ones. With
+ * the one that replaced them they are as many as the SDK looks at.
+ */
+export const MAX_REPLACED_SECRETS = 7;
 
 /** A new secret and until when the one before it signs on, or when there is room for another. */
 export type SecretRotation =

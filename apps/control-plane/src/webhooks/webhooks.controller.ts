@@ -94,7 +94,7 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Replace the secret that signs',
     description:
-      'Makes a new signing secret, which is told in this answer and in no other. The one before it signs beside it for 24 hours, so that webhooks carry two signatures; more, when it is replaced again meanwhile, and up to ten.',
+      'Makes a new signing secret, which is told in this answer and in no other. The one before it signs beside it for 24 hours, so that webhooks carry two signatures; more, when it is replaced again meanwhile, and up to eight.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
     errors: [],
   })
