@@ -5,16 +5,15 @@ import type { Watcher } from './watcher.js';
 
 /** Between two readings of a pending session (contract, Realtime). */
 const LOOK_EVERY_MS = 10_000;
-/** The same, once it has ended and that was not told: at first soon, and the longer it is ago the later. */
-const LOOK_SOON_MS = 1_000;
-const SOON_SHARE = 1 / 2;
+/** Word of an end comes within this time, of an expiry too, which is swept every second; later it is lost. */
+const LATE_MS = 2_000;
+/** What was looked for and not found is looked for again: the longer it is ago, the later. */
+const AGAIN_SHARE = 1 / 2;
 
 interface Room {
   readonly watchers: Set<Watcher>;
   /** When its row is read again, by the database's clock; null while nothing more is expected of it. */
   lookAtMs: number | null;
-  /** A reading has shown its end; word of it is on its way, or lost. */
-  endSeen: boolean;
 }
 
 /** Who listens to which session, and which of those sessions are to be read again when. */
@@ -32,7 +31,7 @@ export class SessionRooms {
   enter(id: Uuid, watcher: Watcher): void {
     const room = this.#rooms.get(id);
     if (room !== undefined) room.watchers.add(watcher);
-    else this.#rooms.set(id, { watchers: new Set([watcher]), lookAtMs: null, endSeen: false });
+    else this.#rooms.set(id, { watchers: new Set([watcher]), lookAtMs: null });
   }
 
   leave(id: Uuid, watcher: Watcher): void {
@@ -42,8 +41,8 @@ export class SessionRooms {
   }
 
   /**
-   * A reading of the session: while it is pending there will be another. True when it has ended and the word that was on
-   * its way at the reading before has not come: then it is to be looked for.
+   * A reading of the session: while it is pending there will be another. True when it has ended so long ago that word of
+   * it is not on its way but lost: then its event is to be looked for.
    */
   noteRead(session: Session, nowMs: number): boolean {
     const room = this.#rooms.get(session.id);
@@ -54,10 +53,10 @@ export class SessionRooms {
     }
     // Told while it was read.
     if (room.lookAtMs === null) return false;
-    const isLate = room.endSeen;
-    room.endSeen = true;
-    const agoMs = nowMs - (session.endedAt?.getTime() ?? nowMs);
-    room.lookAtMs = nowMs + Math.min(Math.max(LOOK_SOON_MS, agoMs * SOON_SHARE), LOOK_EVERY_MS);
+    const endedMs = session.endedAt?.getTime() ?? nowMs;
+    const agoMs = nowMs - endedMs;
+    const isLate = agoMs >= LATE_MS;
+    room.lookAtMs = isLate ? nowMs + Math.min(agoMs * AGAIN_SHARE, LOOK_EVERY_MS) : endedMs + LATE_MS;
     return isLate;
   }
 
