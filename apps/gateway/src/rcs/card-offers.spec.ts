@@ -131,6 +131,16 @@ describe('offers that are rung for', () => {
 });
 
 describe('a send that was made', () => {
+  it('is not recorded when its card is told to have arrived at once, and else is', async () => {
+    const { offers, offered, recorded } = opened();
+    offered.add(ONE).add(TWO);
+    await offers.take([ONE, TWO]);
+    await new Promise(setImmediate);
+    offers.arrived([ONE]);
+    await offers.drain();
+    expect(recorded.map(({ id }) => id)).toEqual([TWO]);
+  });
+
   it('is recorded when the database is back', async () => {
     const { offers, cards, offered, news, errors } = opened();
     offered.add(ONE);

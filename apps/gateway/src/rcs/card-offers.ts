@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OFFER_LIFE_MS, type AddressedNews, type Card, type CardStore, type SendOutcome } from '@countersign/cards';
 import { Batcher, type Uuid } from '@countersign/postgres';
+import { SentCards } from './sent-cards.js';
 
 /** Cards on their way at the same time; what is rung beyond that is left to other gateways, or to SMS. */
 const MAX_UNDER_WAY = 2_000;
@@ -33,6 +34,7 @@ export interface CardOffersOptions {
 export class CardOffers {
   private readonly claims: Batcher<Uuid, Card | null>;
   private readonly underWay = new Set<Promise<void>>();
+  private readonly sent = new SentCards();
   private stopped = false;
 
   constructor(private readonly o: CardOffersOptions) {
@@ -61,6 +63,11 @@ export class CardOffers {
     if (ids.length > room) this.o.onShed(ids.length - room);
     const left = await Promise.all(ids.slice(0, room).map(async (id) => ((await this.claim(id)) ? [] : [id])));
     return [...left.flat(), ...ids.slice(room)];
+  }
+
+  /** What says that these cards have arrived is committed: that they were sent need not be recorded any more. */
+  arrived(ids: readonly Uuid[]): void {
+    this.sent.arrived(ids);
   }
 
   /** Claims no more. */
@@ -96,12 +103,13 @@ export class CardOffers {
     this.underWay.add(sent);
   }
 
-  /** One send with its record. Never rejects. */
+  /** One send with its record, which a card that arrives at once does without. Never rejects. */
   private async send(card: Card): Promise<void> {
     const startMs = performance.now();
     const outcome = await this.o.send(card);
     const endMs = performance.now();
     this.o.onOutcome(outcome, (endMs - startMs) / 1_000);
+    if (outcome.kind === 'sent' && (await this.sent.arrives(card.id))) return;
     await this.record(card.id, outcome, endMs + RECORD_DEADLINE_MS);
   }
 

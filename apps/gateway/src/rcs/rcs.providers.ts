@@ -25,6 +25,10 @@ import { WebhookServer } from './webhook.server.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 
+/** Tells whoever it concerns what was decided of cards, after the commit. */
+type Arrived = (decided: Pick<Decided, 'news' | 'arrivals'>) => void;
+const ARRIVED = Symbol('arrived');
+
 /** Cards, from offers to the platform and from its webhooks to decisions. */
 export const rcsProviders: FactoryProvider[] = [
   { provide: RcsMetrics, inject: [Metrics], useFactory: (metrics: Metrics) => new RcsMetrics(metrics) },
@@ -99,21 +103,32 @@ export const rcsProviders: FactoryProvider[] = [
       new CardDecisions({ database, cards, sessions }),
   },
   {
+    provide: ARRIVED,
+    inject: [CardOffers, PubSub, RcsMetrics],
+    useFactory:
+      (offers: CardOffers, bus: PubSub, metrics: RcsMetrics): Arrived =>
+      ({ news, arrivals }) => {
+        tellWaiters(bus, news);
+        offers.arrived(arrivals.map(({ cardId }) => cardId));
+        for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
+      },
+  },
+  {
     provide: CardEventPump,
-    inject: [CardDecisions, CardErrandPump, PubSub, Bell, RcsMetrics, GatewaySettings, LOGGER],
+    inject: [CardDecisions, ARRIVED, CardErrandPump, Bell, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
       decisions: CardDecisions,
+      arrived: Arrived,
       errands: CardErrandPump,
-      bus: PubSub,
       bell: Bell,
       metrics: RcsMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) => {
-      const onDecided = ({ news, eventIds, arrivals, taps }: Decided): void => {
-        tellWaiters(bus, news);
+      const onDecided = (decided: Decided): void => {
+        const { eventIds, taps } = decided;
+        arrived(decided);
         if (eventIds.length > 0) bell.ring(eventIds);
-        for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
         for (const { verdict, ended } of taps) metrics.tapped(verdict, ended);
         if (taps.length > 0) errands.wake();
       };
@@ -123,12 +138,11 @@ export const rcsProviders: FactoryProvider[] = [
   },
   {
     provide: CardEventIntake,
-    inject: [CardStore, CardDecisions, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    inject: [CardStore, CardDecisions, ARRIVED, GatewaySettings, LOGGER],
     useFactory: (
       cards: CardStore,
       decisions: CardDecisions,
-      bus: PubSub,
-      metrics: RcsMetrics,
+      arrived: Arrived,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) =>
@@ -136,10 +150,7 @@ export const rcsProviders: FactoryProvider[] = [
         cards,
         decisions,
         maxBatch,
-        onDecided: ({ news, arrivals }) => {
-          tellWaiters(bus, news);
-          for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
-        },
+        onDecided: arrived,
         onError: seldom((err) => logger.error({ err }, 'what the RCS platform told is acted on later')),
       }),
   },
