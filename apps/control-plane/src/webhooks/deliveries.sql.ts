@@ -25,17 +25,28 @@ export const INSERT_DELIVERIES = `
   RETURNING id, claimed_until AS "claimedUntil"`;
 
 /**
- * Deliveries whose time has come, longest due first, locked; those that another process is claiming are passed over,
- * and those of hosts that can take no more now; none while the queue is paused. $1 how many, $2 lowest id looked at, $3 hosts that are full.
+ * Deliveries whose time has come, longest due first, but those of hosts that can take no more now; none while the queue is
+ * paused. Not locked, and not read beyond what a choice needs: with a backlog most of what is due is not for now, and to
+ * lock a row is to write it. $1 how many, $2 lowest id looked at, $3 hosts that are full.
+ */
+export const LOOK_FOR_DUE = `
+  SELECT id, url FROM deliveries
+  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2
+    AND ($3::text[] = '{}' OR (${HOST} = ANY ($3::text[])) IS NOT TRUE) AND ${isRunning('webhooks')}
+  ORDER BY next_attempt_at LIMIT $1`;
+
+/**
+ * Of some deliveries those that are due still, locked; those that another process is claiming are passed over. $1 ids,
+ * $2 and $3 their bounds.
  */
 export const LOCK_DUE_DELIVERIES = `
   SELECT id, account_id AS "accountId", session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
     body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade",
     retry_asked AS "retryAsked", schedule_resumes_at AS "scheduleResumesAt"
   FROM deliveries
-  WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND (${HOST} = ANY ($3::text[])) IS NOT TRUE
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'pending' AND next_attempt_at <= statement_timestamp()
     AND ${isRunning('webhooks')}
-  ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
+  ORDER BY id FOR UPDATE SKIP LOCKED`;
 
 /**
  * Claims locked deliveries: until the lease ends nobody else tries them, and after it anybody may. The body is written
@@ -97,6 +108,13 @@ export const LOCK_DUE_TO_HOSTS = `
   FROM deliveries JOIN unnest($1::text[], $2::float8[]) AS alone (host, seconds) ON alone.host = ${HOST}
   WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $3
   ORDER BY next_attempt_at LIMIT $4 FOR UPDATE OF deliveries SKIP LOCKED`;
+
+/** How many deliveries are due to some hosts, counted no further than needed. $1 hosts, $2 lowest id looked at, $3 how far. */
+export const COUNT_DUE_TO_HOSTS = `
+  SELECT count(*)::int AS due FROM (
+    SELECT FROM deliveries
+    WHERE status = 'pending' AND next_attempt_at <= statement_timestamp() AND id >= $2 AND ${HOST} = ANY ($1::text[])
+    LIMIT $3) AS counted`;
 
 /** Puts locked deliveries off. $1 ids, $2 for how many seconds, in the order of the ids; $3 and $4 bounds of the ids. */
 export const POSTPONE_DELIVERIES = `

@@ -14,9 +14,11 @@ import { ENDS, type SessionRenderer, type SessionStore } from '@countersign/sess
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
+  COUNT_DUE_TO_HOSTS,
   INSERT_DELIVERIES,
   LOCK_DUE_DELIVERIES,
   LOCK_DUE_TO_HOSTS,
+  LOOK_FOR_DUE,
   NEXT_DUE,
   POSTPONE_DELIVERIES,
   RECORD_ATTEMPTS,
@@ -28,8 +30,10 @@ import { hostOf } from './target.js';
 
 /** Longer than an attempt may take, so that a lease ends only under a process that has died. */
 export const LEASE_SECONDS = 30;
-/** Events and deliveries in one transaction at most. */
-export const MAX_SET = 100;
+/** Events and deliveries in one transaction at most: the more, the less each costs, and the first waits for the last. */
+export const MAX_SET = 250;
+/** Due deliveries that are looked at for those that can be claimed. */
+const MAX_LOOKED_AT = 500;
 /** The schedule is over after a little more than a day, twice that when every receiver asks for more time. */
 const SCHEDULE_HORIZON_MS = 4 * 24 * 60 * 60 * 1000;
 /** Between two looks at everything, for what a long stop may have left behind the horizon. */
@@ -41,6 +45,8 @@ export const MAX_POSTPONED = 1_000;
 /** How far apart they come back, as a part of their pause. */
 const POSTPONED_SPREAD = 0.5;
 const MAX_QUEUED_RECORDS = 10_000;
+/** Nobody waits for a record: one set at a time makes them larger, and planning and committing cost less for each. */
+const RECORDS_IN_FLIGHT = 1;
 /** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
 const RECORD_DEADLINE_MS = 10_000;
 
@@ -56,12 +62,16 @@ export interface ClaimedDelivery {
   readonly beside: BesideSchedule | null;
 }
 
-interface DueRow {
+/** What a choice needs to know of a delivery. */
+interface Due {
   readonly id: Uuid;
+  readonly url: string;
+}
+
+interface DueRow extends Due {
   readonly accountId: Uuid;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
-  readonly url: string;
   readonly occurredAt: Date;
   /** What the event's row says beside the session, where that was read. */
   readonly data?: string;
@@ -135,7 +145,7 @@ export class DeliveryStore {
     this.records = new Batcher({
       name: 'delivery.record',
       maxBatch: options.maxBatch,
-      maxInFlight: 2,
+      maxInFlight: RECORDS_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
       keysOf: ({ delivery }) => [delivery.id],
@@ -170,16 +180,16 @@ export class DeliveryStore {
    * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
    * and sealed with the claim: these are the octets of every attempt.
    */
-  claim(room: Room): Promise<Claim> {
-    return this.options.database.transaction(async (tx) => {
-      const horizon = this.horizon();
-      const low = this.lowestOfInterest(horizon);
-      const due = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [MAX_SET, low, room.fullHosts]);
-      const { chosen, leftOver } = choose(due, room.roomFor);
-      if (low !== horizon) this.noteFullLook(due, horizon, room);
-      if (chosen.length === 0) return { claimed: [], leftOver, more: false };
-      return { claimed: await this.claimRows(tx, chosen), leftOver, more: due.length === MAX_SET };
-    });
+  async claim(room: Room): Promise<Claim> {
+    const { database } = this.options;
+    const horizon = this.horizon();
+    const low = this.lowestOfInterest(horizon);
+    const due = await database.query<Due>(LOOK_FOR_DUE, [MAX_LOOKED_AT, low, room.fullHosts]);
+    const { chosen, leftOver } = choose(due, room.roomFor, MAX_SET);
+    if (low !== horizon) this.noteFullLook(due, horizon, room);
+    if (chosen.length === 0) return { claimed: [], leftOver, more: false };
+    const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
+    return { claimed, leftOver, more: due.length === MAX_LOOKED_AT || chosen.length === MAX_SET };
   }
 
   /** Records an attempt. False when the lease had been lost: somebody else has the delivery, or had it. */
@@ -212,6 +222,12 @@ export class DeliveryStore {
       await tx.query(POSTPONE_DELIVERIES, [ids, seconds, low, high]);
       return ids.length;
     });
+  }
+
+  /** How many deliveries are due to these hosts, counted up to `most`. */
+  async dueTo(hosts: readonly string[], most: number): Promise<number> {
+    const [row] = await this.options.database.query<{ due: number }>(COUNT_DUE_TO_HOSTS, [hosts, this.horizon(), most]);
+    return row?.due ?? 0;
   }
 
   /** Milliseconds until the next delivery falls due, null when none is waiting for its time. */
@@ -269,7 +285,11 @@ export class DeliveryStore {
   }
 
   /** Those that cannot be read keep their lease without being tried, and come back when that is over. */
-  private async claimRows(tx: Executor, rows: readonly DueRow[]): Promise<ClaimedDelivery[]> {
+  private async claimIn(tx: Executor, chosen: readonly Due[]): Promise<ClaimedDelivery[]> {
+    const wanted = chosen.map(({ id }) => id);
+    const of = idBounds(wanted);
+    const rows = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [wanted, of.low, of.high]);
+    if (rows.length === 0) return [];
     const bodies = await this.bodies.of(tx, rows);
     const ids = rows.map(({ id }) => id);
     const { low, high } = idBounds(ids);
@@ -305,8 +325,8 @@ export class DeliveryStore {
   }
 
   /** What was left behind can be more than one look takes, or be hidden behind a full host: then the next comes soon. */
-  private noteFullLook(due: readonly DueRow[], horizon: Uuid, { fullHosts }: Room): void {
-    const moreMayBe = fullHosts.length > 0 || due.length === MAX_SET || due.some(({ id }) => id < horizon);
+  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: Room): void {
+    const moreMayBe = fullHosts.length > 0 || due.length === MAX_LOOKED_AT || due.some(({ id }) => id < horizon);
     this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
   }
 }
@@ -337,16 +357,21 @@ function claimedOf(
 }
 
 /** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */
-function choose(due: readonly DueRow[], roomFor: RoomFor): { chosen: DueRow[]; leftOver: string[] } {
-  const taken = new Map<string, number>();
+function choose<Row extends Due>(
+  due: readonly Row[],
+  roomFor: RoomFor,
+  limit = Infinity,
+): { chosen: Row[]; leftOver: string[] } {
+  const left = new Map<string, number>();
   const leftOver = new Set<string>();
-  const chosen = due.filter(({ url }) => {
-    const host = hostOf(url);
-    const before = taken.get(host) ?? 0;
-    const fits = before < roomFor(host);
-    if (fits) taken.set(host, before + 1);
+  const chosen: Row[] = [];
+  for (const row of due) {
+    if (chosen.length === limit) break;
+    const host = hostOf(row.url);
+    const room = left.get(host) ?? roomFor(host);
+    if (room > 0) chosen.push(row);
     else leftOver.add(host);
-    return fits;
-  });
+    left.set(host, room - 1);
+  }
   return { chosen, leftOver: [...leftOver] };
 }

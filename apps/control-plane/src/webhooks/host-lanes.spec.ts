@@ -47,15 +47,37 @@ describe('the lanes of hosts', () => {
     expect(running.has('well0')).toBe(true);
   });
 
-  it('offer room for five until a host has answered well, and for fifty then', async () => {
+  it('offer room for five until a host has answered well, and for two hundred then', async () => {
     const { lanes, add, end } = lanesOf();
     expect(lanes.room('a')).toBe(5);
     add('a', 5);
     expect(lanes.room('a')).toBe(0);
     await end('a0', 'well');
-    expect(lanes.room('a')).toBe(46);
+    expect(lanes.room('a')).toBe(196);
     await end('a1', 'badly');
     expect(lanes.room('a')).toBe(2);
+  });
+
+  it('offer what a host takes in five seconds at the pace of its last answer', async () => {
+    const { lanes, add, end, wait } = lanesOf();
+    add('a', 2);
+    wait(250);
+    await end('a0', 'well');
+    expect(lanes.room('a')).toBe(100 - 1);
+    wait(200);
+    await end('a1', 'well');
+    // Nothing is under way, and the pace is known all the same.
+    expect(lanes.room('a')).toBe(55);
+  });
+
+  it('offer nothing ahead once much is claimed, so that others find room', async () => {
+    const { lanes, add, end } = lanesOf();
+    for (let host = 0; host < 400; host += 1) add(`h${host}-`, 5);
+    expect(lanes.room('h0-')).toBe(0);
+    await end('h0-0', 'well');
+    expect([lanes.room('h0-'), lanes.room('new')]).toEqual([196, 5]);
+    add('h0-', 1);
+    expect([lanes.room('h0-'), lanes.room('new')]).toEqual([0, 5]);
   });
 
   it('offer no more to a host that answers slowly', async () => {
@@ -72,12 +94,12 @@ describe('the lanes of hosts', () => {
     const later = (): Promise<void> => new Promise((resolve) => recorded.push(resolve));
     add('a', 31);
     for (let at = 0; at < 25; at += 1) await end(`a${at}`, 'well', later());
-    expect([lanes.inFlight, running.has('a28'), running.has('a29'), lanes.room('a')]).toEqual([4, true, false, 19]);
+    expect([lanes.inFlight, running.has('a28'), running.has('a29'), lanes.room('a')]).toEqual([4, true, false, 169]);
     for (const written of recorded) written();
     for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
-    expect([running.has('a29'), running.has('a30'), lanes.room('a')]).toEqual([true, false, 44]);
+    expect([running.has('a29'), running.has('a30'), lanes.room('a')]).toEqual([true, false, 194]);
     await end('a25', 'well');
-    expect([running.has('a30'), lanes.room('a')]).toEqual([true, 45]);
+    expect([running.has('a30'), lanes.room('a')]).toEqual([true, 195]);
   });
 
   it('give new ones no room while others wait for it', () => {
@@ -220,6 +242,6 @@ describe('the rate of a host', () => {
     add('a', 1);
     await end('a0', 'well');
     add('a', 1);
-    expect(lanes.room('a')).toBe(4);
+    expect(lanes.room('a')).toBe(9);
   });
 });

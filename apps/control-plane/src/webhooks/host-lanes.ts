@@ -3,8 +3,8 @@ import { HostRate } from './host-rate.js';
 
 /** Deliveries to one host at the same time (contract, Fairness). */
 export const MAX_IN_FLIGHT_PER_HOST = 5;
-/** Claimed ahead for a host that answers well, so that its next POST need not wait for the database. */
-const HEALTHY_CLAIMED_PER_HOST = 50;
+/** Claimed ahead for a host that answers well at most, so that its next POST need not wait for the database. */
+const MAX_CLAIMED_PER_HOST = 200;
 /**
  * Answers of one host that are being written down. They hold no place of a POST, but are waited for beyond this: a database
  * that is away is not outrun by more POSTs that nobody will know of.
@@ -12,12 +12,16 @@ const HEALTHY_CLAIMED_PER_HOST = 50;
 const MAX_UNWRITTEN_PER_HOST = 25;
 /** A host that takes longer than this gets nothing claimed ahead: its leases would run out while they wait. */
 const HEALTHY_LATENCY_MS = 500;
-/** What is claimed ahead of a host's rate waits no longer than this. */
+/** What is claimed ahead waits no longer than this, by the host's rate and by the time that it takes to answer. */
 const CLAIMED_AHEAD_SECONDS = 5;
 /** Of all hosts together: any number of them may hang at once, and each job is a body and maybe a socket. */
 const MAX_CLAIMED = 4_000;
-/** Hosts that may be dead are remembered up to here, the latest of them. */
+/** With so many, nothing more is claimed ahead: the rest is kept for hosts that have nothing under way. */
+const MAX_CLAIMED_AHEAD = 2_000;
+/** Hosts that may be dead, and those that answer well, are remembered up to here, the latest of them. */
 const MAX_REMEMBERED = 1_000;
+/** Hosts that are looked at for one to forget, with each that is remembered. */
+const MAX_LOOKS = 8;
 
 export interface LaneJob {
   readonly host: string;
@@ -56,7 +60,8 @@ interface Lane<Job> {
   inFlight: number;
   /** Done, and being written down. */
   unwritten: number;
-  healthy: boolean;
+  /** What its last answer took, if it was well and soon; else null. */
+  wellMs: number | null;
   breaker: Breaker;
   /** There may be more for it than was claimed: it tells when it has room. */
   moreWaits: boolean;
@@ -107,6 +112,14 @@ export class HostLanes<Job extends LaneJob> {
       .map(([host, { breaker }]) => ({ host, leftMs: breaker.pausedUntilMs - nowMs }));
   }
 
+  /** Hosts that answer and for which more waits than they take. */
+  crowdedHosts(): string[] {
+    const nowMs = this.nowMs();
+    return [...this.lanes]
+      .filter(([, { breaker, moreWaits }]) => moreWaits && breakerState(breaker, nowMs) === 'open')
+      .map(([host]) => host);
+  }
+
   /** Somebody believes that the host is back: if it is left alone, one may ask now. */
   askAgain(host: string): void {
     const lane = this.lanes.get(host);
@@ -151,7 +164,7 @@ export class HostLanes<Job extends LaneJob> {
         waiting: [],
         inFlight: 0,
         unwritten: 0,
-        healthy: false,
+        wellMs: null,
         breaker: CLOSED,
         moreWaits: false,
         timer: undefined,
@@ -190,17 +203,18 @@ export class HostLanes<Job extends LaneJob> {
       }
     }
     if (dropped.length > 0) this.options.onDropped(dropped);
-    if (held(lane) === 0 && lane.breaker === CLOSED) this.lanes.delete(host);
+    if (held(lane) === 0 && lane.breaker === CLOSED && lane.wellMs === null) this.lanes.delete(host);
   }
 
   /** What was not heard of for longest is forgotten, and found out again if need be. */
   private remember(host: string, lane: Lane<Job>): void {
     this.lanes.delete(host);
     this.lanes.set(host, lane);
-    if (this.lanes.size <= MAX_REMEMBERED) return;
+    let looks = MAX_LOOKS;
     for (const [other, forgotten] of this.lanes) {
-      if (this.lanes.size <= MAX_REMEMBERED) return;
+      if (this.lanes.size <= MAX_REMEMBERED || looks === 0) return;
       if (held(forgotten) === 0) this.lanes.delete(other);
+      looks -= 1;
     }
   }
 
@@ -211,9 +225,9 @@ export class HostLanes<Job extends LaneJob> {
     this.rate.take(host, startedMs);
     const { reply, written } = await this.options.run(job);
     const endedMs = this.nowMs();
-    lane.healthy = reply === 'well' && endedMs - startedMs < HEALTHY_LATENCY_MS;
+    lane.wellMs = reply === 'well' && endedMs - startedMs < HEALTHY_LATENCY_MS ? endedMs - startedMs : null;
     lane.breaker = afterReply(lane.breaker, reply, endedMs);
-    if (reply === 'none') this.remember(host, lane);
+    if (reply === 'none' || reply === 'well') this.remember(host, lane);
     lane.inFlight -= 1;
     this.running -= 1;
     lane.unwritten += 1;
@@ -256,7 +270,9 @@ export class HostLanes<Job extends LaneJob> {
   private capacityOf(lane: Lane<Job>): number {
     const state = breakerState(lane.breaker, this.nowMs());
     if (state !== 'open') return state === 'ajar' ? 1 : 0;
-    return lane.healthy ? Math.min(HEALTHY_CLAIMED_PER_HOST, this.claimedAhead) : MAX_IN_FLIGHT_PER_HOST;
+    if (lane.wellMs === null || this.claimed >= MAX_CLAIMED_AHEAD) return MAX_IN_FLIGHT_PER_HOST;
+    const inTime = (MAX_IN_FLIGHT_PER_HOST * CLAIMED_AHEAD_SECONDS * 1_000) / Math.max(1, lane.wellMs);
+    return Math.floor(Math.min(inTime, this.claimedAhead, MAX_CLAIMED_PER_HOST));
   }
 
   /** Half empty: worth another look at the rows. */
