@@ -5,6 +5,7 @@ import { createWebhookSecret } from '@countersign/keys';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { DeliveryStore, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
@@ -272,6 +273,28 @@ describe('deliveries to a host that does not answer', () => {
       [dead],
     );
     expect(rows).toEqual([{ soon: true }, { soon: true }]);
+  });
+});
+
+describe('deliveries to a host for which far more waits than it takes', () => {
+  it('are put off until they are in nobody’s way', async () => {
+    const [crowded, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+    const one = worker();
+    await room.database.query(
+      `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
+       SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, 'webhook.test', $3, now(),
+         now() - interval '1 minute' FROM generate_series(1, 22500) AS n`,
+      [room.clock.newId(), room.account.id, crowded],
+    );
+    const id = await due(one, well);
+    const backlog = new Backlog(one.store);
+    const put: number[] = [];
+    do put.push(await backlog.putOff([], ['127.0.0.1:1']));
+    while (put.at(-1) !== 0);
+    expect(put).toEqual([1_000, 1_000, 1_000, 0]);
+    expect(await one.store.dueTo(['127.0.0.1:1'], 100_000)).toBe(19_500);
+    const { claimed } = await one.store.claim({ fullHosts: ['127.0.0.1:1'], roomFor: () => 100 });
+    expect(claimed.map((each) => each.id)).toEqual([id]);
   });
 });
 

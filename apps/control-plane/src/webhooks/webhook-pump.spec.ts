@@ -27,6 +27,7 @@ function pumpOver(changes: Partial<PumpOptions['store']>, post = (): Promise<Att
       dispatchNamed: () => Promise.resolve(NOTHING),
       dispatchForgotten: () => Promise.resolve(NOTHING),
       claim: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
+      dueTo: () => Promise.resolve(0),
       postpone: () => Promise.resolve(0),
       record: () => Promise.resolve(true),
       release: () => Promise.resolve(),

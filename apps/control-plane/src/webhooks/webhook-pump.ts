@@ -1,5 +1,6 @@
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
+import { Backlog } from './backlog.js';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import {
   LEASE_SECONDS,
@@ -34,7 +35,7 @@ interface Job extends LaneJob {
 export interface PumpOptions {
   readonly store: Pick<
     DeliveryStore,
-    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'postpone' | 'record' | 'release' | 'nextDueInMs'
+    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'dueTo' | 'postpone' | 'record' | 'release' | 'nextDueInMs'
   >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
@@ -54,6 +55,7 @@ export interface PumpOptions {
  */
 export class WebhookPump {
   private readonly lanes: HostLanes<Job>;
+  private readonly backlog: Backlog;
   private readonly periodic: Periodic;
   private rung: Uuid[] = [];
   /** Deliveries may be due that no ring of an event names. */
@@ -64,6 +66,7 @@ export class WebhookPump {
   private stopping = false;
 
   constructor(private readonly options: PumpOptions) {
+    this.backlog = new Backlog(options.store);
     this.lanes = new HostLanes<Job>({
       run: (job) => this.attempt(job.delivery),
       onRoom: () => this.wake(),
@@ -123,8 +126,8 @@ export class WebhookPump {
     this.alarmRang = this.dueRang = false;
     const named = this.rung.splice(0, MAX_SET);
     const forgotten = await this.dispatch(named, relay);
-    const more = relay || due ? await this.claim() : false;
     const putOff = relay ? await this.putOff() : 0;
+    const more = relay || due ? await this.claim() : false;
     if (relay && forgotten < MAX_SET && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
     if (relay || alarm) await this.setAlarm();
     if (more) this.dueRang = true;
@@ -151,10 +154,15 @@ export class WebhookPump {
     return made;
   }
 
-  /** How many deliveries to hosts that do not answer were put off. A short pause is over before it is worth that. */
+  /** How many deliveries were put off. A short pause is over before it is worth that; and no claim depends on it. */
   private async putOff(): Promise<number> {
     const paused = this.lanes.pausedHosts().filter(({ leftMs }) => leftMs > RELAY_INTERVAL_MS);
-    return paused.length === 0 ? 0 : this.options.store.postpone(paused);
+    try {
+      return await this.backlog.putOff(paused, this.lanes.crowdedHosts());
+    } catch (error) {
+      this.options.onError(error);
+      return 0;
+    }
   }
 
   private async claim(): Promise<boolean> {

@@ -1,0 +1,40 @@
+import { MAX_POSTPONED, type DeliveryStore } from './delivery.store.js';
+import type { PausedHost } from './host-lanes.js';
+
+/** Due deliveries that every claim may have to look past for those of other hosts. */
+const MAX_LOOKED_PAST = 20_000;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 60 * 60 * 1000;
+/** So much longer is the next pause while there are still too many: a million come back over an hour or so. */
+const GROWTH = 1.1;
+
+/**
+ * Keeps what waits for some hosts out of the way of the others: whoever looks for deliveries that are due to one host has to
+ * look past those of hosts that can take no more now.
+ */
+export class Backlog {
+  private pauseMs = FIRST_PAUSE_MS;
+
+  constructor(private readonly store: Pick<DeliveryStore, 'dueTo' | 'postpone'>) {}
+
+  /**
+   * Puts off what is due to hosts that are left alone; and to hosts that answer, but for which more waits than they take,
+   * where it is a great deal. Answers how many: as many as `MAX_POSTPONED` means that more may be worth it.
+   */
+  async putOff(paused: readonly PausedHost[], crowded: readonly string[]): Promise<number> {
+    const alone = paused.length === 0 ? 0 : await this.store.postpone(paused);
+    return Math.max(alone, await this.thinOut(crowded));
+  }
+
+  private async thinOut(crowded: readonly string[]): Promise<number> {
+    const due = crowded.length === 0 ? 0 : await this.store.dueTo(crowded, MAX_LOOKED_PAST);
+    if (due < MAX_LOOKED_PAST) {
+      this.pauseMs = FIRST_PAUSE_MS;
+      return 0;
+    }
+    const pauseMs = this.pauseMs;
+    this.pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * GROWTH);
+    await this.store.postpone(crowded.map((host) => ({ host, leftMs: pauseMs })));
+    return MAX_POSTPONED;
+  }
+}
