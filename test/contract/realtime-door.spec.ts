@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { AccountStore } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -301,5 +304,23 @@ describe('a connection', () => {
       reconnectAfterMs: expect.any(Number) as number,
     });
     expect(await client.end()).toBe(1001);
+  });
+
+  it('is not waited for when it is half a handshake', async () => {
+    const neighbour = await room.neighbour();
+    const { port } = new URL(neighbour.baseUrl);
+    const half = connectTls({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false });
+    const silent = connectTcp(Number(port), '127.0.0.1');
+    const ended = [half, silent].map(
+      (socket) => new Promise((resolve) => socket.on('error', resolve).on('close', resolve)),
+    );
+    await Promise.all([once(half, 'secureConnect'), once(silent, 'connect')]);
+    half.write('GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
+    // A whole request on the way behind it: then the half one has been read.
+    await room.call('/v1/openapi.json', { baseUrl: neighbour.baseUrl });
+    await neighbour.stop();
+    expect(room.log.filter((line) => line.includes('stop step timed out'))).toEqual([]);
+    silent.destroy();
+    await Promise.all(ended);
   });
 });

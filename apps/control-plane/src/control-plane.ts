@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { PartitionKeeper, type Uuid } from '@countersign/postgres';
@@ -44,6 +45,8 @@ import { WebhookPump } from './webhooks/webhook-pump.js';
 
 /** What a request that has been read may still take to be answered. */
 const REQUESTS_MS = 5_000;
+/** By then they are; who has sent half a request, or half a handshake, is not waited for. */
+const HALF_REQUESTS_MS = 4_000;
 /** POSTs under way have 5 s of these; the rest is for the steps around them. */
 const WORKERS_MS = 7_000;
 const STEP_MS = 3_000;
@@ -190,6 +193,12 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
   return new OpsServer({ host: settings.opsHost, port: settings.opsPort, metrics: registry, checks });
 }
 
+async function closeServer(app: NestFastifyApplication): Promise<void> {
+  const patience = sleep(HALF_REQUESTS_MS, undefined, { ref: false });
+  await Promise.race([app.getHttpAdapter().getInstance().close(), patience]);
+  app.getHttpServer().closeAllConnections();
+}
+
 /** The order matters: requests and POSTs that are under way still find the stores they need. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
   const { app, stores, deadline, sweeper, keeper, queue, ops, failures, realtime } = parts;
@@ -200,7 +209,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       ops.drain();
       app.get(CardDesk).stop();
       // The server waits for its connections, WebSockets too.
-      await Promise.all([realtime.close(), app.getHttpAdapter().getInstance().close()]);
+      await Promise.all([realtime.close(), closeServer(app)]);
       deadline.stop();
     })
     .step('stop the workers', WORKERS_MS, async () => {
