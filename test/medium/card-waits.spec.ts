@@ -83,10 +83,11 @@ async function openDesk(options: { deliveryWaitMs?: number; unreachableSeconds?:
     waiter: room.clock.newId(),
     deliveryWaitMs,
     nowMs: () => room.clock.nowMs(),
-    ring: (ids) => {
+    call: (ids) => {
       rung.push(...ids);
       bell.emit('ring');
     },
+    ring: (ids) => void rung.push(...ids),
     isUnheard: () => false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),

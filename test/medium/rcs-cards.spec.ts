@@ -148,12 +148,20 @@ describe('a card', () => {
     expect(room.platform.messages(lost)).toEqual([]);
   });
 
-  it('is sent once, however often it is rung for, at both gateways', async () => {
+  it('is sent when gateways are called for it over the bus, and nobody rings', async () => {
+    const card = await room.offer(onlinePhone(), { agentId: 'called_agent' }, (id) => room.call([id]));
+    await room.hears(card, 'rcs');
+  });
+
+  it('is sent once, however often it is rung and called for, at both gateways', async () => {
     const phone = room.freshPhone();
     room.platform.phone(phone, { online: false });
     // Of an agent of its own: after the sends that failed the breaker of the usual one may be open.
     const card = await room.offer(phone, { agentId: 'repeated_agent' }, (id) => {
-      for (let rings = 0; rings < 5; rings++) room.ring([id, id]);
+      for (let rings = 0; rings < 5; rings++) {
+        room.call([id, id]);
+        room.ring([id, id]);
+      }
     });
     await room.hears(card, 'sent');
     expect(room.newsOf(card)).toEqual(['sent']);

@@ -5,6 +5,7 @@ import {
   cardTopic,
   findCards,
   OFFER_LIFE_MS,
+  OFFERS_TOPIC,
   type CardNews,
   type CardRecord,
 } from '@countersign/cards';
@@ -41,6 +42,7 @@ export class RcsRoom {
     readonly answers: CardAnswers,
     private readonly waiter: Uuid,
     private readonly bell: Bell,
+    private readonly bus: PubSub,
     private readonly dispose: () => Promise<void>,
   ) {}
 
@@ -61,7 +63,7 @@ export class RcsRoom {
     queue.on('error', () => undefined);
     const bell = new Bell(queue, () => undefined);
     const bus: PubSub = openPubSub({ redisUrl, databaseUrl }, () => undefined);
-    const room = new RcsRoom(gateway, sibling, platform, cards, new CardAnswers(keys), waiter, bell, async () => {
+    const room = new RcsRoom(gateway, sibling, platform, cards, new CardAnswers(keys), waiter, bell, bus, async () => {
       await bell.close();
       await queue.close();
       await bus.close();
@@ -127,6 +129,11 @@ export class RcsRoom {
 
   ring(ids: readonly Uuid[]): void {
     this.bell.ring(ids);
+  }
+
+  /** Calls both gateways for offers. */
+  call(ids: readonly Uuid[]): void {
+    this.bus.publish(OFFERS_TOPIC, [...ids]);
   }
 
   /** What a create that waits for this card hears, in its order. */

@@ -56,6 +56,12 @@ export interface CardNews {
   readonly news: 'sent' | SettledAs;
 }
 
+/**
+ * The bus topic on which every gateway hears of cards that were offered just now: a list of their ids. It is the quick one
+ * of two hints; the bell, which one gateway hears, rings for what this one did not bring on its way.
+ */
+export const OFFERS_TOPIC = 'cards:offered';
+
 /** The bus topic of one waiting process. */
 export const cardTopic = (waiter: Uuid): string => `cards:${waiter}`;
 

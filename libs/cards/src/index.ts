@@ -7,6 +7,7 @@ export {
   type Choice,
   type NewCard,
   OFFER_LIFE_MS,
+  OFFERS_TOPIC,
   SEND_LIFE_MS,
   type SendOutcome,
   type SettledAs,

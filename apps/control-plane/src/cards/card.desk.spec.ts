@@ -73,9 +73,10 @@ interface Rows {
 const answering = <T>(answer: T | Error): Promise<T> =>
   answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
 
-/** A desk whose card was just asked for, and all that was asked of the rows, in order. */
+/** A desk whose card was just asked for, all that was asked of the rows and the bell, in order, and who was called. */
 function sending(rows: Rows = {}) {
   const asked: string[] = [];
+  const called: string[] = [];
   const errors: unknown[] = [];
   const ends: CardEnd[] = [];
   let held = 0;
@@ -103,6 +104,7 @@ function sending(rows: Rows = {}) {
     waiter: WAITER,
     deliveryWaitMs: rows.deliveryWaitMs ?? T_MS,
     nowMs: () => STARTED_AT,
+    call: (ids) => void called.push(...ids),
     ring: (ids) => void asked.push(`ring ${ids.join()}`),
     isUnheard: () => rows.unheard ?? false,
     onEnd: (end) => void ends.push(end),
@@ -124,6 +126,7 @@ function sending(rows: Rows = {}) {
   return {
     desk,
     asked,
+    called,
     errors,
     ends,
     decided,
@@ -177,10 +180,12 @@ describe('a session gets no card', () => {
 });
 
 describe('a create whose card is offered', () => {
-  it('rings for it and is held', async () => {
-    const { asked, after, isHeld, isDecided } = sending();
-    await after(349);
-    expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`]);
+  it('calls for it at once, rings when nothing is heard, and is held', async () => {
+    const { asked, called, after, isHeld, isDecided } = sending();
+    await after(149);
+    expect([asked.slice(1), called]).toEqual([['offer'], [ID]]);
+    await after(200);
+    expect([asked.slice(1), called]).toEqual([['offer', `ring ${ID}`], [ID]]);
     expect([isHeld(), await isDecided()]).toEqual([true, false]);
   });
 
@@ -188,14 +193,14 @@ describe('a create whose card is offered', () => {
     const { decided, asked, after, ends } = sending();
     await after(350);
     expect(await decided).toEqual(FALLBACK);
-    expect(asked.slice(3)).toEqual(['withdraw']);
+    expect(asked.slice(2)).toEqual([`ring ${ID}`, 'withdraw']);
     expect(ends).toEqual(['not_taken']);
   });
 
   it('takes it back soon when the bell cannot be heard', async () => {
     const { decided, asked, after } = sending({ unheard: true });
     await after(49);
-    expect(asked.slice(3)).toEqual([]);
+    expect(asked.slice(2)).toEqual([`ring ${ID}`]);
     await after(1);
     expect(await decided).toEqual(FALLBACK);
     expect(asked.slice(1)).toEqual(['offer', `ring ${ID}`, 'withdraw']);
@@ -206,7 +211,7 @@ describe('a create whose card is offered', () => {
     await after(20);
     tell('sent', 'rcs');
     expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
-    expect(asked.slice(3)).toEqual([]);
+    expect(asked.slice(2)).toEqual([]);
   });
 
   it('falls back at once when the card was refused', async () => {
@@ -239,7 +244,7 @@ describe('a create whose card is offered', () => {
     expect(await isDecided()).toBe(false);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
-    expect(asked.slice(3)).toEqual(['settle', `ring ${ID}`, 'read']);
+    expect(asked.slice(2)).toEqual([`ring ${ID}`, 'settle', `ring ${ID}`, 'read']);
     expect(ends).toEqual(['not_delivered']);
   });
 
@@ -251,7 +256,7 @@ describe('a create whose card is offered', () => {
       const { decided, asked, tell } = sending({ settle, deliveryWaitMs: 0, brand: { rcsNumberMatching: false } });
       tell('sent');
       await decided;
-      expect(asked.slice(3)).toEqual(['settle', ...rung]);
+      expect(asked.slice(2)).toEqual(['settle', ...rung]);
     }
   });
 
@@ -283,7 +288,7 @@ describe('a create whose card is offered', () => {
     await after(10);
     tell('sent');
     await decided;
-    expect(asked.slice(3)).toEqual(['settle', `ring ${ID}`, 'read']);
+    expect(asked.slice(2)).toEqual(['settle', `ring ${ID}`, 'read']);
   });
 });
 
@@ -291,7 +296,7 @@ describe('a create that hears nothing', () => {
   it('goes on waiting for a card that a gateway took, until a send is over', async () => {
     const { decided, asked, after, isDecided } = sending({ withdraw: 'claimed' });
     await after(350 + 1_500 + 249);
-    expect([asked.slice(3), await isDecided()]).toEqual([['withdraw'], false]);
+    expect([asked.slice(2), await isDecided()]).toEqual([[`ring ${ID}`, 'withdraw'], false]);
     await after(1);
     expect(await decided).toEqual({ channel: 'sms_fallback', matchCode: '42' });
     expect(asked.slice(3)).toEqual(['withdraw', 'settle', `ring ${ID}`, 'read']);

@@ -20,6 +20,11 @@ import { CardWaits, readNews, type CardWait } from './card-waits.js';
 /** What writing an offer may take; a database that is slower than this is not waited for. */
 const OFFER_MS = 400;
 /**
+ * From its offer until the bell rings for a card of which nothing is heard: whoever was called over the bus has had the
+ * time to take it and send it, and a gateway that hears the bell has the rest.
+ */
+const CALL_MS = 150;
+/**
  * From its offer until a gateway must have taken a card: with the statements before and after it, a create whose card
  * nobody takes is answered within 500 ms, on a busy machine too.
  */
@@ -58,7 +63,9 @@ export interface CardDeskOptions {
   /** How long a create waits for the delivery of a card that the platform took. */
   readonly deliveryWaitMs: number;
   readonly nowMs: () => number;
-  /** Wakes the gateways, after the commit, for an offer or a revoke. Must not throw. */
+  /** Calls all gateways for offers, after the commit: sooner heard than the bell, and sooner lost. Must not throw. */
+  readonly call: (ids: readonly Uuid[]) => void;
+  /** Wakes a gateway, after the commit, for an offer or a revoke. Must not throw. */
   readonly ring: (ids: readonly Uuid[]) => void;
   /** What carries the bell does not answer at the moment. */
   readonly isUnheard: () => boolean;
@@ -93,6 +100,7 @@ const FAILED: Decision = { end: 'failed', mayArrive: false };
  */
 export class CardDesk {
   private readonly waits = new CardWaits();
+  private readonly called: Uuid[] = [];
   private readonly subscription: Subscription;
 
   constructor(private readonly o: CardDeskOptions) {
@@ -148,7 +156,6 @@ export class CardDesk {
     try {
       // Whoever waited for an earlier attempt has gone: there is nothing more to wait for.
       if (offer.kind === 'earlier') return told(offer.settledAs ?? (await this.settle(card.id)));
-      this.o.ring([card.id]);
       return await this.watch(card, wait, terms);
     } catch (error) {
       if (error instanceof DatabaseUnavailable || error instanceof BatcherFull) throw error;
@@ -175,12 +182,19 @@ export class CardDesk {
     }
   }
 
+  /** The bell rings where nothing is heard of a card that was called for, and at once where nobody hears a call. */
   private async watch({ id }: NewCard, wait: CardWait, { patience, deliveryWaitMs }: Terms): Promise<Decision> {
     const { store } = this.o;
     const startedMs = performance.now();
     const next = (untilMs: number) =>
       patience(Math.max(0, untilMs - performance.now()) + TIMER_GRACE_MS, () => wait.next(untilMs));
-    let word = await next(startedMs + (this.o.isUnheard() ? UNHEARD_CLAIM_MS : CLAIM_MS));
+    const unheard = this.o.isUnheard();
+    this.call(id);
+    let word = unheard ? null : await next(startedMs + CALL_MS);
+    if (word === null) {
+      this.o.ring([id]);
+      word = await next(startedMs + (unheard ? UNHEARD_CLAIM_MS : CLAIM_MS));
+    }
     if (word === null) {
       const found = await store.withdrawUnclaimed(id);
       if (found === 'withdrawn') return NOT_TAKEN;
@@ -189,6 +203,12 @@ export class CardDesk {
     if (word === 'sent') word = await next(performance.now() + deliveryWaitMs);
     if (word === 'rcs' || word === 'sms_fallback') return told(word);
     return (await this.settle(id)) === 'rcs' ? COMES : LATE;
+  }
+
+  /** Offers of one batch are one call: they go on in the same turn, and this comes after it. */
+  private call(id: Uuid): void {
+    this.called.push(id);
+    if (this.called.length === 1) process.nextTick(() => this.o.call(this.called.splice(0)));
   }
 
   /** One that nobody waits for any more is revoked at once, before its phone comes back. */

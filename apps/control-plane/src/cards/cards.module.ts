@@ -1,4 +1,4 @@
-import { CardAnswers } from '@countersign/cards';
+import { CardAnswers, OFFERS_TOPIC } from '@countersign/cards';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
@@ -25,6 +25,7 @@ export class CardsModule {
       waiter: stores.clock.newId(),
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
+      call: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),
       ring: (ids) => stores.cardBell.ring(ids),
       // Limits and bells share a store.
       isUnheard: () => stores.limiter.away,

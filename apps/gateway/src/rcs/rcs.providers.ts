@@ -7,6 +7,7 @@ import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
 import { LOGGER } from '../logger.token.js';
+import { CardCalls } from './card-calls.js';
 import { CardDecisions, type Decided } from './card-decisions.js';
 import { CardErrandPump } from './card-errand-pump.js';
 import { CardEventIntake } from './card-event-intake.js';
@@ -184,16 +185,31 @@ export const rcsProviders: FactoryProvider[] = [
       new CardsConsumer(offers, errands, (err) => logger.debug({ err }, 'queue connection')),
   },
   {
+    provide: CardCalls,
+    inject: [PubSub, CardOffers],
+    useFactory: (bus: PubSub, offers: CardOffers) => new CardCalls(bus, offers),
+  },
+  {
     provide: RcsService,
-    inject: [CardStore, CardPlatform, WebhookServer, CardsConsumer, CardOffers, CardErrandPump, CardEventPump],
+    inject: [
+      CardStore,
+      CardPlatform,
+      WebhookServer,
+      CardsConsumer,
+      CardCalls,
+      CardOffers,
+      CardErrandPump,
+      CardEventPump,
+    ],
     useFactory: (
       cards: CardStore,
       platform: CardPlatform,
       webhook: WebhookServer,
       consumer: CardsConsumer,
+      calls: CardCalls,
       offers: CardOffers,
       errands: CardErrandPump,
       events: CardEventPump,
-    ) => new RcsService({ cards, platform, webhook, consumer, offers, errands, events }),
+    ) => new RcsService({ cards, platform, webhook, consumer, calls, offers, errands, events }),
   },
 ];

@@ -1,4 +1,5 @@
 import type { CardStore } from '@countersign/cards';
+import type { CardCalls } from './card-calls.js';
 import type { CardErrandPump } from './card-errand-pump.js';
 import type { CardEventPump } from './card-event-pump.js';
 import type { CardOffers } from './card-offers.js';
@@ -11,6 +12,7 @@ export interface RcsParts {
   readonly platform: Pick<CardPlatform, 'isSetUp' | 'stop'>;
   readonly webhook: Pick<WebhookServer, 'listen' | 'close'>;
   readonly consumer: Pick<CardsConsumer, 'stop'>;
+  readonly calls: Pick<CardCalls, 'start' | 'stop'>;
   readonly offers: Pick<CardOffers, 'stopClaiming' | 'drain'>;
   readonly errands: Pick<CardErrandPump, 'start' | 'stopTaking' | 'drain'>;
   readonly events: Pick<CardEventPump, 'start' | 'stop'>;
@@ -25,7 +27,8 @@ export class RcsService {
   }
 
   start(): void {
-    const { platform, errands, events } = this.parts;
+    const { platform, calls, errands, events } = this.parts;
+    calls.start();
     events.start();
     // Errands of cards are those of a gateway that can run them.
     if (platform.isSetUp) errands.start();
@@ -33,7 +36,8 @@ export class RcsService {
 
   /** No card is claimed and no errand taken from now on. The webhook goes on: cards that went out are answered. */
   async stopSending(): Promise<void> {
-    const { consumer, offers, errands } = this.parts;
+    const { consumer, calls, offers, errands } = this.parts;
+    calls.stop();
     offers.stopClaiming();
     await Promise.all([consumer.stop(), errands.stopTaking()]);
   }
