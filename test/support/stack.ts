@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
+import { freePort, PRIVATE_PORTS } from '../../config/stack/ports.mjs';
 import { until } from './until.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,17 +42,14 @@ const PORTS = [
 type PortVariable = (typeof PORTS)[number];
 export type Ports = Readonly<Record<PortVariable, number>>;
 
-/** Free ports of 127.0.0.1, all different: held together, then let go. */
+/** Where these ports are looked for: beside the range of private servers, of which a run that is started takes some itself. */
+const FIRST_PORT = Number(process.env['STACK_PORT'] ?? PRIVATE_PORTS.from) + PRIVATE_PORTS.count;
+
+/** Free ports of 127.0.0.1, all different, and none that the system hands out: they may be let go and taken again. */
 export async function freePorts(): Promise<Ports> {
-  const servers = await Promise.all(
-    PORTS.map(async (variable) => {
-      const server = net.createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return { variable, server, port: (server.address() as AddressInfo).port };
-    }),
-  );
-  await Promise.all(servers.map(({ server }) => new Promise((resolve) => server.close(resolve))));
-  return Object.fromEntries(servers.map(({ variable, port }) => [variable, port])) as Record<PortVariable, number>;
+  const found: [PortVariable, number][] = [];
+  for (const variable of PORTS) found.push([variable, await freePort(FIRST_PORT)]);
+  return Object.fromEntries(found) as Record<PortVariable, number>;
 }
 
 export interface StackOptions {
@@ -65,6 +62,9 @@ export interface StackOptions {
   /** `npm start`, or the launcher by itself. */
   readonly by?: 'npm' | 'node';
 }
+
+/** The longest wait of a create for its card: how soon a phone has one is the machine's affair. */
+export const CARD_WAIT = { RCS_DELIVERY_WAIT_MS: '8000' };
 
 const NOT_INHERITED = ['DATABASE_URL', 'REDIS_URL', 'NODE_ENV', 'VITEST', 'npm_lifecycle_event', 'npm_execpath'];
 
