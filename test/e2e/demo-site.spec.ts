@@ -3,12 +3,13 @@ import path from 'node:path';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chromiumIsMissing, openBrowser } from '../support/browser.js';
-import { freePorts, Launcher, type Ports, ROOT, type Stack, temporaryFolder } from '../support/stack.js';
+import { CARD_WAIT, freePorts, Launcher, type Ports, ROOT, type Stack, temporaryFolder } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const READY_MS = 120_000;
 /** A create may wait some seconds for a card, and tests share their machine. */
 const SOON_MS = 30_000;
+const CARD_TRIES = 5;
 const DESKTOP = { width: 1280, height: 900 };
 const HAND = { width: 390, height: 844 };
 
@@ -24,8 +25,8 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   let page: Page;
   /** What the page's console and its policy complained of. */
   let complaints: string[];
-  /** Everything that the shop's server told the browser. */
-  let told: string[];
+  /** Everything that the shop's server told the browser; the test may read it later than the page did. */
+  let told: Promise<string>[];
   let phones = 0;
 
   /** A number of its own for each, since cards and codes are counted by number. */
@@ -50,10 +51,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     });
     page.on('response', (response) => {
       if (!response.url().includes('/demo/api/') || response.url().endsWith('/events')) return;
-      void response.text().then(
-        (text) => told.push(text),
-        () => undefined,
-      );
+      told.push(response.text().catch(() => ''));
     });
     await page.goto(`${stack.simulatorUrl}/demo/`);
     await sees('Sign in');
@@ -64,6 +62,17 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await page.getByLabel('Phone number').fill(phone);
     await page.getByRole('radio', { name: profile }).check();
     await press('Continue');
+  };
+  /** Until a card has arrived: a machine that is busy may come to one too late, and the shop then asks for a text. */
+  const signInByCard = async (): Promise<void> => {
+    const asked = heading('Check your phone');
+    for (let tries = 1; ; tries++) {
+      await signIn(nextPhone(), 'Takes cards');
+      await asked.or(heading('Text us to sign in')).waitFor({ timeout: SOON_MS });
+      if (await asked.isVisible()) return;
+      if (tries === CARD_TRIES) throw new Error(`no card of ${CARD_TRIES} arrived in time`);
+      await open();
+    }
   };
   const tapCard = async (button: string): Promise<void> => {
     await thePhone().locator('.thread', { hasText: 'Acme' }).first().click();
@@ -83,7 +92,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
 
   beforeAll(async () => {
     const ports = await freePorts();
-    stack = await Launcher.start({ dataDir: data.folder, ports, by: 'npm' }).ready(READY_MS);
+    stack = await Launcher.start({ dataDir: data.folder, ports, environment: CARD_WAIT, by: 'npm' }).ready(READY_MS);
     browser = await openBrowser();
     context = await browser.newContext();
   }, READY_MS + 30_000);
@@ -101,8 +110,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   });
 
   it('signs in by a card that is approved', async () => {
-    await signIn(nextPhone(), 'Takes cards');
-    await sees('Check your phone');
+    await signInByCard();
     await tapCard('Approve');
     await sees('Welcome in');
     expect(await read('proof')).toMatch(/^You approved the card, \d+\.\d seconds after you asked$/);
@@ -110,8 +118,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   });
 
   it('says so when the card is denied, and begins anew', async () => {
-    await signIn(nextPhone(), 'Takes cards');
-    await sees('Check your phone');
+    await signInByCard();
     await tapCard('Deny');
     await sees('You said no');
     await press('Try again');
@@ -124,7 +131,9 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     expect(await read('number')).toBe(stack.quickstart.inboundNumber);
     expect(await read('text')).toMatch(new RegExp(`^AUTH-${stack.quickstart.brandSlug}-[0-9A-HJKMNP-TV-Z]{16}\\n`));
     expect(await page.getByRole('img', { name: /^QR code/ }).isVisible()).toBe(true);
-    expect(await page.evaluate('document.querySelector("[data-slot=qr]").naturalWidth')).toBeGreaterThan(0);
+    await until('the QR code is drawn', SOON_MS, () =>
+      page.evaluate<boolean>('document.querySelector("[data-slot=qr]").naturalWidth > 0'),
+    );
 
     await page.getByRole('link', { name: 'Use the simulated phone' }).click();
     await thePhone().getByRole('button', { name: 'Send', exact: true }).click();
@@ -150,8 +159,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   });
 
   it('goes from the card to the code, or to the text, where no card is seen', async () => {
-    await signIn(nextPhone(), 'Takes cards');
-    await sees('Check your phone');
+    await signInByCard();
     await press('Get a code');
     await sees('Enter the code');
     await press('Back');
@@ -169,8 +177,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
       // The brand is kept in memory for up to 3 s where it was read before.
       await until('a number to pick', SOON_MS * 2, async () => {
         await open();
-        await signIn(nextPhone(), 'Takes cards');
-        await sees('Check your phone');
+        await signInByCard();
         return page.locator('output:visible').isVisible();
       });
       const number = await read('matchCode');
@@ -230,20 +237,19 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
   });
 
   it('gives the browser no key, no id of a session and nothing to derive keys from', async () => {
-    await signIn(nextPhone(), 'Takes cards');
-    await sees('Check your phone');
+    await signInByCard();
     await tapCard('Approve');
     await sees('Welcome in');
     const { apiKey, webhookSecret, adminKey } = stack.quickstart;
-    expect(told.length).toBeGreaterThan(2);
+    const texts = (await Promise.all(told)).filter((text) => text !== '');
+    expect(texts.length).toBeGreaterThan(2);
     for (const secret of [apiKey, webhookSecret, adminKey, 'sess_', 'authEntropy', 'e2eeKeyShare']) {
-      expect(told.filter((text) => text.includes(secret))).toEqual([]);
+      expect(texts.filter((text) => text.includes(secret))).toEqual([]);
     }
   });
 
   it('keeps who is signed in over a reload, and lets them out', async () => {
-    await signIn(nextPhone(), 'Takes cards');
-    await sees('Check your phone');
+    await signInByCard();
     await tapCard('Approve');
     await sees('Welcome in');
     await page.reload();

@@ -11,8 +11,8 @@ import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { until } from '../support/until.js';
 
 const MAIN = path.resolve('dist/apps/gateway/src/main.js');
-const READY_WITHIN_MS = 20_000;
-const GONE_WITHIN_MS = 15_000;
+const READY_WITHIN_MS = 60_000;
+const GONE_WITHIN_MS = 45_000;
 
 let folder: string;
 let postgres: Awaited<ReturnType<typeof startPostgres>>;

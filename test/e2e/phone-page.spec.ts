@@ -140,8 +140,11 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
 
   it('shows a card that nobody answered in time as expired', async () => {
     const { page, phone } = await openPhone();
-    await room.sendCard(demoCard(phone, { seconds: 2 }));
+    const card = demoCard(phone);
+    await room.sendCard(card);
     await conversation(page, /Acme/).click();
+    await answers(page).waitFor();
+    await page.clock.setFixedTime(card.expiresAt);
     await page.getByText('This request has expired').waitFor();
     expect(await answers(page).count()).toBe(0);
   });

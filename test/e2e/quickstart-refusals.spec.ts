@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePorts, Launcher, type Ports, processesOf, temporaryFolder } from '../support/stack.js';
 import { until } from '../support/until.js';
 
-const READY_MS = 60_000;
+const READY_MS = 100_000;
 const GONE_MS = 30_000;
 const data = temporaryFolder();
 let ports: Ports;

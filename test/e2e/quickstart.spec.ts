@@ -6,15 +6,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis } from '../../config/stack/redis.mjs';
 import { Phone } from '../support/phone.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
-import { freePorts, Launcher, type Ports, processesOf, type Stack, temporaryFolder } from '../support/stack.js';
+import {
+  CARD_WAIT,
+  freePorts,
+  Launcher,
+  type Ports,
+  processesOf,
+  type Stack,
+  temporaryFolder,
+} from '../support/stack.js';
 import { until } from '../support/until.js';
 
-const READY_MS = 60_000;
-/** From the answer of `POST /_admin/sms` the session is approved already; the webhook is due within a second of that. */
-const WEBHOOK_MS = 5_000;
+const READY_MS = 100_000;
+/** A webhook or a tap is told within a second; a loaded machine gets more. */
+const SOON_MS = 20_000;
 const PHONE = '+14155552671';
 const OTHER_PHONE = '+14155552672';
-const CARD_PHONE = '+14155552673';
+const CARD_TRIES = 5;
 const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
 
 interface Card {
@@ -25,8 +33,8 @@ const textOf = (fallbackUri: unknown): string => decodeURIComponent(String(fallb
 
 /** Both kinds of queue pass the same tests; `REDIS_URL=` asks for PostgreSQL whatever is on PATH. */
 const QUEUES = [
-  { queues: 'PostgreSQL', environment: { REDIS_URL: '' }, missing: false },
-  { queues: 'Redis', environment: {}, missing: findRedis() === undefined },
+  { queues: 'PostgreSQL', environment: { ...CARD_WAIT, REDIS_URL: '' }, missing: false },
+  { queues: 'Redis', environment: CARD_WAIT, missing: findRedis() === undefined },
 ];
 
 for (const { queues, environment, missing } of QUEUES) {
@@ -45,6 +53,21 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(status).toBe(200);
       expect(body).toMatchObject({ status: 'pending', channel: 'sms_fallback', phone });
       return { id: String(body['id']), text: textOf(body['fallbackUri']) };
+    };
+    /** A create that asked by a card. A machine that is busy may come to one too late, and the create is one by SMS. */
+    const createByCard = async () => {
+      for (let tries = 1; ; tries++) {
+        const phone = `+1415555268${tries}`;
+        const manner = { reachable: true, online: true, deliverAfterMs: 0 };
+        await stack.simulator('PUT', `/_admin/phones/${phone}`, manner);
+        const { accountId, brandId } = stack.quickstart;
+        const session = { accountId, brandId, phone, clientChallenge: CHALLENGE };
+        const { status, body } = await stack.api('POST', '/v1/verify', session);
+        expect(status).toBe(200);
+        if (body['channel'] === 'sms_fallback' && tries < CARD_TRIES) continue;
+        expect(body).toMatchObject({ status: 'pending', channel: 'rcs', fallbackUri: null });
+        return { id: String(body['id']), phone };
+      }
     };
     const find = async (id: string) => (await stack.api('GET', `/v1/verify/${id}`)).body;
 
@@ -104,7 +127,7 @@ for (const { queues, environment, missing } of QUEUES) {
         authEntropy: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       });
 
-      await until('the webhook', WEBHOOK_MS, () => receiver.eventIdsOf(session.id).length > 0);
+      await until('the webhook', SOON_MS, () => receiver.eventIdsOf(session.id).length > 0);
       const [event] = receiver.received.filter(({ body }) => body.includes(session.id));
       const headers = event?.headers as Record<string, string>;
       const told = new Webhook(stack.quickstart.webhookSecret).verify(event?.body ?? '', headers);
@@ -121,23 +144,13 @@ for (const { queues, environment, missing } of QUEUES) {
     });
 
     it('asks a phone that is online by a card, whose tap approves the session', async () => {
-      await stack.simulator('PUT', `/_admin/phones/${CARD_PHONE}`, {
-        reachable: true,
-        online: true,
-        deliverAfterMs: 0,
-      });
-      const { accountId, brandId } = stack.quickstart;
-      const session = { accountId, brandId, phone: CARD_PHONE, clientChallenge: CHALLENGE };
-      const { status, body } = await stack.api('POST', '/v1/verify', session);
-      expect(status).toBe(200);
-      expect(body).toMatchObject({ status: 'pending', channel: 'rcs', fallbackUri: null });
-      const { data } = (await stack.simulator('GET', `/_admin/cards?phone=${CARD_PHONE}`)).body as { data: Card[] };
-      expect(data).toMatchObject([{ phone: CARD_PHONE, suggestions: ['Approve', 'Deny'], state: 'delivered' }]);
+      const { id, phone } = await createByCard();
+      const { data } = (await stack.simulator('GET', `/_admin/cards?phone=${phone}`)).body as { data: Card[] };
+      expect(data).toMatchObject([{ phone, suggestions: ['Approve', 'Deny'], state: 'delivered' }]);
       const [card] = data;
       const tap = await stack.simulator('POST', `/_admin/cards/${String(card?.messageId)}/tap`, { suggestion: 0 });
       expect(tap.status).toBe(200);
-      const id = String(body['id']);
-      await until('the tap', WEBHOOK_MS, async () => (await find(id))['status'] === 'approved');
+      await until('the tap', SOON_MS, async () => (await find(id))['status'] === 'approved');
       expect(await find(id)).toMatchObject({ channel: 'rcs', latencyMs: expect.any(Number) as number });
     });
 

@@ -10,9 +10,9 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { type Answer, freePorts, Launcher, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
-const READY_MS = 60_000;
+const READY_MS = 100_000;
 /** A message travels within a second; a loaded machine gets more. */
-const SOON_MS = 10_000;
+const SOON_MS = 30_000;
 const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
 
 const PHONES = {

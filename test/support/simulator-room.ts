@@ -13,6 +13,7 @@ import { freePort } from '../../config/stack/postgres.mjs';
 
 const CREDENTIALS = { systemId: 'simulator', password: 'secret08' };
 const OK = 0;
+const CARD_LIFE_MS = 90_000;
 export const INBOUND_NUMBER = '+14155550199';
 
 /** What the person at the phone has sent. */
@@ -124,7 +125,7 @@ export class SimulatorRoom {
 }
 
 /** A card of the demo's brand. */
-export function demoCard(phone: string, { seconds = 90, numberMatching = false } = {}): Card {
+export function demoCard(phone: string, { numberMatching = false } = {}): Card {
   const now = Date.now();
   const id = newId(now);
   return {
@@ -137,7 +138,7 @@ export function demoCard(phone: string, { seconds = 90, numberMatching = false }
     brandName: 'Acme',
     logoUrl: 'https://acme.example/logo.png',
     numberMatching,
-    expiresAt: new Date(now + seconds * 1000),
+    expiresAt: new Date(now + CARD_LIFE_MS),
     messageId: messageIdOf(id, 'card'),
   };
 }
