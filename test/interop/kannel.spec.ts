@@ -138,7 +138,7 @@ class EngineSmsc {
   });
   readonly #options: LinkOptions = {
     role: 'smsc',
-    timers: { sessionInitMs: 5_000, pduReadMs: 5_000, enquireLinkMs: 1_000, responseMs: 5_000, inactivityMs: 0 },
+    timers: { sessionInitMs: 15_000, pduReadMs: 15_000, enquireLinkMs: 1_000, responseMs: 15_000, inactivityMs: 0 },
     window: 20,
     maxInbound: 100,
     interfaceVersion: 0x34,

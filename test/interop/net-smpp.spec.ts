@@ -8,6 +8,7 @@ import { PHONE } from '../support/session-room.js';
 import { until } from '../support/until.js';
 import { WireTap } from '../support/wire-tap.js';
 
+const WITHIN_MS = 15_000;
 const SCRIPT = path.resolve('test/interop/net-smpp-esme.pl');
 const FROM = PHONE.slice(1);
 const TO = INBOUND_NUMBER.slice(1);
@@ -98,7 +99,7 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
         return smsc.isBound;
       },
     };
-    out = await OutboundRoom.open([{ carrier, bind: { enquireLinkSeconds: 1 } }]);
+    out = await OutboundRoom.open([{ carrier, bind: { enquireLinkSeconds: 1, responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
     await out.close();
@@ -123,10 +124,10 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
   });
 
   it('is asked whether it is there, parts from us in order, and we come back', async () => {
-    await until('it was asked', 5_000, () => smsc.lines.includes('enquired'));
+    await until('it was asked', WITHIN_MS, () => smsc.lines.includes('enquired'));
     smsc.unbind();
-    await until('the link is gone', 5_000, () => smsc.lines.includes('gone'));
-    await until('it is bound again', 10_000, () => smsc.isBound);
+    await until('the link is gone', WITHIN_MS, () => smsc.lines.includes('gone'));
+    await until('it is bound again', WITHIN_MS, () => smsc.isBound);
     const id = await out.queue(await out.gateway.create());
     await out.reaches(id, 'submitted');
   });
@@ -137,9 +138,9 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
     const texts = Array.from({ length: 40 }, (_, n) => `${100_000 + n} is your code.`);
     const ids = await Promise.all(texts.map(async (text) => out.queue(await out.gateway.create(), { text })));
     const taken = (): string[] => smsc.submits.map(({ text }) => text).filter((text) => texts.includes(text));
-    await until('some were taken', 10_000, () => taken().length > 0);
+    await until('some were taken', WITHIN_MS, () => taken().length > 0);
     await out.gateway.stop();
-    await until('it was told to part', 5_000, () => parted() > before);
+    await until('it was told to part', WITHIN_MS, () => parted() > before);
     await out.gateway.start();
     for (const id of ids) await out.reaches(id, 'submitted');
     expect(taken().toSorted()).toEqual(texts);

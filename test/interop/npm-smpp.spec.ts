@@ -122,7 +122,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
         return carrier.isBound;
       },
     };
-    out = await OutboundRoom.open([{ carrier: tapped }]);
+    out = await OutboundRoom.open([{ carrier: tapped, bind: { responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
     await out.close();
@@ -155,7 +155,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
 
   it('falls over, and is bound to again', async () => {
     carrier.drop();
-    await until('it is bound again', 10_000, () => carrier.isBound);
+    await until('it is bound again', 15_000, () => carrier.isBound);
     await out.reaches(await out.queue(await out.gateway.create()), 'submitted');
   });
 
