@@ -5,8 +5,10 @@ import type { PausedHost } from './host-lanes.js';
 const MAX_LOOKED_PAST = 20_000;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;
-/** So much longer is the next pause while there are still too many: a million come back over an hour or so. */
-const GROWTH = 1.1;
+/** So much longer is the next pause while there are still too many: of a great many most come back after an hour or so. */
+const GROWTH = 2;
+/** Put off at a time. What is long takes long to look past, so that small bites would be slow ones. */
+const MAX_THINNED = 5_000;
 
 /**
  * Keeps what waits for some hosts out of the way of the others: whoever looks for deliveries that are due to one host has to
@@ -34,7 +36,10 @@ export class Backlog {
     }
     const pauseMs = this.pauseMs;
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * GROWTH);
-    await this.store.postpone(crowded.map((host) => ({ host, leftMs: pauseMs })));
+    await this.store.postpone(
+      crowded.map((host) => ({ host, leftMs: pauseMs })),
+      MAX_THINNED,
+    );
     return MAX_POSTPONED;
   }
 }

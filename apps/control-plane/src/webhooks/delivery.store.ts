@@ -208,12 +208,12 @@ export class DeliveryStore {
 
   /**
    * Puts off what is due to hosts that are left alone, so that nobody has to look past it for what can be sent; at most
-   * `MAX_POSTPONED`, and answers how many. They come back one after the other once their host is asked again.
+   * `most`, and answers how many. They come back one after the other once their host is asked again.
    */
-  postpone(paused: readonly PausedHost[]): Promise<number> {
+  postpone(paused: readonly PausedHost[], most = MAX_POSTPONED): Promise<number> {
     return this.options.database.transaction(async (tx) => {
       const asked = [paused.map(({ host }) => host), paused.map(({ leftMs }) => leftMs / 1000)];
-      const values = [...asked, this.horizon(), MAX_POSTPONED];
+      const values = [...asked, this.horizon(), most];
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
       if (due.length === 0) return 0;
       const ids = due.map(({ id }) => id);
