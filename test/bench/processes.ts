@@ -20,6 +20,13 @@ export interface Subject {
   stop(): Promise<void>;
 }
 
+/** One that can be held still. */
+export interface RunningSubject extends Subject {
+  /** Takes its time away, as a machine that stands still would, until the other is called. */
+  freeze(): void;
+  thaw(): void;
+}
+
 export async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -76,7 +83,7 @@ export interface SubjectOptions {
 }
 
 /** Starts a process and waits until it serves. It ends with this one, however this one ends. */
-export async function startSubject(options: SubjectOptions): Promise<Subject> {
+export async function startSubject(options: SubjectOptions): Promise<RunningSubject> {
   const child = fork(fileURLToPath(new URL(options.script, DIST)), [], {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -89,7 +96,14 @@ export async function startSubject(options: SubjectOptions): Promise<Subject> {
       () => false,
     );
   });
-  return { name: options.name, port: options.port, rssMiB: () => rssMiB(child.pid), stop: () => stop(child) };
+  return {
+    name: options.name,
+    port: options.port,
+    rssMiB: () => rssMiB(child.pid),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    stop: () => stop(child),
+  };
 }
 
 /** Runs a load generator in a process of its own: `task` goes in by IPC, its one answer comes back. */

@@ -1,4 +1,4 @@
-import { type Subject, freePort, startSubject } from './processes.js';
+import { type RunningSubject, type Subject, freePort, startSubject } from './processes.js';
 
 /** What every process of the run is told: where the stores are, the keys, the certificate. */
 export type Environment = Readonly<Record<string, string>>;
@@ -12,7 +12,11 @@ const batchOf = (commands: number | undefined): Environment =>
   commands === undefined ? {} : { BATCH_MAX_COMMANDS: String(commands) };
 
 /** The product's control plane; `batch` limits every batcher in it, for the "one statement a request" comparison. */
-export async function startControlPlane(name: string, environment: Environment, batch?: number): Promise<Subject> {
+export async function startControlPlane(
+  name: string,
+  environment: Environment,
+  batch?: number,
+): Promise<RunningSubject> {
   const port = await freePort();
   const ops = await opsUrl();
   return startSubject({

@@ -1,6 +1,6 @@
 import type { PostsTask } from './load/posts.js';
 import type { SmppTask } from './load/smpp.js';
-import { runLoad, type Subject } from './processes.js';
+import { runLoad, type RunningSubject, type Subject } from './processes.js';
 import { type Arrivals, flowOf, type Receivers, startReceivers } from './receivers.js';
 import { type Measure, type Ratio, type Row, median, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
@@ -24,6 +24,7 @@ const LEFT_OVER_DEADLINE_MS = 10_000;
 /** The processes of this section, and what its runs need. */
 interface Stage {
   readonly demo: Demo;
+  readonly product: RunningSubject;
   readonly gateway: Subject;
   readonly receivers: Receivers;
 }
@@ -33,6 +34,8 @@ interface Approvals {
   /** Null: as fast as they are answered. */
   readonly perSecond: number | null;
   readonly hangs: boolean;
+  /** The control plane stands still until all is approved: what arrives then is the work of the webhooks alone. */
+  readonly backlog?: boolean;
 }
 
 const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
@@ -45,10 +48,12 @@ const measureOf = (arrivals: Arrivals, before: number, errors: number): Measure 
 });
 
 /** Approves sessions by SMS, each with one of the receivers as its own, until all that can arrive has arrived. */
-async function approve(stage: Stage, { count, perSecond, hangs }: Approvals): Promise<Arrivals & { errors: number }> {
-  const { demo, gateway, receivers } = stage;
+async function approve(stage: Stage, approvals: Approvals): Promise<Arrivals & { errors: number }> {
+  const { demo, product, gateway, receivers } = stage;
+  const { count, perSecond, hangs, backlog = false } = approvals;
   const messages = await pendingSessions(demo, count, (at) => receivers.urls[at % RECEIVERS] ?? null);
   await receivers.expect({ hanging: hangs ? [OTHERS] : [] });
+  if (backlog) product.freeze();
   const { errors } = await runLoad<Measure>('smpp.js', {
     port: gateway.port,
     systemId: demo.systemId,
@@ -57,7 +62,7 @@ async function approve(stage: Stage, { count, perSecond, hangs }: Approvals): Pr
     window: WINDOW,
     messages,
     ...(perSecond === null ? {} : { perSecond }),
-  } satisfies SmppTask);
+  } satisfies SmppTask).finally(() => product.thaw());
   const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
   const arrivals = await receivers.received(count - lost);
   if (hangs) await emptyLane(receivers, lost);
@@ -85,12 +90,8 @@ async function bareLoop({ receivers }: Stage, { sample }: Arrivals): Promise<Mea
   return { ...measureOf(await receivers.received(BARE_POSTS), RECEIVERS, errors), p50Ms: 0, p99Ms: 0 };
 }
 
-async function measured(
-  stage: Stage,
-  product: Subject,
-  rounds: number,
-  seconds: number,
-): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+async function measured(stage: Stage, rounds: number, seconds: number): Promise<{ rows: Row[]; ratios: Ratio[] }> {
+  const { product } = stage;
   const approvals = { count: APPROVALS, perSecond: null, hangs: false };
   const first = await approve(stage, { ...approvals, count: WARM_UP_APPROVALS }); // warm, not counted
   await bareLoop(stage, first);
@@ -101,11 +102,17 @@ async function measured(
     if (!hangs) healthy.push(flowOf(arrivals, OTHERS).perSecond);
     return measureOf(arrivals, hangs ? OTHERS : RECEIVERS, arrivals.errors);
   };
+  const drained = async (): Promise<Measure> => {
+    const arrivals = await approve(stage, { ...approvals, backlog: true });
+    // How long ago their events were is how long it stood still.
+    return { ...measureOf(arrivals, RECEIVERS, arrivals.errors), p50Ms: 0, p99Ms: 0 };
+  };
   const bare = { ...stage.receivers.subject, name: `bare undici, ${RECEIVERS} x ${IN_FLIGHT_PER_RECEIVER} in flight` };
   const rows = await alternate(SECTION, rounds, [
     { subject: bare, run: () => bareLoop(stage, first) },
     { subject: { ...product, name: `approved by SMS, ${RECEIVERS} receivers` }, run: () => run(false) },
     { subject: { ...product, name: `${OTHERS} receivers, beside one that hangs` }, run: () => run(true) },
+    { subject: { ...product, name: `a backlog of ${APPROVALS}, ${RECEIVERS} receivers` }, run: drained },
   ]);
   const perSecond = Math.ceil(rows[1].perSecond / 2);
   const half = { ...product, name: `approved by SMS, half load, ${perSecond}/s` };
@@ -118,12 +125,13 @@ async function measured(
       },
     },
   ]);
-  const [bareRow, productRow, besideRow] = rows;
+  const [bareRow, productRow, besideRow, backlogRow] = rows;
   const lossPercent = Math.round((1 - besideRow.perSecond / median(healthy)) * 1_000) / 10;
   return {
     rows: [...rows, halfRow],
     ratios: [
       ratio('approvals that arrive, of bare undici', ratioOf(productRow, bareRow), '>= 0.4'),
+      ratio('of a backlog, the gateway at rest, of bare undici', ratioOf(backlogRow, bareRow), '-'),
       ratio('p99 ms, event to first octet, half load', halfRow.p99Ms, '< 200'),
       ratio(`loss of ${OTHERS} beside one that hangs, percent`, lossPercent, '< 10'),
     ],
@@ -132,7 +140,8 @@ async function measured(
 
 /**
  * Webhooks from the approval, by SMS and through the gateway, to a local receiver that answers at once; p50 and p99 from
- * the moment of the event to the first octet at the receiver.
+ * the moment of the event to the first octet at the receiver. The gateway, the sender of SMS and what approvals cost
+ * PostgreSQL share the machine with the webhooks: what these alone can do shows where a backlog is worked off.
  */
 export async function benchWebhooks(
   environment: Environment,
@@ -150,7 +159,7 @@ export async function benchWebhooks(
   const product = await startControlPlane('countersign', local);
   const gateway = await startGateway('gateway', local);
   try {
-    return await measured({ demo, gateway, receivers }, product, rounds, seconds);
+    return await measured({ demo, product, gateway, receivers }, rounds, seconds);
   } finally {
     await Promise.all([gateway.stop(), product.stop()]);
     await receivers.subject.stop();
