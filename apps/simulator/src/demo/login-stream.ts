@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import { openEventStream } from '../http/event-stream.js';
 import type { Login } from './login.js';
 import type { LoginDesk } from './login-desk.js';
 
 const ASK_EVERY_MS = 2_000;
-const HEARTBEAT_MS = 15_000;
-const RECONNECT_AFTER_MS = 1_000;
 
 /**
  * A login as it becomes, as server-sent events: `login` with the view, first as it is now; `gone` when the shop does not
@@ -17,29 +16,20 @@ export function streamLogin(
   id: string,
   render: (login: Login) => unknown,
 ): void {
-  stream.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  stream.on('error', () => undefined);
-  stream.write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
+  const tell = openEventStream(stream);
   const login = desk.book.find(id);
   if (login === null) {
-    stream.end('event: gone\ndata: {}\n\n');
+    tell('gone', {});
+    stream.end();
     return;
   }
-  // JSON holds no line break, so an event is one line.
-  const tell = (now: Login): void => void stream.write(`event: login\ndata: ${JSON.stringify(render(now))}\n\n`);
-  tell(login);
+  tell('login', render(login));
   const changes = desk.book.changes.subscribe((changed) => {
-    if (changed.id === id) tell(changed);
+    if (changed.id === id) tell('login', render(changed));
   });
   const asking = setInterval(() => void desk.refresh(id), ASK_EVERY_MS);
-  const heartbeat = setInterval(() => stream.write(': still here\n\n'), HEARTBEAT_MS);
   stream.once('close', () => {
     clearInterval(asking);
-    clearInterval(heartbeat);
     changes.unsubscribe();
   });
 }

@@ -1,17 +1,12 @@
 import { Controller, Get, Inject, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { openEventStream } from '../http/event-stream.js';
 import { Refusal } from '../http/refusal.js';
-import { PhoneFeed, type FeedReader } from './phone-feed.js';
-import type { FeedEvent } from './phone-item.js';
+import { PhoneFeed } from './phone-feed.js';
 
 const MOST_PHONES = 20;
 const MOST_READERS = 200;
 const PHONE = /^\+[0-9]{2,15}$/;
-/** A reader that is further behind than this is closed; its browser comes back and gets a snapshot. */
-const MOST_UNREAD_BYTES = 1024 * 1024;
-/** So that both ends notice when the other is gone. */
-const HEARTBEAT_MS = 15_000;
-const RECONNECT_AFTER_MS = 1_000;
 
 /**
  * What happens on some phones, live, as server-sent events:
@@ -44,32 +39,15 @@ export class FeedController {
     const phones = phonesOf(phone);
     if (this.#readers >= MOST_READERS) throw new Refusal(503, 'SERVICE_UNAVAILABLE', 'too many pages are open');
     reply.hijack();
-    const stream = reply.raw;
-    stream.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
-    const write = (text: string): void => {
-      if (stream.writableLength > MOST_UNREAD_BYTES) stream.destroy();
-      else stream.write(text);
-    };
-    write(`retry: ${RECONNECT_AFTER_MS}\n\n`);
-    const reader: FeedReader = { phones: new Set(phones), tell: (event) => write(rendered(event)) };
-    const leave = this.feed.join(reader);
-    const heartbeat = setInterval(() => write(': still here\n\n'), HEARTBEAT_MS);
+    const tell = openEventStream(reply.raw);
+    const leave = this.feed.join({ phones: new Set(phones), tell: ({ event, data }) => tell(event, data) });
     this.#readers += 1;
-    stream.on('error', () => undefined);
-    stream.once('close', () => {
-      clearInterval(heartbeat);
+    reply.raw.once('close', () => {
       leave();
       this.#readers -= 1;
     });
   }
 }
-
-/** JSON holds no line break, so an event is one line. */
-const rendered = ({ event, data }: FeedEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** A plus that a query string turned into a space is read as a plus. */
 function phonesOf(given: unknown): string[] {
