@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { forgetOldest } from '../forget-oldest.js';
 
 /** Who is in the shop. */
 export interface SignIn {
@@ -22,8 +23,7 @@ export class SignIns {
   add(signIn: SignIn): string {
     const value = randomBytes(COOKIE_OCTETS).toString('base64url');
     this.#byCookie.set(value, signIn);
-    const [oldest] = this.#byCookie.keys();
-    if (this.#byCookie.size > this.limit && oldest !== undefined) this.#byCookie.delete(oldest);
+    forgetOldest(this.#byCookie, this.limit);
     return `${COOKIE}=${value}; Path=/demo; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_SECONDS}`;
   }
 

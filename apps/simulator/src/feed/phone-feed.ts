@@ -1,3 +1,4 @@
+import { forgetOldest } from '../forget-oldest.js';
 import type { FeedEvent, PhoneItem, PhoneView } from './phone-item.js';
 
 /** Items that a number's page starts with. */
@@ -50,9 +51,4 @@ export class PhoneFeed {
   #tell(phone: string, event: FeedEvent): void {
     for (const reader of this.#readers) if (reader.phones.has(phone)) reader.tell(event);
   }
-}
-
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

@@ -1,3 +1,5 @@
+import { forgetOldest } from '../forget-oldest.js';
+
 /** How RCS behaves for one number (contract, the carrier simulator). */
 export interface PhoneProfile {
   /** Whether the number has RCS at all; a phone without it is what RBM answers 404 for. */
@@ -94,8 +96,7 @@ export class PhoneBook {
     const profile = { ...this.profileOf(phone), ...changes };
     this.#told.delete(phone);
     this.#told.set(phone, profile);
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > this.most && oldest !== undefined) this.#told.delete(oldest);
+    forgetOldest(this.#told, this.most);
     return profile;
   }
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
+import { forgetOldest } from '../forget-oldest.js';
 import type { Clock } from './clock.js';
 import { memberOf } from './own-member.js';
 
@@ -60,8 +61,7 @@ export class TokenDesk {
     if (because !== null) return { ok: false, because };
     const accessToken = randomBytes(TOKEN_BYTES).toString('base64url');
     this.#tokens.set(accessToken, this.clock.nowMs() + lifeSeconds * 1000);
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size > MOST_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    forgetOldest(this.#tokens, MOST_TOKENS);
     return { ok: true, accessToken, seconds: lifeSeconds };
   }
 

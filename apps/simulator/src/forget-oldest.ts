@@ -1,0 +1,5 @@
+/** Keeps a map within its bound after an addition: beyond it the entry that was set first is forgotten. */
+export function forgetOldest(map: Map<string, unknown>, most: number): void {
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}
