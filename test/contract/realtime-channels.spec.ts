@@ -159,12 +159,16 @@ describe('the binds channel', () => {
 describe('while the database is away', () => {
   it('a connection stays, is told to try again, and hears what happens afterwards', async () => {
     const client = await connect();
-    const [watched, other] = [await created(), await created()];
-    await client.subscribe(`session:${watched}`);
+    const [watched, other, given] = [await created(), await created(), await created()];
+    for (const id of [watched, given]) await client.subscribe(`session:${id}`);
     await room.line.cut();
     try {
       const away = await client.subscribe(`session:${other}`);
       expect(away.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      // Who asks again for what it listens to already, and is refused, hears that it listens no more.
+      const again = await client.subscribe(`session:${given}`, 'again');
+      expect(again.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      expect(await client.next('unsubscribed')).toEqual({ type: 'unsubscribed', channel: `session:${given}` });
     } finally {
       await room.line.mend();
     }

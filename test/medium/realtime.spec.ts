@@ -1,11 +1,15 @@
+import type { MessageHandler } from '@countersign/bus';
+import { CarrierStore } from '@countersign/carriers';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BindBoard } from '../../apps/control-plane/src/realtime/bind-board.js';
 import { FIND_ENDINGS } from '../../apps/control-plane/src/realtime/endings.sql.js';
 import { PendingLook } from '../../apps/control-plane/src/realtime/pending-look.js';
 import { SessionRooms } from '../../apps/control-plane/src/realtime/session-rooms.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
 import { Watcher } from '../../apps/control-plane/src/realtime/watcher.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { until } from '../support/until.js';
 
 let room: SessionRoom;
 
@@ -70,6 +74,73 @@ describe('a ticket', () => {
     expect(await tickets.purge(5)).toBe(5);
     expect(await tickets.purge(1_000)).toBeGreaterThan(0);
     expect(await tickets.purge(1_000)).toBe(0);
+  });
+});
+
+describe('the board of binds', () => {
+  /** The database, whose answers wait for `free` while they are held. */
+  class HeldAnswers implements Executor {
+    answers = 0;
+    #free: (() => void)[] | null = null;
+
+    async query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+      const holds = this.#free;
+      const rows = await room.database.query<Row>(text, values);
+      this.answers += 1;
+      if (holds !== null) await new Promise<void>((resolve) => holds.push(resolve));
+      return rows;
+    }
+
+    holdNext(): (() => void)[] {
+      const held: (() => void)[] = [];
+      this.#free = held;
+      return held;
+    }
+
+    holdNoMore(): void {
+      this.#free = null;
+    }
+  }
+
+  it('tells its first watcher of what changed while the snapshot was on its way', async () => {
+    const binds = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+    const hosts = [{ host: 'a.example', port: 2775 }];
+    const bind = await binds.createBind(room.database, {
+      name: 'b',
+      carrier: 'c',
+      hosts,
+      systemId: 's',
+      password: 'p',
+    });
+    const database = new HeldAnswers();
+    let nudge = (): void => undefined;
+    const bus = {
+      subscribe: (topic: string, hear: MessageHandler) => {
+        nudge = () => hear({ topic, octets: Buffer.alloc(0), json: () => undefined });
+        return { ready: Promise.resolve(), close: () => undefined };
+      },
+    };
+    const errors: unknown[] = [];
+    const board = new BindBoard({ database, clock: room.clock, bus, onError: (error) => errors.push(error) });
+    const said: string[] = [];
+    const connection = {
+      send: (frame: string | Buffer) => void said.push(String(frame)),
+      watch: () => false,
+      abandon: () => undefined,
+    };
+    const held = database.holdNext();
+    const subscribing = board.subscribe(connection, 1);
+    await until('the snapshot is read', 5_000, () => held.length === 1);
+    database.holdNoMore();
+    await binds.updateBind(room.database, { ...bind, sendWindow: 7 });
+    nudge();
+    await until('the change is read', 5_000, () => database.answers > 1);
+    held[0]?.();
+    await subscribing;
+    await until('the change is told', 5_000, () => said.length === 2);
+    expect(said.map((frame) => (JSON.parse(frame) as { event?: string }).event)).toEqual([undefined, 'bind.updated']);
+    expect(errors).toEqual([]);
+    await board.stop();
   });
 });
 

@@ -26,6 +26,8 @@ export interface BindBoardOptions {
   readonly onError: (error: unknown) => void;
 }
 
+type Subscriber = Pick<RealtimeConnection, 'send' | 'watch' | 'abandon'>;
+
 /** All binds and how they are doing, for engineers who watch: a snapshot, then each bind whose picture has changed. */
 export class BindBoard {
   readonly #watchers = new Set<Watcher>();
@@ -44,7 +46,7 @@ export class BindBoard {
   }
 
   /** Rejects when the binds cannot be read; nothing is listened to then. */
-  async subscribe(connection: RealtimeConnection, id: FrameId): Promise<void> {
+  async subscribe(connection: Subscriber, id: FrameId): Promise<void> {
     const watcher = new Watcher(connection, 'full');
     this.#watchers.add(watcher);
     const again = connection.watch(CHANNEL, () => {
