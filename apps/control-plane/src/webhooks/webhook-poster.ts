@@ -4,7 +4,7 @@ import { renderId, type Uuid } from '@countersign/postgres';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
 import { ProxyAway, TargetRefused } from './guarded-agent.js';
-import type { TargetRules } from './target.js';
+import type { TargetCheck, TargetRules } from './target.js';
 
 /** One attempt in all: name, connection, request and the part of the answer that is read (contract, Webhooks). */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
@@ -12,6 +12,8 @@ export const ATTEMPT_TIMEOUT_MS = 15_000;
 const MAX_REPLY_OCTETS = 4 * 1024;
 const REPLY_TIMEOUT_MS = 1_000;
 const MAX_ERROR_LENGTH = 64;
+/** URLs whose check is remembered. */
+const MAX_CHECKED = 1_000;
 /** Below it an answer only says that there will be one. */
 const FIRST_FINAL_STATUS = 200;
 /** So often it may be said: reading on costs whoever else is posted to. */
@@ -51,13 +53,15 @@ const signature = (secret: string, signed: string): string =>
 
 /** Makes single attempts. Redirects are answers like any other: nothing is followed. Never rejects. */
 export class WebhookPoster {
+  private readonly checked = new Map<string, TargetCheck>();
+
   constructor(
     private readonly rules: TargetRules,
     private readonly dispatcher: Dispatcher,
   ) {}
 
   async post(post: Post): Promise<AttemptResult> {
-    const target = this.rules.check(post.url);
+    const target = this.check(post.url);
     if (!target.ok) return { kind: 'blocked', error: target.because };
     try {
       return await this.send(target.url, post);
@@ -72,6 +76,16 @@ export class WebhookPoster {
   /** Closes every connection, those under way too. */
   async close(): Promise<void> {
     await this.dispatcher.destroy();
+  }
+
+  /** What a URL says by itself does not change; the address it leads to is judged at every connect. */
+  private check(url: string): TargetCheck {
+    const known = this.checked.get(url);
+    if (known !== undefined) return known;
+    if (this.checked.size >= MAX_CHECKED) this.checked.clear();
+    const check = this.rules.check(url);
+    this.checked.set(url, check);
+    return check;
   }
 
   private send({ origin, pathname, search }: URL, post: Post): Promise<AttemptResult> {

@@ -60,6 +60,8 @@ export class WebhookPump {
   private rung: Uuid[] = [];
   /** Deliveries may be due that no ring of an event names. */
   private dueRang = false;
+  /** The last look at forgotten events found more than one set. */
+  private moreForgotten = false;
   private relayDueMs = 0;
   private alarm: NodeJS.Timeout | undefined;
   private alarmRang = false;
@@ -125,21 +127,22 @@ export class WebhookPump {
     const [alarm, due] = [this.alarmRang, this.dueRang];
     this.alarmRang = this.dueRang = false;
     const named = this.rung.splice(0, MAX_SET);
-    const forgotten = await this.dispatch(named, relay);
+    const forgotten = await this.dispatch(named, relay || this.moreForgotten);
+    this.moreForgotten = forgotten === MAX_SET;
     const putOff = relay ? await this.putOff() : 0;
     const more = relay || due ? await this.claim() : false;
-    if (relay && forgotten < MAX_SET && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
+    if (relay && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
     if (relay || alarm) await this.setAlarm();
     if (more) this.dueRang = true;
-    return more || this.rung.length > 0 || forgotten === MAX_SET || putOff === MAX_POSTPONED;
+    return more || this.rung.length > 0 || this.moreForgotten || putOff === MAX_POSTPONED;
   }
 
   /** How many forgotten events became deliveries. Events that cannot must not keep deliveries that can from being made. */
-  private async dispatch(named: readonly Uuid[], relay: boolean): Promise<number> {
+  private async dispatch(named: readonly Uuid[], forgotten: boolean): Promise<number> {
     const { store, onError } = this.options;
     try {
       if (named.length > 0) await this.take((roomFor) => store.dispatchNamed(named, roomFor));
-      return relay ? (await this.take((roomFor) => store.dispatchForgotten(roomFor))).taken : 0;
+      return forgotten ? (await this.take((roomFor) => store.dispatchForgotten(roomFor))).taken : 0;
     } catch (error) {
       onError(error);
       return 0;
