@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumIsMissing, openBrowser } from '../support/browser.js';
@@ -20,7 +19,6 @@ let numbers = 0;
 
 beforeAll(async () => {
   if (chromiumIsMissing) return;
-  Logger.overrideLogger(false);
   room = await SimulatorRoom.open();
   await room.bind();
   browser = await openBrowser();

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { GatewayRoom } from '../support/gateway-room.js';
 import { hostileBody } from '../support/hostile.js';
-import { serviceAccount } from '../support/rbm-room.js';
 import { until } from '../support/until.js';
 
 const CLIENT_TOKEN = 'test-client-token';
@@ -20,19 +20,14 @@ let names = 0;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-webhook-'));
-  gateway = await GatewayRoom.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile() });
+  // A gateway wants the key of a service account beside the token; no card is sent here.
+  const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
+  gateway = await GatewayRoom.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile });
 });
 afterAll(async () => {
   await gateway.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** A gateway wants the key of a service account beside the token; no card is sent here. */
-function keyFile(): string {
-  const file = path.join(folder, 'key.json');
-  writeFileSync(file, serviceAccount('http://127.0.0.1:9/token'));
-  return file;
-}
 
 interface Told {
   readonly status: number;

@@ -1,22 +1,19 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Logger } from '@nestjs/common';
 import { loadSettings, SimulatorSettings } from '@countersign/settings';
 import { request } from 'undici';
 import { freePort } from '../../config/stack/postgres.mjs';
+import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { openSimulator, type Simulator } from '../../apps/simulator/src/simulator.js';
-
-/** RSA keys take a while to make; nobody minds that the simulators of one file share one. */
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 /** What a gateway needs to send cards to the simulator, and calls of its control surface. */
 export interface RbmEmulator {
   readonly simulator: Simulator;
   /** Base of everything: RBM, `/_admin`, pages. */
   readonly url: string;
-  readonly smppPort: number;
+  readonly smpp: { readonly port: number; readonly systemId: string; readonly password: string };
   readonly serviceAccountFile: string;
   readonly clientToken: string;
   admin(
@@ -32,14 +29,14 @@ export async function openRbmEmulator(options: { readonly webhookUrl?: string } 
   const [httpPort, smppPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${httpPort}`;
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-simulator-'));
-  const serviceAccountFile = path.join(folder, 'service-account.json');
-  writeFileSync(serviceAccountFile, JSON.stringify(serviceAccount(url)), { mode: 0o600 });
+  const serviceAccountFile = await ensureServiceAccount({ dataDir: folder, tokenUri: `${url}/token` });
+  const smpp = { port: smppPort, systemId: 'simulator', password: 'secret08' };
   const clientToken = 'client-token-of-a-test';
   const settings = loadSettings(SimulatorSettings, {
     SIMULATOR_HTTP_PORT: String(httpPort),
     SIMULATOR_SMPP_PORT: String(smppPort),
-    SIMULATOR_SYSTEM_ID: 'simulator',
-    SIMULATOR_PASSWORD: 'secret08',
+    SIMULATOR_SYSTEM_ID: smpp.systemId,
+    SIMULATOR_PASSWORD: smpp.password,
     SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile,
     SIMULATOR_RBM_CLIENT_TOKEN: clientToken,
     SIMULATOR_RBM_WEBHOOK_URL: options.webhookUrl,
@@ -49,7 +46,7 @@ export async function openRbmEmulator(options: { readonly webhookUrl?: string } 
   return {
     simulator,
     url,
-    smppPort,
+    smpp,
     serviceAccountFile,
     clientToken,
     admin: async (method, pathname, body) => {
@@ -66,13 +63,3 @@ export async function openRbmEmulator(options: { readonly webhookUrl?: string } 
     },
   };
 }
-
-/** The key file of a service account, as Google gives it out. */
-const serviceAccount = (url: string): Record<string, string> => ({
-  type: 'service_account',
-  project_id: 'countersign-test',
-  private_key_id: 'key-of-a-test',
-  private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  client_email: 'rbm@countersign-test.iam.gserviceaccount.com',
-  token_uri: `${url}/token`,
-});

@@ -1,21 +1,13 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import os from 'node:os';
-import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { Logger as NestLogger } from '@nestjs/common';
-import { loadSettings, SimulatorSettings } from '@countersign/settings';
 import { request } from 'undici';
 import type { MessageView } from '../../apps/simulator/src/rbm/kept-message.js';
 import { viewOf } from '../../apps/simulator/src/rbm/kept-message.js';
 import type { PhoneProfile } from '../../apps/simulator/src/rbm/phone-profile.js';
 import type { RbmService } from '../../apps/simulator/src/rbm/rbm.service.js';
-import { openSimulator, type Simulator } from '../../apps/simulator/src/simulator.js';
-import { freePort } from '../../config/stack/postgres.mjs';
+import { openRbmEmulator, type RbmEmulator } from './rbm-emulator.js';
 
-export const CLIENT_TOKEN = 'test-client-token-0123456789';
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const WEBHOOK_PATH = '/rcs/webhook';
 const SEND_PATH = /^\/v1\/phones\/([^/]+)\/agentMessages\?/;
@@ -39,46 +31,27 @@ export class RbmRoom {
   readonly told: { readonly to: string; readonly status: number; readonly sender: string | undefined }[] = [];
 
   private constructor(
-    private readonly simulator: Simulator,
+    private readonly emulator: RbmEmulator,
     private readonly router: Server,
-    private readonly platformUrl: string,
-    private readonly keyFile: string,
-    private readonly dispose: () => void,
   ) {}
 
   static async open(): Promise<RbmRoom> {
-    NestLogger.overrideLogger(false);
-    const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-rbm-'));
-    const [smppPort, httpPort] = [await freePort(), await freePort()];
-    const platformUrl = `http://127.0.0.1:${httpPort}`;
-    const keyFile = path.join(dataDir, 'service-account.json');
-    writeFileSync(keyFile, serviceAccount(`${platformUrl}/token`));
     let room: RbmRoom | null = null;
     const { server: router, url } = await serve((req, res) => room?.route(req, res) ?? Promise.resolve());
-    const settings = loadSettings(SimulatorSettings, {
-      SIMULATOR_SMPP_PORT: String(smppPort),
-      SIMULATOR_HTTP_PORT: String(httpPort),
-      SIMULATOR_SYSTEM_ID: 'simulator',
-      SIMULATOR_PASSWORD: 'secret08',
-      SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: keyFile,
-      SIMULATOR_RBM_CLIENT_TOKEN: CLIENT_TOKEN,
-      SIMULATOR_RBM_WEBHOOK_URL: `${url}${WEBHOOK_PATH}`,
-    });
-    const simulator = await openSimulator(settings, () => undefined);
-    const dispose = (): void => rmSync(dataDir, { recursive: true, force: true });
-    room = new RbmRoom(simulator, router, platformUrl, keyFile, dispose);
+    room = new RbmRoom(await openRbmEmulator({ webhookUrl: `${url}${WEBHOOK_PATH}` }), router);
     return room;
   }
 
   get rbm(): RbmService {
-    return this.simulator.parts.rbm;
+    return this.emulator.simulator.parts.rbm;
   }
 
   /** What the gateway of that name starts with. */
   async environment(name: string): Promise<Record<string, string>> {
     const { server, url } = await serve((req, res) => this.pass(name, req, res));
     this.#ways.set(name, { server, url, webhookUrl: null });
-    return { RBM_BASE_URL: url, RBM_SERVICE_ACCOUNT_FILE: this.keyFile, RBM_CLIENT_TOKEN: CLIENT_TOKEN };
+    const { serviceAccountFile, clientToken } = this.emulator;
+    return { RBM_BASE_URL: url, RBM_SERVICE_ACCOUNT_FILE: serviceAccountFile, RBM_CLIENT_TOKEN: clientToken };
   }
 
   /** Webhooks may go to that gateway from now on. */
@@ -97,17 +70,16 @@ export class RbmRoom {
   }
 
   async close(): Promise<void> {
-    await this.simulator.close();
+    await this.emulator.close();
     for (const { server } of [...this.#ways.values(), { server: this.router }]) {
       server.closeAllConnections();
       server.close();
     }
-    this.dispose();
   }
 
   /** From a gateway to the platform. */
   private async pass(name: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const url = new URL(req.url ?? '/', this.platformUrl);
+    const url = new URL(req.url ?? '/', this.emulator.url);
     const [, phone] = SEND_PATH.exec(req.url ?? '') ?? [];
     if (req.method === 'POST' && phone !== undefined) {
       this.#senders.set(url.searchParams.get('messageId') ?? '', name);
@@ -137,19 +109,6 @@ export class RbmRoom {
     const { messageId = '', senderPhoneNumber = '', phoneNumber = '' } = event;
     return [messageId, senderPhoneNumber, phoneNumber].map((key) => this.#senders.get(String(key))).find(Boolean);
   }
-}
-
-/** The key of a service account, as its file is given out. */
-export function serviceAccount(tokenUri: string): string {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  return JSON.stringify({
-    type: 'service_account',
-    project_id: 'test',
-    private_key_id: 'key-1',
-    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-    client_email: 'countersign@test.iam.gserviceaccount.com',
-    token_uri: tokenUri,
-  });
 }
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;

@@ -1,17 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { type Card, messageIdOf, type SendOutcome, type Verdict } from '@countersign/cards';
 import { newId } from '@countersign/postgres';
-import { loadSettings, SimulatorSettings } from '@countersign/settings';
 import smpp, { type PDU, type Session } from 'smpp';
 import { RbmClient } from '../../apps/gateway/src/rcs/rbm-client.js';
 import { loadServiceAccount } from '../../apps/gateway/src/rcs/service-account.js';
-import { openSimulator, type Simulator } from '../../apps/simulator/src/simulator.js';
-import { freePort } from '../../config/stack/postgres.mjs';
+import { openRbmEmulator, type RbmEmulator } from './rbm-emulator.js';
 
-const CREDENTIALS = { systemId: 'simulator', password: 'secret08' };
 const OK = 0;
 const CARD_LIFE_MS = 90_000;
 export const INBOUND_NUMBER = '+14155550199';
@@ -32,49 +25,37 @@ export class SimulatorRoom {
   #session: Session | null = null;
 
   private constructor(
-    readonly url: string,
-    private readonly folder: string,
-    private readonly simulator: Simulator,
-    private readonly smppPort: number,
+    private readonly emulator: RbmEmulator,
     private readonly rbm: RbmClient,
   ) {}
 
   static async open(): Promise<SimulatorRoom> {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-simulator-'));
-    const [httpPort, smppPort] = [await freePort(), await freePort()];
-    const url = `http://127.0.0.1:${httpPort}`;
-    const file = path.join(folder, 'service-account.json');
-    writeFileSync(file, JSON.stringify(serviceAccount(url)), { mode: 0o600 });
-    const settings = loadSettings(SimulatorSettings, {
-      SIMULATOR_HTTP_PORT: String(httpPort),
-      SIMULATOR_SMPP_PORT: String(smppPort),
-      SIMULATOR_SYSTEM_ID: CREDENTIALS.systemId,
-      SIMULATOR_PASSWORD: CREDENTIALS.password,
-      SIMULATOR_RBM_SERVICE_ACCOUNT_FILE: file,
-    });
-    const simulator = await openSimulator(settings, () => undefined);
-    const account = loadServiceAccount(file);
-    const rbm = new RbmClient({ baseUrl: url, account, nowMs: Date.now, onProblem: () => undefined });
-    return new SimulatorRoom(url, folder, simulator, smppPort, rbm);
+    const emulator = await openRbmEmulator();
+    const account = loadServiceAccount(emulator.serviceAccountFile);
+    const rbm = new RbmClient({ baseUrl: emulator.url, account, nowMs: Date.now, onProblem: () => undefined });
+    return new SimulatorRoom(emulator, rbm);
+  }
+
+  get url(): string {
+    return this.emulator.url;
   }
 
   async close(): Promise<void> {
     this.unbind();
     await this.rbm.stop();
-    await this.simulator.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    await this.emulator.close();
   }
 
   /** Until it is bound, SMS of the phones reach nobody. */
   async bind(): Promise<void> {
-    const session = smpp.connect({ host: '127.0.0.1', port: this.smppPort });
+    const { port, systemId, password } = this.emulator.smpp;
+    const session = smpp.connect({ host: '127.0.0.1', port });
     session.on('error', () => undefined);
     session.on('deliver_sm', (pdu) => {
       this.received.push(sentSms(pdu));
       session.send(pdu.response({ command_status: this.commandStatus }));
     });
-    const { systemId: system_id, password } = CREDENTIALS;
-    await new Promise((resolve) => session.bind_transceiver({ system_id, password }, resolve));
+    await new Promise((resolve) => session.bind_transceiver({ system_id: systemId, password }, resolve));
     this.#session = session;
   }
 
@@ -97,8 +78,9 @@ export class SimulatorRoom {
     await new Promise((resolve) => this.#session?.submit_sm(values, resolve));
   }
 
-  setPhone(phone: string, changes: object): Promise<unknown> {
-    return this.#put(`phones/${phone}`, changes);
+  async setPhone(phone: string, changes: object): Promise<void> {
+    const { status, body } = await this.emulator.admin('PUT', `/_admin/phones/${phone}`, changes);
+    if (status !== 200) throw new Error(`${phone}: ${status} ${JSON.stringify(body)}`);
   }
 
   /** A card as a gateway sends it, with these buttons. */
@@ -114,13 +96,6 @@ export class SimulatorRoom {
   /** What a gateway says after a tap. */
   closeCard(card: Card, verdict: Verdict): Promise<unknown> {
     return this.rbm.close(card, verdict);
-  }
-
-  async #put(what: string, body: object): Promise<unknown> {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${this.url}/_admin/${what}`, { method: 'PUT', headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(`${what}: ${response.status} ${await response.text()}`);
-    return response.json();
   }
 }
 
@@ -140,23 +115,6 @@ export function demoCard(phone: string, { numberMatching = false } = {}): Card {
     numberMatching,
     expiresAt: new Date(now + CARD_LIFE_MS),
     messageId: messageIdOf(id, 'card'),
-  };
-}
-
-/** A key file of nobody's but this run's. */
-function serviceAccount(url: string): object {
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  });
-  return {
-    type: 'service_account',
-    project_id: 'test',
-    private_key_id: 'k1',
-    private_key: privateKey,
-    client_email: 'gateway@test.example',
-    token_uri: `${url}/token`,
   };
 }
 
