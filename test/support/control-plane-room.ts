@@ -251,6 +251,7 @@ async function environmentOf(
     CONTROL_PLANE_OPS_PORT: String(await freePort()),
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_HOST_PER_SECOND: '10000',
   };
 }
 

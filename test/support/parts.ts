@@ -181,6 +181,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     GATEWAY_HTTP_PORT: String(ports.http),
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_HOST_PER_SECOND: '10000',
   };
   const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
   const gateway = new AppPart('gateway', environment, ports.gatewayOps);
