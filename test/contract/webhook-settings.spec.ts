@@ -148,3 +148,22 @@ describe('a default URL', () => {
     ]);
   });
 });
+
+describe('WEBHOOK_HOST_PER_SECOND', () => {
+  it('is how many a host gets, after a second’s worth at once; others get their own', async () => {
+    const slow = await ControlPlaneRoom.open({ WEBHOOK_HOST_PER_SECOND: '5' });
+    try {
+      const [one, other] = [await receiver(), await receiver()];
+      const asked = Array.from({ length: 20 }, () => new WebhookCalls(slow).test({ url: one.url }));
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(20).fill(202));
+      await new WebhookCalls(slow).test({ url: other.url });
+      await until('the other one has its own', 10_000, () => other.received.length === 1);
+      await until('all have come', 20_000, () => one.received.length === 20);
+      const at = one.received.map(({ atMs }) => atMs);
+      // Five at once, and fifteen more at 200 ms each; a clock may be a little off.
+      expect((at.at(-1) ?? 0) - (at[0] ?? 0)).toBeGreaterThan(2_900);
+    } finally {
+      await slow.close();
+    }
+  });
+});
