@@ -30,6 +30,24 @@ export function object(properties: Record<string, WrittenSchema>, optional: read
 /** What every id ends with. */
 export const ID = '[0-7][0-9A-HJKMNP-TV-Z]{25}$';
 
+/** What every webhook carries beside what HTTP has. */
+export const WEBHOOK_HEADERS: Readonly<Record<string, Schema>> = {
+  'webhook-id': text(`^evt_${ID}`, 'The event: the same on every attempt.'),
+  'webhook-timestamp': text('^[0-9]+$', 'Seconds since 1970 of this attempt.'),
+  'webhook-signature': text(
+    '^v1,',
+    'HMAC-SHA256 over id.timestamp.body; two, with a space between, while a secret is rolled over.',
+  ),
+};
+
+/** The body of a webhook. */
+export const postedBody = ({ type, data }: EventText): Schema =>
+  object({
+    type: { type: 'string', enum: [type] },
+    timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
+    data,
+  });
+
 const SESSION = { $ref: getSchemaPath(SessionAnswer) };
 const OTP_DELIVERY = object(
   {

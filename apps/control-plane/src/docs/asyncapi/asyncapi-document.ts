@@ -1,7 +1,15 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { CLOSE_REASONS } from '../../realtime/close-codes.js';
 import { APPROVED_SESSION, PENDING_SESSION } from '../../verify/session.view.js';
-import { EVENTS, type EventText, nameOf, object, text, type WrittenSchema } from '../event-data.js';
+import {
+  EVENTS,
+  type EventText,
+  nameOf,
+  object,
+  postedBody,
+  WEBHOOK_HEADERS,
+  type WrittenSchema,
+} from '../event-data.js';
 import { Schemas } from '../openapi/schema.js';
 import { FRAMES, type FrameText, frameSchemas, LIVE_DATA } from './frames.js';
 
@@ -174,13 +182,8 @@ function frameMessage({ type, summary, schema, example }: FrameText): AsyncMessa
   };
 }
 
-const WEBHOOK_HEADERS = object({
-  'webhook-id': text('^evt_', 'The event: the same on every attempt.'),
-  'webhook-timestamp': text('^[0-9]+$', 'Seconds since 1970 of this attempt.'),
-  'webhook-signature': text('^v1,', 'Two, with a space between, while a secret is rolled over.'),
-});
-
-function webhookMessage({ type, summary, data, example }: EventText): AsyncMessage {
+function webhookMessage(event: EventText): AsyncMessage {
+  const { type, summary, data, example } = event;
   const isSession = '$ref' in data;
   const session = example['status'] === 'approved' ? APPROVED_SESSION : PENDING_SESSION;
   return {
@@ -188,10 +191,8 @@ function webhookMessage({ type, summary, data, example }: EventText): AsyncMessa
     title: type,
     summary,
     contentType: 'application/json',
-    headers: { ...WEBHOOK_HEADERS },
-    payload: {
-      ...object({ type: { type: 'string', enum: [type] }, timestamp: { type: 'string', format: 'date-time' }, data }),
-    },
+    headers: { ...object(WEBHOOK_HEADERS) },
+    payload: { ...postedBody(event) },
     examples: [
       {
         payload: {

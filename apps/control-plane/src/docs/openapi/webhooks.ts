@@ -1,44 +1,29 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { EVENTS, type EventText, nameOf } from '../event-data.js';
-import type { Schema } from './schema.js';
+import { EVENTS, type EventText, nameOf, postedBody, WEBHOOK_HEADERS } from '../event-data.js';
 
 type Webhooks = NonNullable<OpenAPIObject['webhooks']>;
 type Post = NonNullable<Webhooks[string]['post']>;
 type Parameters = NonNullable<Post['parameters']>;
 
-const header = (name: string, description: string, pattern: string): Parameters[number] => ({
+const HEADERS: Parameters = Object.entries(WEBHOOK_HEADERS).map(([name, { description = '', ...schema }]) => ({
   name,
   in: 'header',
   required: true,
   description,
-  schema: { type: 'string', pattern },
-});
-
-const HEADERS: Parameters = [
-  header('webhook-id', 'The event: the same on every attempt.', '^evt_[0-7][0-9A-HJKMNP-TV-Z]{25}$'),
-  header('webhook-timestamp', 'Seconds since 1970 of this attempt.', '^[0-9]+$'),
-  header('webhook-signature', 'HMAC-SHA256 over id.timestamp.body; two while a secret is rolled over.', '^v1,'),
-];
+  schema,
+}));
 
 /** One event that is posted to the session's `webhookUrl`, else to the account's default (specification 6). */
-function posted({ type, summary, data }: EventText): [string, Webhooks[string]] {
+function posted(event: EventText): [string, Webhooks[string]] {
+  const { type, summary } = event;
   const operationId = `on${nameOf(type.replace(/^verification\./, ''))}`;
-  const schema: Schema = {
-    type: 'object',
-    required: ['type', 'timestamp', 'data'],
-    properties: {
-      type: { type: 'string', enum: [type] },
-      timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
-      data,
-    },
-  };
   const post: Post = {
     operationId,
     summary,
     tags: [type.startsWith('webhook.') ? 'Webhooks' : 'Verifications'],
     security: [],
     parameters: HEADERS,
-    requestBody: { required: true, content: { 'application/json': { schema } } },
+    requestBody: { required: true, content: { 'application/json': { schema: postedBody(event) } } },
     responses: {
       '2XX': { description: 'Taken. Any other answer, or none within 15 seconds, is tried again for a day.' },
       '410': { description: 'Not wanted: this event is not sent again.' },
