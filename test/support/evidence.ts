@@ -77,7 +77,7 @@ export function logEvidence(dataDir: string): Evidence[] {
 /** The spellings in which a secret might lie about: as it is, and its octets in hex and base64. */
 function spellings(secret: string): string[] {
   const octets = Buffer.from(secret, 'utf8');
-  const ofHex = /^(?:[0-9a-f]{2})+$/.test(secret) ? [Buffer.from(secret, 'hex').toString('base64')] : [];
+  const ofHex = /^(?:[0-9a-f]{2})+$/i.test(secret) ? [Buffer.from(secret, 'hex').toString('base64')] : [];
   return [secret, octets.toString('hex'), octets.toString('base64').replace(/=+$/, ''), ...ofHex];
 }
 
@@ -87,10 +87,11 @@ const standsAlone = (code: string): RegExp => new RegExp(String.raw`(?<![\w.+-])
 /** The places where a secret lies in clear. A secret of six digits is sought as a word of its own. */
 export function placesOf(secret: string, evidence: readonly Evidence[]): string[] {
   const isCode = /^\d{6}$/.test(secret);
-  const patterns = spellings(secret.toLowerCase());
-  const holds = (text: string): boolean =>
-    isCode
-      ? standsAlone(secret).test(text)
-      : patterns.some((spelling) => text.toLowerCase().includes(spelling.toLowerCase()));
+  const patterns = [secret, secret.toLowerCase()].flatMap(spellings).map((spelling) => spelling.toLowerCase());
+  const holds = (text: string): boolean => {
+    if (isCode) return standsAlone(secret).test(text);
+    const lowered = text.toLowerCase();
+    return patterns.some((spelling) => lowered.includes(spelling));
+  };
   return [...new Set(evidence.filter(({ text }) => holds(text)).map(({ place }) => place))].sort();
 }
