@@ -13,7 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-describe('the service account of a development run', () => {
+// An RSA key takes as long to find as chance will have it.
+describe('the service account of a development run', { timeout: 60_000 }, () => {
   it('is a key file of its owner alone, with what a client of Google reads', async () => {
     const file = await ensureServiceAccount({ dataDir, tokenUri: 'http://127.0.0.1:8090/token' });
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -48,11 +48,11 @@ const NUMBERS = [0, -0, 1, -1, 0.1, 29, 301, 2 ** 31, 2 ** 53, 2 ** 63, -(2 ** 6
 const nested = (depth: number): unknown => (depth === 0 ? 'deep' : { a: [nested(depth - 1)] });
 
 /** A text, hostile or random; `more` are values that mean something to the service. */
-export const hostileText = (more: readonly string[]): fc.Arbitrary<string> =>
+const hostileText = (more: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(fc.constantFrom(...TEXTS, ...more), fc.string({ unit: 'binary', maxLength: 40 }));
 
 /** Any JSON value. */
-export function hostileValue(more: readonly string[]): fc.Arbitrary<unknown> {
+function hostileValue(more: readonly string[]): fc.Arbitrary<unknown> {
   const plain = fc.oneof(hostileText(more), fc.constantFrom(...NUMBERS), fc.constantFrom(null, true, false));
   return fc.oneof(
     { weight: 6, arbitrary: plain },

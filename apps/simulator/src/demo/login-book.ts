@@ -19,8 +19,7 @@ export class LoginBook {
 
   /** False when the book is full of logins that may still be answered. */
   add(login: Login, now: number): boolean {
-    this.#forget(now);
-    if (this.#logins.size >= this.limit) return false;
+    if (!this.hasRoom(now)) return false;
     this.#logins.set(login.id, login);
     this.#idsBySession.set(login.sessionId, login.id);
     return true;

@@ -49,6 +49,7 @@ export type Answer<Value> =
 const answer = <Value>(value: Value): Answer<Value> => ({ ok: true, value });
 const refusal = (fault: Fault): Answer<never> => ({ ok: false, fault });
 const GONE: Fault = { code: 'LOGIN_NOT_FOUND' };
+const FULL: Fault = { code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 };
 const LOGIN_ID_OCTETS = 18;
 
 /** The shop's backend: opens sessions, hears verdicts and lets people in (specification 4.7). */
@@ -63,11 +64,11 @@ export class LoginDesk {
 
   async start(request: LoginRequest): Promise<Answer<Login>> {
     const { book, now } = this.options;
-    if (!book.hasRoom(now())) return refusal({ code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 });
+    if (!book.hasRoom(now())) return refusal(FULL);
     return this.#asked(async () => {
       const session = await this.#create(request);
       const login = openLogin(randomBytes(LOGIN_ID_OCTETS).toString('base64url'), session, now());
-      return book.add(login, now()) ? answer(login) : refusal({ code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 });
+      return book.add(login, now()) ? answer(login) : refusal(FULL);
     });
   }
 

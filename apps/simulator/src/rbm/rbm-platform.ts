@@ -3,7 +3,7 @@ import { type AgentMessage, type Fields, readAgentMessage } from './agent-messag
 import type { Clock } from './clock.js';
 import { callOff, itemOf, type KeptMessage, MessageShelf } from './kept-message.js';
 import type { PhoneBook, PhoneProfile } from './phone-profile.js';
-import { deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
+import { type About, deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
 import type { RbmSwitches } from './rbm-switches.js';
 import { RpcRefusal, unreachable } from './rpc-refusal.js';
 
@@ -196,7 +196,7 @@ export class RbmPlatform {
     kept.timers.add(cancel);
   }
 
-  #about({ agentId, phone, messageId }: KeptMessage): Parameters<typeof expiryEvent>[0] {
+  #about({ agentId, phone, messageId }: KeptMessage): About {
     return { agentId, phone, messageId, atMs: this.parts.clock.nowMs() };
   }
 }

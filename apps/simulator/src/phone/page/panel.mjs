@@ -10,7 +10,7 @@ const NETWORKS = [
   { network: 'offline', sign: 'cloud-off', name: 'RCS, no data', means: 'Cards wait; SMS still works.' },
   { network: 'none', sign: 'sms-only', name: 'No RCS', means: 'An SMS is asked for at once.' },
 ];
-export const NETWORK_NAMES = { online: 'RCS on', offline: 'No data', none: 'SMS only' };
+const NETWORK_NAMES = { online: 'RCS on', offline: 'No data', none: 'SMS only' };
 const THEMES = ['auto', 'light', 'dark'];
 
 export const NUMBER_HINT = 'Write the number with its country, like +1 415 555 2671.';
