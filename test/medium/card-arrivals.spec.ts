@@ -19,12 +19,16 @@ interface Taken extends JudgedArrivals {
 
 /** Does what a gateway does with events that come in, by its own store or another's. */
 const take = (events: readonly NewCardEvent[], cards = room.cards): Promise<Taken> =>
-  room.database.transaction(async (tx) => {
-    const judged = await cards.judgeArrivals(tx, events);
-    const waiting = await cards.storeArrivals(tx, judged);
-    await room.sessions.chooseRcs(tx, judged.chosen);
-    return { ...judged, waiting };
-  });
+  room.database.readThenWrite(
+    (tx) => cards.judgeArrivals(tx, events),
+    async (tx, judged) => {
+      const [waiting] = await Promise.all([
+        cards.storeArrivals(tx, judged),
+        room.sessions.chooseRcs(tx, judged.chosen),
+      ]);
+      return { ...judged, waiting };
+    },
+  );
 
 describe('an event that says that a card has arrived', () => {
   it.each(['delivered', 'read'] as const)('%s is acted on in the transaction that stores it', async (kind) => {

@@ -1,5 +1,5 @@
 import { CardStore } from '@countersign/cards';
-import { firstIdAt, type Executor } from '@countersign/postgres';
+import { firstIdAt, type Database, type Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLAIM_OFFERS } from '../../libs/cards/src/card-sends.sql.js';
 import {
@@ -51,8 +51,9 @@ function watchedCards(): { cards: CardStore; mostLocked: () => number } {
       most = Math.max(most, (await lockedPartitions(tx)).filter((name) => name.startsWith('card')).length);
       return result;
     });
-  const watched = {
+  const watched: Pick<Database, 'transaction' | 'readThenWrite' | 'query'> = {
     transaction,
+    readThenWrite: (read, write) => transaction(async (tx) => write(tx, await read(tx))),
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };

@@ -1,4 +1,4 @@
-import { Database, DatabaseClock, DatabaseUnavailable, DataError } from '@countersign/postgres';
+import { Database, DatabaseClock, DatabaseUnavailable, DataError, type Executor } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
@@ -129,6 +129,86 @@ describe('a transaction', () => {
     expect([await balance(4), await balance(5)]).toEqual([100, 100]);
     // One of the two lost, once at least: two that come back at the same moment may meet again.
     expect(runs).toBeGreaterThan(2);
+  });
+});
+
+describe('a transaction that reads and then writes', () => {
+  const read = (tx: Executor, id: number): Promise<{ balance: number }[]> =>
+    tx.query('SELECT balance FROM accounts WHERE id = $1 FOR UPDATE', [id]);
+  const take = (tx: Executor, id: number, amount: number): Promise<object[]> =>
+    tx.query('UPDATE accounts SET balance = balance - $2 WHERE id = $1 RETURNING balance', [id, amount]);
+
+  it('commits all that is asked for at once, and gives what came of it', async () => {
+    const written = await database.readThenWrite(
+      (tx) => read(tx, 8),
+      (tx, found) => Promise.all([take(tx, 8, 30), take(tx, 9, -30), Promise.resolve(found)]),
+    );
+    expect(written).toEqual([[{ balance: 70 }], [{ balance: 130 }], [{ balance: 100 }]]);
+    expect([await balance(8), await balance(9)]).toEqual([70, 130]);
+  });
+
+  it('leaves nothing behind when one of its statements fails, and tells that one’s failure', async () => {
+    const failing = database.readThenWrite(
+      (tx) => read(tx, 10),
+      (tx) => Promise.all([take(tx, 10, 1), take(tx, 10, 1_000), take(tx, 10, 1)]),
+    );
+    await expect(failing).rejects.toMatchObject({ name: 'DataError', sqlState: '23514' });
+    expect(await balance(10)).toBe(100);
+    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('leaves nothing behind when it throws before it has asked for all', async () => {
+    const failsLater = async (): Promise<never> => {
+      await Promise.resolve();
+      throw new Error('changed my mind');
+    };
+    for (const failing of [failsLater, () => Promise.reject(new Error('changed my mind'))]) {
+      const whole = database.readThenWrite(
+        (tx) => read(tx, 10),
+        (tx) => Promise.all([take(tx, 10, 1), failing()]),
+      );
+      await expect(whole).rejects.toThrow('changed my mind');
+      expect(await balance(10)).toBe(100);
+    }
+  });
+
+  it('does not pretend to have committed when a failed statement was swallowed', async () => {
+    const failing = database.readThenWrite(
+      (tx) => read(tx, 10),
+      (tx) => Promise.all([take(tx, 10, 1), tx.query('SELECT 1 / 0').catch(() => undefined)]),
+    );
+    await expect(failing).rejects.toThrow('nothing was committed');
+    expect(await balance(10)).toBe(100);
+  });
+
+  it('cannot ask for anything after that', async () => {
+    const late = database.readThenWrite(
+      (tx) => read(tx, 10),
+      async (tx) => {
+        await take(tx, 10, 0);
+        await take(tx, 10, 1);
+      },
+    );
+    await expect(late).rejects.toThrow('is over');
+    expect(await balance(10)).toBe(100);
+  });
+
+  it('runs again when it lost a deadlock', async () => {
+    const bothHold = barrier(2);
+    const move = (from: number, to: number) => {
+      let first = true;
+      return database.readThenWrite(
+        async (tx) => {
+          await read(tx, from);
+          if (first) await bothHold();
+          first = false;
+        },
+        (tx) => Promise.all([take(tx, to, -1), take(tx, from, 1)]),
+      );
+    };
+    const before = [await balance(4), await balance(5)];
+    await Promise.all([move(4, 5), move(5, 4)]);
+    expect([await balance(4), await balance(5)]).toEqual(before);
   });
 });
 

@@ -32,7 +32,7 @@ export type Withdrawal = 'withdrawn' | 'claimed' | SettledAs;
 export type BatchBounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' | 'maxQueued'>;
 
 export interface CardOffersOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Pick<Database, 'query' | 'transaction' | 'readThenWrite'>;
   readonly unreachableSeconds: number;
   readonly offerDeadlineMs: number;
   readonly bounds: BatchBounds;
@@ -60,7 +60,7 @@ export class CardOffers {
       name: 'card.offer',
       deadlineMs: options.offerDeadlineMs,
       keysOf: ({ phone }) => [phone],
-      run: (cards) => options.database.transaction((tx) => this.offerAll(tx, cards)),
+      run: (cards) => options.database.readThenWrite((tx) => this.judgeAll(tx, cards), writeAll),
     });
     this.settlements = new Batcher({
       ...bounds,
@@ -103,7 +103,7 @@ export class CardOffers {
   }
 
   /** Cards of different phones, each under its phone's lock from here on. */
-  private async offerAll(tx: Executor, cards: readonly NewCard[]): Promise<OfferResult[]> {
+  private async judgeAll(tx: Executor, cards: readonly NewCard[]): Promise<Judged[]> {
     const ids = cards.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const phones = cards.map(({ phone }) => phone);
@@ -114,10 +114,7 @@ export class CardOffers {
     ]);
     const byPhone = new Map(locked.map((row) => [row.phone, row]));
     const byId = new Map(standings.map((row) => [row.id, row]));
-    const judged = cards.map((card) => this.judge(card, byPhone.get(card.phone), byId.get(card.id)));
-    const rows = judged.flatMap(({ row }) => (row === null ? [] : [row]));
-    if (rows.length > 0) await tx.query(INSERT_CARDS, [JSON.stringify(rows)]);
-    return judged.map(({ result }) => result);
+    return cards.map((card) => this.judge(card, byPhone.get(card.phone), byId.get(card.id)));
   }
 
   private judge(card: NewCard, phone: PhoneRow | undefined, known: StandingRow | undefined): Judged {
@@ -140,6 +137,12 @@ export class CardOffers {
 interface Judged {
   readonly row: Readonly<Record<string, unknown>> | null;
   readonly result: OfferResult;
+}
+
+async function writeAll(tx: Executor, judged: readonly Judged[]): Promise<OfferResult[]> {
+  const rows = judged.flatMap(({ row }) => (row === null ? [] : [row]));
+  if (rows.length > 0) await tx.query(INSERT_CARDS, [JSON.stringify(rows)]);
+  return judged.map(({ result }) => result);
 }
 
 /** A card as one element of the insert statement's JSON. */

@@ -18,7 +18,7 @@ const MAX_QUEUED_COMMANDS = 4096;
 const DEFAULT_OFFER_DEADLINE_MS = 500;
 
 export interface CardStoreOptions {
-  readonly database: Pick<Database, 'query' | 'transaction'>;
+  readonly database: Pick<Database, 'query' | 'transaction' | 'readThenWrite'>;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   /** How long a phone that an agent could not reach gets no card of it. Default 0: every time it is tried. */

@@ -59,6 +59,14 @@ function holdWrites(client: pg.PoolClient): void {
   process.nextTick(() => stream.uncork());
 }
 
+/** Turns in which work that waits for nothing has asked for all that it will, or has failed. */
+const TURNS_TO_ASK = 8;
+
+/** Throws what the work has failed with by now; none of these turns lets anything be written to the server. */
+async function asked(work: Promise<unknown>): Promise<void> {
+  for (let turn = 0; turn < TURNS_TO_ASK; turn++) await Promise.race([work, Promise.resolve()]);
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Which connections were made before the server was last found to be gone, and so may still point at it. */
@@ -172,15 +180,34 @@ export class Database implements Executor {
    * it is unknown whether the transaction was committed.
    */
   async transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T> {
-    return this.#retryConflicts(async (deadlineMs) => {
-      const client = await this.#checkOut();
+    return this.#onOneConnection((client, deadlineMs) => this.#inTransaction(client, work, deadlineMs));
+  }
+
+  /**
+   * A transaction of two round trips, for work that reads, decides, and then writes: the statements of `write` travel with
+   * the commit. It must ask for all of them at once, waiting for nothing before that; what it throws then rolls back, what
+   * it throws after its statements were answered comes too late for that. Runs again, and fails, as `transaction` does.
+   */
+  async readThenWrite<Found, Written>(
+    read: (tx: Executor) => Promise<Found>,
+    write: (tx: Executor, found: Found) => Promise<Written>,
+  ): Promise<Written> {
+    return this.#onOneConnection(async (client, deadlineMs) => {
+      const { tx, begun, close } = this.#begin(client, deadlineMs);
       try {
-        const result = await this.#inTransaction(client, work, deadlineMs);
-        client.release();
-        return result;
-      } catch (error) {
-        client.release(endsConnection(error) || !(await this.#rollBack(client, deadlineMs)));
-        throw error;
+        const found = await read(tx);
+        await begun;
+        const writing = write(tx, found);
+        await asked(writing);
+        close();
+        const committing = this.#commit(client, deadlineMs);
+        // It fails with the statements, which say why.
+        committing.catch(() => undefined);
+        const written = await writing;
+        await committing;
+        return written;
+      } finally {
+        close();
       }
     });
   }
@@ -248,7 +275,33 @@ export class Database implements Executor {
     }
   }
 
+  async #onOneConnection<T>(work: (client: pg.PoolClient, deadlineMs: number) => Promise<T>): Promise<T> {
+    return this.#retryConflicts(async (deadlineMs) => {
+      const client = await this.#checkOut();
+      try {
+        const result = await work(client, deadlineMs);
+        client.release();
+        return result;
+      } catch (error) {
+        client.release(endsConnection(error) || !(await this.#rollBack(client, deadlineMs)));
+        throw error;
+      }
+    });
+  }
+
   async #inTransaction<T>(client: pg.PoolClient, work: (tx: Executor) => Promise<T>, deadlineMs: number): Promise<T> {
+    const { tx, begun, close } = this.#begin(client, deadlineMs);
+    try {
+      const result = await work(tx);
+      await begun;
+      await this.#commit(client, deadlineMs);
+      return result;
+    } finally {
+      close();
+    }
+  }
+
+  #begin(client: pg.PoolClient, deadlineMs: number): { tx: Executor; begun: Promise<unknown>; close: () => void } {
     let open = true;
     const tx: Executor = {
       query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
@@ -259,16 +312,13 @@ export class Database implements Executor {
     const begun = this.#run(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', [], deadlineMs);
     // Not waited for: it travels with the first statement of the work, and is asked after before the commit.
     begun.catch(() => undefined);
-    try {
-      const result = await work(tx);
-      await begun;
-      const { command } = await this.#run(client, 'COMMIT', [], deadlineMs);
-      // A transaction whose failed statement was swallowed by `work` is rolled back by its COMMIT, without an error.
-      if (command !== 'COMMIT') throw new Error('a statement of this transaction had failed: nothing was committed');
-      return result;
-    } finally {
-      open = false;
-    }
+    return { tx, begun, close: () => (open = false) };
+  }
+
+  async #commit(client: pg.PoolClient, deadlineMs: number): Promise<void> {
+    const { command } = await this.#run(client, 'COMMIT', [], deadlineMs);
+    // A transaction whose failed statement was swallowed by its work is rolled back by its COMMIT, without an error.
+    if (command !== 'COMMIT') throw new Error('a statement of this transaction had failed: nothing was committed');
   }
 
   /** False when the connection is of no more use. */

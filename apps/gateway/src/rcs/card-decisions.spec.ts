@@ -34,7 +34,10 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     return Promise.resolve(answer);
   };
   const decisions = new CardDecisions({
-    database: { transaction: (work) => work(TX) },
+    database: {
+      transaction: (work) => work(TX),
+      readThenWrite: async (read, write) => write(TX, await read(TX)),
+    },
     cards: {
       judgeArrivals: (_tx, events) => ask('judge', { events, judged: [], ...NONE, ...applied }),
       storeArrivals: () => ask('store', ['left']),

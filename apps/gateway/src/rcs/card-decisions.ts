@@ -32,7 +32,7 @@ export interface DecidedTap extends CardTap {
 }
 
 export interface CardDecisionsOptions {
-  readonly database: Pick<Database, 'transaction'>;
+  readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
   readonly cards: Pick<CardStore, 'judgeArrivals' | 'storeArrivals' | 'takeEvents' | 'applyEvents' | 'noteEnded'>;
   readonly sessions: Pick<SessionStore, 'chooseRcs' | 'decide'>;
 }
@@ -47,13 +47,15 @@ export class CardDecisions {
   /** Stores events, with what those do that say no more than that a card has arrived. */
   store(events: readonly NewCardEvent[]): Promise<Stored> {
     const { database, cards, sessions } = this.o;
-    return database.transaction(async (tx) => {
-      const judged = await cards.judgeArrivals(tx, events);
-      const { chosen, news, arrivals } = judged;
-      // Asked for at once and done in this order.
-      const [waiting] = await Promise.all([cards.storeArrivals(tx, judged), sessions.chooseRcs(tx, chosen)]);
-      return { waiting, decided: { ...NOTHING, news, arrivals } };
-    });
+    return database.readThenWrite(
+      (tx) => cards.judgeArrivals(tx, events),
+      async (tx, judged) => {
+        const { chosen, news, arrivals } = judged;
+        // Asked for at once and done in this order.
+        const [waiting] = await Promise.all([cards.storeArrivals(tx, judged), sessions.chooseRcs(tx, chosen)]);
+        return { waiting, decided: { ...NOTHING, news, arrivals } };
+      },
+    );
   }
 
   /** Those of these events that nobody has acted on, and nobody acts on at this moment. */
