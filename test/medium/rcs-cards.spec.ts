@@ -41,9 +41,10 @@ describe('a card', () => {
     await room.hears(card, 'rcs');
     expect((await room.session(card)).channel).toBe('rcs');
     expect(await room.record(card)).toMatchObject({ settledAs: 'rcs', deliveredAt: expect.any(Date) as unknown });
-    const other = room.platform.told.filter(({ sender }) => sender !== undefined);
-    expect(other.every(({ to, sender, status }) => to !== sender && status === 200)).toBe(true);
-    expect(other.length).toBeGreaterThan(0);
+    const answered = () => room.platform.told.filter(({ sender }) => sender !== undefined);
+    // What was committed is heard here while the platform's answer is on its way.
+    await until('the platform has its answer', WITHIN_MS, () => answered().length > 0);
+    expect(answered().every(({ to, sender, status }) => to !== sender && status === 200)).toBe(true);
   });
 
   it('that is approved ends its session as one of RCS, tells so, and is closed by a text', async () => {
