@@ -189,18 +189,22 @@ export class Stack {
 
 /** Processes of a run, alive or waiting to be collected no longer: those that have its data directory in their environment or arguments. */
 export function processesOf(dataDir: string): string[] {
-  const mentions = (pid: string, file: string): boolean => {
-    try {
-      return readFileSync(`/proc/${pid}/${file}`, 'latin1').includes(dataDir);
-    } catch {
-      return false;
-    }
-  };
   const own = String(process.pid);
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && name !== own)
-    .filter((pid) => mentions(pid, 'environ') || mentions(pid, 'cmdline'))
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '));
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== own);
+  return pids.flatMap((pid) => {
+    const command = saidOf(pid, 'cmdline');
+    const isOfRun = [command, saidOf(pid, 'environ')].some((text) => text.includes(dataDir));
+    return isOfRun ? [command.replaceAll('\0', ' ')] : [];
+  });
+}
+
+/** Nothing of a process that is not ours, or that has gone since it was listed. */
+function saidOf(pid: string, file: 'cmdline' | 'environ'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 /** A folder that goes when the test is over. */
