@@ -1,10 +1,15 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import { createWebhookSecret } from '@countersign/keys';
 import { newId } from '@countersign/postgres';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { HostsFile } from '../../apps/control-plane/src/webhooks/hosts-file.js';
 import { type LookupAll, nameLookup } from '../../apps/control-plane/src/webhooks/name-lookup.js';
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
@@ -140,6 +145,19 @@ describe('the look-up of names', () => {
     await expect.poll(() => asked.at(-1)).toBe('pinned.test');
     answers.shift()?.();
     expect(await unknown).toEqual(['10.0.0.7']);
+  });
+
+  it('takes a name that is pinned on this computer from its hosts file, whatever DNS says', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-hosts-'));
+    closers.push(() => rm(folder, { recursive: true }));
+    const file = path.join(folder, 'hosts');
+    writeFileSync(file, '127.0.0.1 localhost\n10.0.0.7\tPinned.test silent.test # ours\n::1 pinned.test\n');
+    const names = await namesOf({ 'pinned.test': [[PUBLIC]], 'silent.test': 'silence', 'well.test': [[PUBLIC]] });
+    const lookUp = nameLookup({ servers: [names.address], hosts: new HostsFile(file) });
+    expect(await found(lookUp, 'pinned.test')).toEqual(['10.0.0.7', '::1']);
+    expect(await found(lookUp, 'silent.test.')).toEqual(['10.0.0.7']);
+    expect(await found(lookUp, 'well.test')).toEqual([PUBLIC]);
+    expect(names.asked).toEqual(['well.test']);
   });
 
   it('turns away what waits for the system beyond a hundred', () => {

@@ -1,15 +1,7 @@
 import type { CardStore } from '@countersign/cards';
 import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import {
-  Batcher,
-  firstIdAt,
-  idBounds,
-  type Database,
-  type DatabaseClock,
-  type Executor,
-  type Uuid,
-} from '@countersign/postgres';
+import { Batcher, firstIdAt, type Database, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import { ENDS, type SessionRenderer, type SessionStore } from '@countersign/session';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
@@ -47,6 +39,8 @@ const POSTPONED_SPREAD = 0.5;
 const MAX_QUEUED_RECORDS = 10_000;
 /** Nobody waits for a record: one set at a time makes them larger, and planning and committing cost less for each. */
 const RECORDS_IN_FLIGHT = 1;
+/** And sets that are so many times larger: a record costs PostgreSQL 42 µs in a set of 64, and 24 in one of 250. */
+const RECORD_SETS = 4;
 /** An attempt has been made and cannot be unmade: its record is given all the time that its lease has left. */
 const RECORD_DEADLINE_MS = 10_000;
 
@@ -144,7 +138,7 @@ export class DeliveryStore {
     this.bodies = new DeliveryBodies(options);
     this.records = new Batcher({
       name: 'delivery.record',
-      maxBatch: options.maxBatch,
+      maxBatch: RECORD_SETS * options.maxBatch,
       maxInFlight: RECORDS_IN_FLIGHT,
       maxQueued: MAX_QUEUED_RECORDS,
       deadlineMs: RECORD_DEADLINE_MS,
@@ -201,9 +195,8 @@ export class DeliveryStore {
   async release(deliveries: readonly ClaimedDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
     const ids = deliveries.map(({ id }) => id);
-    const { low, high } = idBounds(ids);
     const leases = deliveries.map(({ claimedUntil }) => claimedUntil);
-    await this.options.database.query(RELEASE_DELIVERIES, [ids, leases, low, high]);
+    await this.options.database.query(RELEASE_DELIVERIES, [ids, leases]);
   }
 
   /**
@@ -217,9 +210,8 @@ export class DeliveryStore {
       const due = await tx.query<{ id: Uuid; seconds: number }>(LOCK_DUE_TO_HOSTS, values);
       if (due.length === 0) return 0;
       const ids = due.map(({ id }) => id);
-      const { low, high } = idBounds(ids);
       const seconds = due.map((row) => row.seconds * (1 + POSTPONED_SPREAD * Math.random()));
-      await tx.query(POSTPONE_DELIVERIES, [ids, seconds, low, high]);
+      await tx.query(POSTPONE_DELIVERIES, [ids, seconds]);
       return ids.length;
     });
   }
@@ -287,20 +279,17 @@ export class DeliveryStore {
   /** Those that cannot be read keep their lease without being tried, and come back when that is over. */
   private async claimIn(tx: Executor, chosen: readonly Due[]): Promise<ClaimedDelivery[]> {
     const wanted = chosen.map(({ id }) => id);
-    const of = idBounds(wanted);
-    const rows = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [wanted, of.low, of.high]);
+    const rows = await tx.query<DueRow>(LOCK_DUE_DELIVERIES, [wanted]);
     if (rows.length === 0) return [];
     const bodies = await this.bodies.of(tx, rows);
     const ids = rows.map(({ id }) => id);
-    const { low, high } = idBounds(ids);
     const sealed = ids.map((id) => bodies.get(id)?.sealed ?? null);
-    const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS, low, high]);
+    const leases = await tx.query<Lease>(CLAIM_DELIVERIES, [ids, sealed, LEASE_SECONDS]);
     return claimedOf(rows, leases, bodies);
   }
 
   private async recordAll(commands: readonly RecordCommand[]): Promise<boolean[]> {
     const ids = commands.map(({ delivery }) => delivery.id);
-    const { low, high } = idBounds(ids);
     const recorded = await this.options.database.query<{ id: Uuid }>(RECORD_ATTEMPTS, [
       ids,
       commands.map(({ delivery }) => delivery.claimedUntil),
@@ -308,8 +297,6 @@ export class DeliveryStore {
       commands.map(({ verdict }) => verdict.nextAttemptAt),
       commands.map(({ verdict }) => JSON.stringify(verdict.attempt)),
       commands.map(({ delivery }) => delivery.beside !== null),
-      low,
-      high,
     ]);
     const done = new Set(recorded.map(({ id }) => id));
     return ids.map((id) => done.has(id));

@@ -1,4 +1,5 @@
 import { CONNREFUSED, lookup, NODATA, NOTFOUND, promises, type LookupAddress } from 'node:dns';
+import { HostsFile } from './hosts-file.js';
 
 const QUERY_TIMEOUT_MS = 1_000;
 const QUERY_TRIES = 2;
@@ -15,7 +16,7 @@ export type LookupAll = (
   done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** Names without a dot and those kept for the own network: the system knows them, by its hosts file or its own domain. */
+/** Names without a dot and those kept for the own network: the system knows them, by its own domain. */
 const LOCAL = /^[^.]+\.?$|\.(?:localhost|local|internal|home\.arpa)\.?$/i;
 
 /** With an error Node gives no addresses at all, whatever its types say. */
@@ -29,13 +30,16 @@ export interface NameLookupOptions {
   /** `address:port` of name servers; those of the system when left out. */
   readonly servers?: readonly string[];
   readonly system?: LookupAll;
+  /** That of the system when left out. */
+  readonly hosts?: HostsFile;
 }
 
 /**
- * Looks names up such that one whose server keeps silent stands in the way of no other: DNS is asked over sockets, without
- * a thread. What DNS does not know, the system may, and is asked by few at a time.
+ * Looks names up such that one whose server keeps silent stands in the way of no other: after the hosts file DNS is asked
+ * over sockets, without a thread. What DNS does not know, the system may, and is asked by few at a time.
  */
-export function nameLookup({ servers, system = systemLookup }: NameLookupOptions = {}): LookupAll {
+export function nameLookup(options: NameLookupOptions = {}): LookupAll {
+  const { servers, system = systemLookup, hosts = new HostsFile() } = options;
   const askSystem = fewAtATime(system);
   return (hostname, done) => {
     const take = (answer: Answer): void => {
@@ -43,8 +47,12 @@ export function nameLookup({ servers, system = systemLookup }: NameLookupOptions
       else if (answer.unknown) askSystem(hostname, done);
       else done(answer.error, []);
     };
+    const ask = async (): Promise<Answer> => {
+      const addresses = await hosts.addressesOf(hostname);
+      return addresses.length > 0 ? { ok: true, addresses } : askDns(hostname, servers);
+    };
     if (LOCAL.test(hostname)) askSystem(hostname, done);
-    else void askDns(hostname, servers).then(take);
+    else void ask().then(take);
   };
 }
 
