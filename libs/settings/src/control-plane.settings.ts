@@ -71,7 +71,7 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   /** Webhooks a second to one host, of each control plane; a second's worth may go at once. */
   @WholeNumber('WEBHOOK_HOST_PER_SECOND', 1, 1_000_000)
-  readonly webhookHostPerSecond: number = 200;
+  readonly webhookHostPerSecond: number = 1_000;
 
   /** WebSockets of one process; no account takes the last fifth of these places from the others. */
   @WholeNumber('REALTIME_CONNECTIONS', 15, 15_000)
