@@ -207,6 +207,15 @@ describe('a statement over a table of many days', () => {
     ).toEqual(named);
   });
 
+  it('touches the partitions of a set of ids without their bounds, too', async () => {
+    const named = ['events', 'events_p20251118', 'events_p20251119'];
+    const update = `
+      UPDATE events SET dispatched_at = given.at FROM unnest($1::uuid[], $2::timestamptz[]) AS given (id, at)
+      WHERE events.id = given.id AND events.id = ANY ($1::uuid[])`;
+    expect(await locksOf(update, [ids, ids.map(() => new Date(NOW))])).toEqual(named);
+    expect(await locksOf('SELECT type FROM events WHERE id = ANY ($1::uuid[])', [ids])).toEqual(named);
+  });
+
   it('touches two days for what happened in the last 24 hours', async () => {
     const text = 'SELECT type FROM events WHERE session_id = $1 AND id >= $2 AND id < $3';
     expect(await locksOf(text, [low, firstIdAt(NOW - DAY_MS), firstIdAt(NOW + 60_000)])).toEqual([
