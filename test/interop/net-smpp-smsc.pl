@@ -33,9 +33,10 @@ sub serve {
     }
     elsif ($cmd == 0x04) {
         my $id = sprintf 'np-%d', $count++;
-        $peer->submit_sm_resp(message_id => $id, seq => $seq);
+        # Told before it is answered: whoever acts on the answer finds it told.
         printf "submitted %s %s %s %s %d\n", $id, $pdu->{source_addr}, $pdu->{destination_addr},
           unpack('H*', $pdu->{short_message}), $pdu->{registered_delivery};
+        $peer->submit_sm_resp(message_id => $id, seq => $seq);
     }
     elsif ($cmd == 0x80000005) { printf "delivered %d\n", $pdu->{status}; }
     elsif ($cmd == 0x15) { $peer->enquire_link_resp(seq => $seq); print "enquired\n"; }
