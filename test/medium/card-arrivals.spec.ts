@@ -1,5 +1,5 @@
 import { messageIdOf, type JudgedArrivals, type NewCardEvent } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import { newId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
 
@@ -83,6 +83,13 @@ describe('what cannot be acted on where it is stored waits', () => {
       expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [], news: [] });
     });
     expect(await room.outcomesOf([event])).toEqual([null]);
+    expect((await room.decide([event.id])).chosen).toEqual([card.id]);
+  });
+
+  it('when its card is so old that nobody waits for it', async () => {
+    const card = await room.sent({ id: newId(room.clock.nowMs() - 600_000) });
+    const event = room.eventOf(card, 'read');
+    expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [] });
     expect((await room.decide([event.id])).chosen).toEqual([card.id]);
   });
 

@@ -1,9 +1,12 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import type { CardEvent, NewCardEvent } from './card-event.js';
-import { CARD_MEMORY_MS, cameOf, changeAll, insertRow, judge, type AppliedEvents, type Judged } from './card-events.js';
+import { cameOf, changeAll, insertRow, judge, type AppliedEvents, type Judged } from './card-events.js';
 import { INSERT_EVENTS, LOCK_BY_MESSAGE, type LockedRow } from './card-events.sql.js';
 import { plainAgentId } from './rules/agent-id.js';
 import type { VerdictOf } from './rules/judge-events.js';
+
+/** Nobody waits for a card that is older: no session lives longer. What is told of one is acted on later. */
+const LONGEST_CARD_MS = 300_000;
 
 /** New events with what those of them come to that can be acted on where they are stored. */
 export interface JudgedArrivals extends Pick<AppliedEvents, 'chosen' | 'news' | 'arrivals'> {
@@ -54,7 +57,7 @@ export class CardArrivals {
   private async lock(tx: Executor, messageIds: readonly Uuid[]): Promise<LockedByMessage[]> {
     if (messageIds.length === 0) return [];
     const nowMs = this.clock.nowMs();
-    const low = firstIdAt(nowMs - CARD_MEMORY_MS);
+    const low = firstIdAt(nowMs - LONGEST_CARD_MS - ID_CLOCK_SLACK_MS);
     const firstFuture = firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
     return tx.query<LockedByMessage>(LOCK_BY_MESSAGE, [messageIds, low, firstFuture]);
   }

@@ -33,7 +33,7 @@ import { decodeChoice, encodeChoice } from './rules/card-answers.js';
 import { judgeCardEvents, type CardJudgement, type EventOutcome, type VerdictOf } from './rules/judge-events.js';
 
 /** No card is of any interest for longer. */
-export const CARD_MEMORY_MS = 24 * 60 * 60 * 1000;
+const CARD_MEMORY_MS = 24 * 60 * 60 * 1000;
 /** Events may be a day old when they are stored (see `newCardEventId`), and wait for a gateway. */
 const EVENT_MEMORY_MS = 2 * 24 * 60 * 60 * 1000;
 

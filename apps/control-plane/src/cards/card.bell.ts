@@ -1,7 +1,7 @@
 import { GatewayBell } from '../gateway.bell.js';
 
 /**
- * Tells the gateways that cards are offered, or that something is to be told of them. Errands they find by themselves; an
- * offer whose ring is lost is not sent.
+ * Tells a gateway that cards are offered of which no other has heard, or that something is to be told of them. Errands they
+ * find by themselves; an offer that was called and rung for in vain is not sent.
  */
 export class CardBell extends GatewayBell {}
