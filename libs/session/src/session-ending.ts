@@ -50,9 +50,8 @@ export class SessionEndings {
   async end(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
     if (endings.length === 0) return [];
     const ids = endings.map(({ row }) => row.id);
-    const bounds = idBounds(ids);
     const moments = endings.map(({ at }) => at.toISOString());
-    const values = [kind.to, kind.approvedBy, ids, moments, bounds.low, bounds.high];
+    const values = [kind.to, kind.approvedBy, ids, moments];
     const events = endings.map((ending) => this.endingEvent(kind, ending));
     // Both are queued on the one connection at once, which saves a turn of the event loop between them.
     const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);

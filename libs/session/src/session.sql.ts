@@ -126,16 +126,16 @@ export const LOCK_DUE = `
 
 /**
  * Ends pending sessions, forgets their codes, and gives the ids that it really ended.
- * $1 new status, $2 what approved it or null, $3 ids, $4 moments in the same order, $5 and $6 bounds of the ids.
+ * $1 new status, $2 what approved it or null, $3 ids, $4 moments in the same order.
  *
- * Ids and bounds both: by the bounds alone, on a partition without statistics, the planner reads every pending session
- * between them (73 ms for 64 among 200,000, against 1.4 ms).
+ * Ids, which choose the partitions as bounds would: by bounds alone, on a partition without statistics, the planner reads
+ * every pending session between them (73 ms for 64 among 200,000, against 1.4 ms). With bounds beside the ids, or a status
+ * that it can read, it believes in one row and joins by a loop within a loop (48 µs for each of a set of 64, against 27).
  */
 export const END_SESSIONS = `
   UPDATE sessions SET status = $1, approved_by = $2, ended_at = ending.at, otp_digests = NULL
   FROM unnest($3::uuid[], $4::timestamptz[]) AS ending (id, at)
-  WHERE sessions.id = ending.id AND sessions.id = ANY ($3::uuid[]) AND sessions.id BETWEEN $5 AND $6
-    AND sessions.status = 'pending'
+  WHERE sessions.id = ending.id AND sessions.id = ANY ($3::uuid[]) AND coalesce(sessions.status = 'pending', false)
   RETURNING sessions.id`;
 
 /**
