@@ -255,6 +255,7 @@ describe.skipIf(chromiumIsMissing)('the demo site', () => {
     await page.reload();
     await sees('Welcome in');
     await press('Sign out, try another way');
+    await sees('Sign in');
     await page.reload();
     await sees('Sign in');
   });

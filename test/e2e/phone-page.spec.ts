@@ -152,8 +152,10 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     await room.sendSms(phone, '048213 is your <img src=x onerror=alert(1)> code.');
     await conversation(page, /\+1 415 555 0199/).click();
     await page.getByText('048213 is your <img src=x onerror=alert(1)> code.').last().waitFor();
+    // It says so for a moment only.
+    const copied = page.getByRole('button', { name: 'Copied' }).waitFor();
     await page.getByRole('button', { name: 'Copy 048213' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    await copied;
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('048213');
   });
 
