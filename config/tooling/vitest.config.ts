@@ -28,7 +28,10 @@ export default defineConfig({
   resolve: { alias },
   test: {
     projects: [
-      { extends: true, test: { name: 'small', include: ['{apps,libs}/**/*.spec.ts', 'config/**/*.spec.ts'] } },
+      {
+        extends: true,
+        test: { name: 'small', include: ['{apps,libs}/**/*.spec.ts', 'config/**/*.spec.ts'], testTimeout: 20_000 },
+      },
       {
         extends: true,
         test: {
