@@ -1,5 +1,4 @@
 import {
-  Batcher,
   firstIdAt,
   ID_CLOCK_SLACK_MS,
   idBounds,
@@ -26,7 +25,6 @@ import {
   type EventRow,
   type LockedRow,
 } from './card-events.sql.js';
-import type { BatchBounds } from './card-offers.js';
 import type { AddressedNews } from './card-sends.js';
 import { plainAgentId } from './rules/agent-id.js';
 import { decodeChoice, encodeChoice } from './rules/card-answers.js';
@@ -52,7 +50,6 @@ export interface CardEventsOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly verdictOf: VerdictOf;
-  readonly bounds: BatchBounds;
 }
 
 /** A card under its lock, and what its events come to. */
@@ -63,20 +60,13 @@ export interface Judged {
 
 /** What the platform tells: stored before it is answered, then applied to the cards, once. */
 export class CardEvents {
-  private readonly stores: Batcher<NewCardEvent, boolean>;
-
-  constructor(private readonly options: CardEventsOptions) {
-    this.stores = new Batcher({
-      ...options.bounds,
-      name: 'card.event',
-      keysOf: ({ id }) => [id],
-      run: (events) => storeAll(options.database, events),
-    });
-  }
+  constructor(private readonly options: CardEventsOptions) {}
 
   async store(events: readonly NewCardEvent[]): Promise<Uuid[]> {
-    const stored = await Promise.all(events.map((event) => this.stores.add(event)));
-    return events.flatMap(({ id }, at) => (stored[at] === true ? [id] : []));
+    const rows = events.map((event) => insertRow(event));
+    const stored = await this.options.database.query<{ id: Uuid }>(INSERT_EVENTS, [JSON.stringify(rows)]);
+    const isNew = new Set(stored.map(({ id }) => id));
+    return [...new Set(events.map(({ id }) => id))].filter((id) => isNew.has(id));
   }
 
   async take(tx: Executor, ids: readonly Uuid[]): Promise<CardEvent[]> {
@@ -116,10 +106,6 @@ export class CardEvents {
     ]);
   }
 
-  drain(): Promise<void> {
-    return this.stores.drain();
-  }
-
   /** Events that are about a card of the last day, by the card. */
   private async byCard(tx: Executor, events: readonly CardEvent[]): Promise<ReadonlyMap<Uuid, CardEvent[]>> {
     const nowMs = this.options.clock.nowMs();
@@ -141,14 +127,6 @@ export class CardEvents {
     const rows = await tx.query<{ id: Uuid; messageId: Uuid }>(FIND_BY_MESSAGE, [messageIds, low, high]);
     return new Map(rows.map(({ id, messageId }) => [messageId, id]));
   }
-}
-
-async function storeAll(database: Executor, events: readonly NewCardEvent[]): Promise<boolean[]> {
-  const rows = await database.query<{ id: Uuid }>(INSERT_EVENTS, [
-    JSON.stringify(events.map((event) => insertRow(event))),
-  ]);
-  const inserted = new Set(rows.map(({ id }) => id));
-  return events.map(({ id }) => inserted.has(id));
 }
 
 export function judge(card: LockedRow, events: readonly CardEvent[], verdictOf: VerdictOf): Judged {

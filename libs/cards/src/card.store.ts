@@ -48,7 +48,7 @@ export class CardStore {
     this.offers = new CardOffers({ database, unreachableSeconds, offerDeadlineMs, bounds });
     this.sends = new CardSends({ database, bounds });
     const verdictOf: VerdictOf = (card, choice) => answers.verdictOf(card, choice);
-    this.events = new CardEvents({ database, clock, bounds, verdictOf });
+    this.events = new CardEvents({ database, clock, verdictOf });
     this.arrivals = new CardArrivals(clock, verdictOf);
     this.errands = new CardErrands(database, clock);
   }
@@ -148,6 +148,6 @@ export class CardStore {
 
   /** Waits until every command taken in has been answered. */
   async drain(): Promise<void> {
-    await Promise.all([this.offers.drain(), this.sends.drain(), this.events.drain()]);
+    await Promise.all([this.offers.drain(), this.sends.drain()]);
   }
 }
