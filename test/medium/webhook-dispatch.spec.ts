@@ -1,13 +1,13 @@
-import { CardStore } from '@countersign/cards';
-import { EventStore, showsSession } from '@countersign/events';
+import { showsSession } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../apps/control-plane/src/webhooks/attempt.js';
 import {
-  DeliveryStore,
   LEASE_SECONDS,
   type ClaimedDelivery,
+  type DeliveryStore,
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { deliveryStoreOf } from '../support/delivery-store.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 
 const HOST = 'acme.example';
@@ -30,17 +30,7 @@ afterEach(async () => {
 /** What moves webhooks in one process. */
 function worker(): DeliveryStore {
   unreadable = [];
-  const { database, clock, keys, sessions, renderer } = room;
-  return new DeliveryStore({
-    ...{ database, clock, keys, sessions, renderer },
-    events: new EventStore(),
-    cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
-    onRevoked: () => undefined,
-    onTaken: () => undefined,
-    maxBatch: 100,
-    onBatch: () => undefined,
-    onUnreadable: (id) => unreadable.push(id),
-  });
+  return deliveryStoreOf(room, (id) => unreadable.push(id));
 }
 
 /** Events of sessions that were cancelled just now: their ids. */

@@ -1,16 +1,15 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CardStore } from '@countersign/cards';
 import { createWebhookSecret } from '@countersign/keys';
-import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
-import { DeliveryStore, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import type { ClaimedDelivery, DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { deliveryStoreOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 
@@ -32,18 +31,8 @@ afterEach(async () => {
 
 /** What moves webhooks in one process; two of them share nothing but the database. */
 function worker(): { readonly store: DeliveryStore; readonly poster: WebhookPoster } {
-  const { database, clock, keys, sessions, renderer } = room;
-  const store = new DeliveryStore({
-    ...{ database, clock, keys, sessions, renderer },
-    events: new EventStore(),
-    cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
-    onRevoked: () => undefined,
-    onTaken: () => undefined,
-    maxBatch: 100,
-    onBatch: () => undefined,
-    onUnreadable: (_id, error) => {
-      throw error;
-    },
+  const store = deliveryStoreOf(room, (_id, error) => {
+    throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));
   closers.push(() => poster.close());

@@ -1,0 +1,20 @@
+import { CardStore } from '@countersign/cards';
+import { EventStore } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+import { DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import type { SessionRoom } from './session-room.js';
+
+/** The rows of webhooks as one process sees them; two of them share nothing but the database. */
+export function deliveryStoreOf(room: SessionRoom, onUnreadable: (id: Uuid, error: unknown) => void): DeliveryStore {
+  const { database, clock, keys, sessions, renderer } = room;
+  return new DeliveryStore({
+    ...{ database, clock, keys, sessions, renderer },
+    events: new EventStore(),
+    cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
+    onRevoked: () => undefined,
+    onTaken: () => undefined,
+    maxBatch: 100,
+    onBatch: () => undefined,
+    onUnreadable,
+  });
+}
