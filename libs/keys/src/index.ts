@@ -7,4 +7,4 @@ export {
   type DigestLabel,
   type SealLabel,
 } from './server-keys.js';
-export { createWebhookSecret } from './webhook-secret.js';
+export { createWebhookSecret, webhookSignature } from './webhook-secret.js';

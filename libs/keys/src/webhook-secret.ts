@@ -1,8 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 
+const SECRET_PREFIX = 'whsec_';
 const SECRET_OCTETS = 32;
 
 /** A new signing secret as Standard Webhooks writes it: `whsec_` and the standard base64 of 32 random octets. */
 export function createWebhookSecret(): string {
-  return `whsec_${randomBytes(SECRET_OCTETS).toString('base64')}`;
+  return `${SECRET_PREFIX}${randomBytes(SECRET_OCTETS).toString('base64')}`;
+}
+
+/** `v1,…`: what the library of Standard Webhooks signs, which does it in JavaScript and takes many times as long. */
+export function webhookSignature(secret: string, signed: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
 }

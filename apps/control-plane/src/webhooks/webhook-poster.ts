@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { webhookSignature } from '@countersign/keys';
 import { renderId, type Uuid } from '@countersign/postgres';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
@@ -18,7 +18,6 @@ const MAX_CHECKED = 1_000;
 const FIRST_FINAL_STATUS = 200;
 /** So often it may be said: reading on costs whoever else is posted to. */
 const MAX_INTERIM_ANSWERS = 10;
-const SECRET_PREFIX = 'whsec_';
 
 export interface Post {
   readonly eventId: Uuid;
@@ -41,15 +40,9 @@ export function signedHeaders({ eventId, body, secrets, nowMs }: Omit<Post, 'url
     'user-agent': 'Countersign',
     'webhook-id': id,
     'webhook-timestamp': seconds,
-    'webhook-signature': secrets.map((secret) => signature(secret, signed)).join(' '),
+    'webhook-signature': secrets.map((secret) => webhookSignature(secret, signed)).join(' '),
   };
 }
-
-/** What the library of Standard Webhooks signs, which does it in JavaScript and takes many times as long. */
-const signature = (secret: string, signed: string): string =>
-  `v1,${createHmac('sha256', Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
-    .update(signed)
-    .digest('base64')}`;
 
 /** Makes single attempts. Redirects are answers like any other: nothing is followed. Never rejects. */
 export class WebhookPoster {
