@@ -192,19 +192,88 @@ describe('find and confirm', () => {
     },
   );
 
-  it('confirm only what is approved and was opened for this secret', async () => {
-    const { secret, challenge } = await createChallenge();
-    const mine = { ...APPROVED, clientChallenge: challenge.toUpperCase() };
+  describe('confirm', () => {
+    const SECOND_MS = 1_000;
+
+    /** An approved session of `secret` with a ttl of 90 s, approved so long ago. */
+    async function approvedAgo(ms: number): Promise<{ secret: string; session: typeof APPROVED }> {
+      const { secret, challenge } = await createChallenge();
+      const approvedAtMs = Date.now() - ms;
+      const session = {
+        ...APPROVED,
+        clientChallenge: challenge.toUpperCase(),
+        createdAt: new Date(approvedAtMs - 4_314).toISOString(),
+        approvedAt: new Date(approvedAtMs).toISOString(),
+        expiresAt: new Date(approvedAtMs - 4_314 + 90 * SECOND_MS).toISOString(),
+      };
+      return { secret, session };
+    }
+
+    it('gives only what is approved and was opened for this secret', async () => {
+      const { secret, session } = await approvedAgo(0);
+      const { client } = await serverWith([
+        ok(session),
+        ok(session),
+        ok({ ...PENDING, clientChallenge: session.clientChallenge }),
+        refused(404, 'SESSION_NOT_FOUND'),
+      ]);
+      expect(await client.confirm(PENDING.id, secret)).toEqual(session);
+      expect(await client.confirm(PENDING.id, `${secret} `)).toBeNull();
+      expect(await client.confirm(PENDING.id, secret)).toBeNull();
+      expect(await client.confirm(PENDING.id, secret)).toBeNull();
+    });
+
+    it('refuses a test session unless told otherwise', async () => {
+      const { secret, session } = await approvedAgo(0);
+      const test = { ...session, test: true };
+      const { client } = await serverWith([ok(test), ok(test)]);
+      expect(await client.confirm(PENDING.id, secret)).toBeNull();
+      expect(await client.confirm(PENDING.id, secret, { allowTest: true })).toEqual(test);
+    });
+
+    it('refuses a session whose test mark is anything but true: it is not a Session', async () => {
+      const { secret, session } = await approvedAgo(0);
+      const { client } = await serverWith([ok({ ...session, test: 'true' })]);
+      await expect(client.confirm(PENDING.id, secret)).rejects.toThrow(UnexpectedAnswerError);
+    });
+
+    it.each([
+      ['within the session’s ttl', 80, undefined, true],
+      ['after the session’s ttl', 100, undefined, false],
+      ['within maxAgeSeconds', 100, 120, true],
+      ['after maxAgeSeconds', 80, 60, false],
+    ])('takes an approval %s or not', async (_name, agoSeconds, maxAgeSeconds, taken) => {
+      const { secret, session } = await approvedAgo(agoSeconds * SECOND_MS);
+      const { client } = await serverWith([ok(session)]);
+      const options = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
+      expect(await client.confirm(PENDING.id, secret, options)).toEqual(taken ? session : null);
+    });
+
+    it('consumes the session when asked to, and gives null to the second call', async () => {
+      const { secret, session } = await approvedAgo(0);
+      const { client, seen } = await serverWith([
+        ...[ok(session), ok(session)],
+        ...[ok(session), refused(409, 'SESSION_CONSUMED')],
+        ok(session),
+      ]);
+      expect(await client.confirm(PENDING.id, secret, { consume: true })).toEqual(session);
+      expect(await client.confirm(PENDING.id, secret, { consume: true })).toBeNull();
+      expect(await client.confirm(PENDING.id, 'another secret', { consume: true })).toBeNull();
+      const get = `GET /v1/verify/${PENDING.id}`;
+      const post = `POST /v1/verify/${PENDING.id}/consume`;
+      expect(seen.map(({ line }) => line)).toEqual([get, post, get, post, get]);
+    });
+  });
+
+  it('consume throws for what was consumed before, or is not approved', async () => {
     const { client } = await serverWith([
-      ok(mine),
-      ok(mine),
-      ok({ ...PENDING, clientChallenge: challenge }),
-      refused(404, 'SESSION_NOT_FOUND'),
+      ok(APPROVED),
+      refused(409, 'SESSION_CONSUMED'),
+      refused(409, 'SESSION_NOT_APPROVED'),
     ]);
-    expect(await client.confirm(PENDING.id, secret)).toEqual(mine);
-    expect(await client.confirm(PENDING.id, `${secret} `)).toBeNull();
-    expect(await client.confirm(PENDING.id, secret)).toBeNull();
-    expect(await client.confirm(PENDING.id, secret)).toBeNull();
+    expect(await client.consume(PENDING.id)).toEqual(APPROVED);
+    await expect(client.consume(PENDING.id)).rejects.toMatchObject({ name: 'ConflictError', code: 'SESSION_CONSUMED' });
+    await expect(client.consume(PENDING.id)).rejects.toMatchObject({ code: 'SESSION_NOT_APPROVED' });
   });
 
   it('throw when it is the key that is wrong, not the session', async () => {

@@ -1,6 +1,6 @@
 import { verifySecret } from './challenge.js';
 import { type Delivery, type DeliveryQuery, isDelivery, isRotatedSecret, type RotatedSecret } from './delivery.js';
-import { NotFoundError } from './errors.js';
+import { ConflictError, NotFoundError } from './errors.js';
 import { isObject, isText, type Page, pageOf } from './fields.js';
 import type { Realtime, RealtimeTicket } from './realtime-client.js';
 import { realtime, type RealtimeOptions } from './realtime.js';
@@ -9,6 +9,7 @@ import {
   type CheckedCode,
   type CreatedSession,
   type CreateSession,
+  isApprovedSession,
   isCheckedCode,
   isCreatedSession,
   isListedSession,
@@ -46,6 +47,15 @@ export interface KeyedCallOptions extends CallOptions {
    * out one is made for the call, and its repetitions have the same.
    */
   readonly idempotencyKey?: string;
+}
+
+export interface ConfirmOptions extends CallOptions {
+  /** Accept a session of a test key too. Only for your tests: anybody can approve such a session. False when left out. */
+  readonly allowTest?: boolean;
+  /** How long ago the approval may be, by this machine's clock; when left out, as long as the session's own `ttl`. */
+  readonly maxAgeSeconds?: number;
+  /** Mark the session as used, so that it is confirmed once. False when left out. */
+  readonly consume?: boolean;
 }
 
 export interface SessionQuery {
@@ -103,13 +113,42 @@ export class CountersignClient {
   }
 
   /**
-   * The last step of the browser binding (specification 4.7): the session, if it is approved **and** the secret is the
-   * one that it was opened for; else null. Take `phone` from it, and use each session once.
+   * The last step of the browser binding (specification 4.7): the session, if it is live, was approved not too long ago
+   * **and** the secret is the one that it was opened for; else null. Take `phone` from it.
+   *
+   * By itself it does not stop a second sign-in with the same session and secret within `maxAgeSeconds`. With
+   * `consume: true` it also marks the session as used, once for all of your processes, and answers null to the second
+   * call; do so wherever an approval must be good for one sign-in.
    */
-  async confirm(sessionId: string, secret: string, options?: CallOptions): Promise<ApprovedSession | null> {
+  async confirm(
+    sessionId: string,
+    secret: string,
+    { allowTest = false, maxAgeSeconds, consume = false, ...options }: ConfirmOptions = {},
+  ): Promise<ApprovedSession | null> {
     const session = await this.find(sessionId, options);
-    if (session?.status !== 'approved') return null;
-    return (await verifySecret(secret, session.clientChallenge)) ? session : null;
+    if (session?.status !== 'approved' || (session.test === true && !allowTest)) return null;
+    if (approvedSecondsAgo(session) > (maxAgeSeconds ?? ttlSecondsOf(session))) return null;
+    if (!(await verifySecret(secret, session.clientChallenge))) return null;
+    return consume ? this.#consumeOnce(sessionId, options) : session;
+  }
+
+  /**
+   * Marks an approved session as used: exactly one call ever succeeds, any other throws a `ConflictError` with
+   * `SESSION_CONSUMED`, or `SESSION_NOT_APPROVED`. Compare the browser's secret before, or let `confirm` do both. After a
+   * `ConnectionError` or `TimeoutError` it may have succeeded: open a new session.
+   */
+  consume(sessionId: string, options?: CallOptions): Promise<ApprovedSession> {
+    const path = `${sessionPath(sessionId)}/consume`;
+    return this.#transport.ask({ method: 'POST', path, repeatable: 'when-untouched' }, isApprovedSession, options);
+  }
+
+  async #consumeOnce(sessionId: string, options: CallOptions): Promise<ApprovedSession | null> {
+    try {
+      return await this.consume(sessionId, options);
+    } catch (error) {
+      if (error instanceof ConflictError && error.code === 'SESSION_CONSUMED') return null;
+      throw error;
+    }
   }
 
   /** Newest first. */
@@ -188,6 +227,12 @@ export class CountersignClient {
     return this.#transport.ask(call, isRotatedSecret, options);
   }
 }
+
+const secondsBetween = (from: string, to: number): number => (to - Date.parse(from)) / 1000;
+
+const approvedSecondsAgo = ({ approvedAt }: ApprovedSession): number => secondsBetween(approvedAt, Date.now());
+
+const ttlSecondsOf = ({ createdAt, expiresAt }: Session): number => secondsBetween(createdAt, Date.parse(expiresAt));
 
 /** @throws TypeError for an address over which the key could be read */
 function safeBaseUrl(text: string): string {

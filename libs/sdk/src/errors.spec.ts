@@ -24,6 +24,8 @@ const CLASSES: Readonly<Record<ErrorCode, { readonly name: string }>> = {
   SESSION_NOT_FOUND: NotFoundError,
   NOT_FOUND: NotFoundError,
   SESSION_NOT_PENDING: ConflictError,
+  SESSION_NOT_APPROVED: ConflictError,
+  SESSION_CONSUMED: ConflictError,
   OTP_NOT_SENT: ConflictError,
   IDEMPOTENCY_IN_PROGRESS: ConflictError,
   CONFLICT: ConflictError,

@@ -63,7 +63,13 @@ export class NotFoundError extends ApiError {
 /** 409: not in this state. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
-  declare readonly code: 'SESSION_NOT_PENDING' | 'OTP_NOT_SENT' | 'IDEMPOTENCY_IN_PROGRESS' | 'CONFLICT';
+  declare readonly code:
+    | 'SESSION_NOT_PENDING'
+    | 'SESSION_NOT_APPROVED'
+    | 'SESSION_CONSUMED'
+    | 'OTP_NOT_SENT'
+    | 'IDEMPOTENCY_IN_PROGRESS'
+    | 'CONFLICT';
 }
 
 /** 400, 405, 413, 415, 422: the request itself must change; `field` says where. */
@@ -153,6 +159,8 @@ export function apiErrorOf(code: string, answer: ErrorAnswer): ApiError {
     case 'NOT_FOUND':
       return new NotFoundError(code, answer);
     case 'SESSION_NOT_PENDING':
+    case 'SESSION_NOT_APPROVED':
+    case 'SESSION_CONSUMED':
     case 'OTP_NOT_SENT':
     case 'IDEMPOTENCY_IN_PROGRESS':
     case 'CONFLICT':

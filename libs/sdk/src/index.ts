@@ -1,5 +1,11 @@
 export * from './browser.js';
-export { CountersignClient, type ClientOptions, type KeyedCallOptions, type SessionQuery } from './client.js';
+export {
+  CountersignClient,
+  type ClientOptions,
+  type ConfirmOptions,
+  type KeyedCallOptions,
+  type SessionQuery,
+} from './client.js';
 export type { Delivery, DeliveryAttempt, DeliveryQuery, DeliveryStatus, RotatedSecret } from './delivery.js';
 export {
   ApiError,

@@ -1,6 +1,6 @@
 import { isObject, isText, isTextOrNull } from './fields.js';
 import type { EventFrame } from './realtime-frame.js';
-import type { Channel, SessionStatus } from './session.js';
+import { hasTestMark, type Channel, type SessionStatus } from './session.js';
 import {
   otherEvent,
   type DisabledEvent,
@@ -21,6 +21,8 @@ export interface SessionView {
   readonly createdAt: string;
   readonly approvedAt: string | null;
   readonly latencyMs: number | null;
+  /** Present on sessions of test keys alone: nobody was verified. */
+  readonly test?: true;
 }
 
 /** The session moved: `updated` when a code was sent or its receipt came, the others when it ended. */
@@ -70,6 +72,7 @@ export function isSessionView(value: unknown): value is SessionView {
     [fallbackUri, approvedAt].every(isTextOrNull) &&
     STATUSES.has(status) &&
     (channel === 'rcs' || channel === 'sms_fallback') &&
-    (latencyMs === null || typeof latencyMs === 'number')
+    (latencyMs === null || typeof latencyMs === 'number') &&
+    hasTestMark(value)
   );
 }

@@ -17,6 +17,8 @@ interface SessionFields {
   readonly expiresAt: string;
   readonly createdAt: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Present on sessions of test keys alone: nobody was verified. */
+  readonly test?: true;
 }
 
 export interface UnapprovedSession extends SessionFields {
@@ -84,6 +86,8 @@ export interface CheckedCode {
   readonly authEntropy: string;
   /** The same value as `authEntropy`. */
   readonly e2eeKeyShare: string;
+  /** Present on sessions of test keys alone: nobody was verified. */
+  readonly test?: true;
 }
 
 export function isListedSession(value: unknown): value is ListedSession {
@@ -98,6 +102,9 @@ export function isSession(value: unknown): value is Session {
   return value.status !== 'approved' || ('authEntropy' in value && isText(value.authEntropy));
 }
 
+export const isApprovedSession = (value: unknown): value is ApprovedSession =>
+  isSession(value) && value.status === 'approved';
+
 export function isCreatedSession(value: unknown): value is CreatedSession {
   if (!isListedSession(value) || value.status !== 'pending') return false;
   return !('matchCode' in value) || isText(value.matchCode);
@@ -109,7 +116,7 @@ export function isSentCode(value: unknown): value is SentCode {
 
 export function isCheckedCode(value: unknown): value is CheckedCode {
   if (!isObject(value) || value['status'] !== 'approved') return false;
-  return ['id', 'phone', 'authEntropy', 'e2eeKeyShare'].every((name) => isText(value[name]));
+  return ['id', 'phone', 'authEntropy', 'e2eeKeyShare'].every((name) => isText(value[name])) && hasTestMark(value);
 }
 
 const UNAPPROVED: ReadonlySet<unknown> = new Set(['pending', 'expired', 'denied', 'cancelled']);
@@ -122,6 +129,11 @@ function hasSessionFields(value: Readonly<Record<string, unknown>>): boolean {
     (channel === 'rcs' || channel === 'sms_fallback') &&
     isTextOrNull(fallbackUri) &&
     isObject(metadata) &&
-    Object.values(metadata).every(isText)
+    Object.values(metadata).every(isText) &&
+    hasTestMark(value)
   );
 }
+
+/** Absent or true: any other value must not pass for a live session. */
+export const hasTestMark = (value: Readonly<Record<string, unknown>>): boolean =>
+  !('test' in value) || value['test'] === true;
