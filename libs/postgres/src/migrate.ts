@@ -6,6 +6,7 @@ import { CodesLimitsUsage1700000000002 } from './migrations/0002-codes-limits-us
 import { CarrierGrade1700000000003 } from './migrations/0003-carrier-grade.js';
 import { Cards1700000000004 } from './migrations/0004-cards.js';
 import { WebhooksRealtime1700000000005 } from './migrations/0005-webhooks-realtime.js';
+import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -14,6 +15,7 @@ const MIGRATIONS = [
   CarrierGrade1700000000003,
   Cards1700000000004,
   WebhooksRealtime1700000000005,
+  TestMode1700000000006,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */
