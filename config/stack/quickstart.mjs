@@ -18,6 +18,7 @@ export function publishQuickstart({ dataDir, places, caFile, demo, adminKey, env
     apiKey: demo.apiKey,
     testApiKey: demo.testApiKey,
     webhookSecret: demo.webhookSecret,
+    testWebhookSecret: demo.testWebhookSecret,
     adminKey,
     phoneUrl: `${places.simulator}/phone/`,
     demoUrl: `${places.simulator}/demo/`,

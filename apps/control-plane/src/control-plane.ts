@@ -120,7 +120,7 @@ export async function startControlPlane(
   await ops.listen();
   const sweeper = new ExpirySweeper({
     sessions: stores.sessions,
-    onSwept: (count) => metrics.expired.inc(count),
+    onSwept: (counts) => metrics.countExpired(counts),
     onError: failures.about('the expiry sweep'),
   });
   const { retentionDays } = settings;

@@ -6,6 +6,7 @@ const TOLD: ToldEvent = {
   type: 'verification.completed',
   sessionId: '0190a1b2-c3d4-7000-8000-000000000002',
   accountId: '0190a1b2-c3d4-7000-8000-000000000003',
+  test: false,
   at: '2026-05-04T10:00:00.000Z',
 };
 

@@ -13,6 +13,8 @@ export interface ToldEvent {
   /** Null where it tells of an account. */
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid;
+  /** Of a test session, or asked for by a test key. */
+  readonly test: boolean;
   /** When it happened, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;
 }
@@ -51,15 +53,23 @@ const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && U
 
 function isTold(value: unknown): value is ToldEvent {
   if (typeof value !== 'object' || value === null) return false;
-  if (!('id' in value && 'type' in value && 'sessionId' in value && 'accountId' in value && 'at' in value))
+  if (!(
+    'id' in value &&
+    'type' in value &&
+    'sessionId' in value &&
+    'accountId' in value &&
+    'test' in value &&
+    'at' in value
+  ))
     return false;
-  const { id, type, sessionId, accountId, at } = value;
+  const { id, type, sessionId, accountId, test, at } = value;
   return (
     isUuid(id) &&
     typeof type === 'string' &&
     TYPES.has(type) &&
     (sessionId === null || isUuid(sessionId)) &&
     isUuid(accountId) &&
+    typeof test === 'boolean' &&
     typeof at === 'string' &&
     !Number.isNaN(Date.parse(at))
   );

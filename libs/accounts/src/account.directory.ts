@@ -1,7 +1,8 @@
-import { parseApiKey, type ServerKeys } from '@countersign/keys';
+import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Tenant } from '@countersign/keys';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
 import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
 
 /** A key that is not revoked, of an account that is active. */
 export interface LiveKey {
@@ -9,6 +10,8 @@ export interface LiveKey {
   readonly digest: string;
   readonly scopes: readonly Scope[];
 }
+
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid };
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -25,10 +28,10 @@ export class AccountDirectory {
     private readonly db: Executor,
     private readonly keys: ServerKeys,
   ) {
-    this.keyCache = new RowCache({ load: (digest) => this.one(FIND_API_KEY, Buffer.from(digest, 'base64')) });
+    this.keyCache = new RowCache({ load: (digest) => this.findKey(Buffer.from(digest, 'base64')) });
     this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
     this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
-    this.secretCache = new RowCache({ load: (id) => this.openSecrets(id) });
+    this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
   }
 
   /**
@@ -61,18 +64,18 @@ export class AccountDirectory {
   }
 
   /**
-   * The secrets that sign an account's webhooks, `whsec_…`: one, or for a while after a rotation the new one and those
+   * The secrets that sign the webhooks of an account in one mode, `whsec_…`: one, or for a while after a rotation the new one and those
    * before it. Throws when there is no such account.
    */
-  async webhookSecrets(accountId: Uuid): Promise<readonly string[]> {
-    const secrets = await this.secretCache.get(accountId);
+  async webhookSecrets(tenant: Tenant): Promise<readonly string[]> {
+    const secrets = await this.secretCache.get(tenantKey(tenant));
     if (secrets === null) throw new Error('no such account');
     return secrets;
   }
 
   /** They were rotated: the next look is at the database. */
   forgetWebhookSecrets(accountId: Uuid): void {
-    this.secretCache.forget(accountId);
+    for (const mode of MODES) this.secretCache.forget(tenantKey({ accountId, mode }));
   }
 
   private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
@@ -80,11 +83,19 @@ export class AccountDirectory {
     return row ?? null;
   }
 
-  private async openSecrets(accountId: Uuid): Promise<string[] | null> {
-    const row = await this.one<{ sealed: Buffer; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS, accountId);
+  private async findKey(digest: Buffer): Promise<ApiKeyPrincipal | null> {
+    const row = await this.one<KeyRow>(FIND_API_KEY, digest);
     if (row === null) return null;
-    return [row.sealed, ...row.previous].map((secret) =>
-      this.keys.open('webhook-secret', secret, accountId).toString('utf8'),
-    );
+    const { accountId, ...key } = row;
+    return { ...key, tenant: { accountId, mode: row.kind } };
+  }
+
+  private async openSecrets(key: string): Promise<string[] | null> {
+    const tenant = parseTenantKey(key);
+    const { accountId, mode } = tenant;
+    const row = await this.one<{ sealed: Buffer | null; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS[mode], accountId);
+    if (row === null) return null;
+    const sealed = row.sealed ?? (await ensureTestWebhookSecret(this.db, this.keys, accountId));
+    return [sealed, ...row.previous].map((secret) => openWebhookSecret(this.keys, tenant, secret));
   }
 }

@@ -33,6 +33,26 @@ export class AccountEntity {
   @Column({ type: 'timestamptz', name: 'previous_webhook_secrets_until', array: true, precision: 3, default: '{}' })
   previousWebhookSecretsUntil!: Date[];
 
+  /** Receives events of test sessions that name no URL of their own. */
+  @Column('text', { name: 'test_webhook_url', nullable: true })
+  testWebhookUrl!: string | null;
+
+  /** Signs webhooks of test sessions. Null until it is first needed, for an account older than the column. */
+  @Column('bytea', { name: 'test_webhook_secret_sealed', nullable: true, select: false })
+  testWebhookSecretSealed!: Buffer | null;
+
+  @Column('bytea', { name: 'previous_test_webhook_secrets_sealed', array: true, default: '{}', select: false })
+  previousTestWebhookSecretsSealed!: Buffer[];
+
+  @Column({
+    type: 'timestamptz',
+    name: 'previous_test_webhook_secrets_until',
+    array: true,
+    precision: 3,
+    default: '{}',
+  })
+  previousTestWebhookSecretsUntil!: Date[];
+
   /** Since when nothing but failure came of the default URL, as far as anybody has noticed. */
   @Column({ type: 'timestamptz', name: 'default_webhook_failing_since', precision: 3, nullable: true })
   defaultWebhookFailingSince!: Date | null;

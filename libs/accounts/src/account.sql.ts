@@ -1,6 +1,8 @@
+import type { Mode } from '@countersign/keys';
+
 export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl",
   default_webhook_disabled_at AS "defaultWebhookDisabledAt",
-  default_webhook_disabled_reason AS "defaultWebhookDisabledReason", webhook_events AS "webhookEvents",
+  default_webhook_disabled_reason AS "defaultWebhookDisabledReason", test_webhook_url AS "testWebhookUrl", webhook_events AS "webhookEvents",
   otp_countries AS "otpCountries", otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
 
 export const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
@@ -30,50 +32,85 @@ export const FIND_ACCOUNT = `SELECT ${ACCOUNT} FROM accounts WHERE id = $1`;
 /** $1 id. */
 export const FIND_BRAND = `SELECT ${BRAND} FROM brands WHERE id = $1`;
 
+/** The columns with the webhook secret of a mode, and with those before it that sign still. */
+const SECRET_COLUMNS: Readonly<
+  Record<Mode, { readonly sealed: string; readonly previous: string; readonly until: string }>
+> = {
+  live: {
+    sealed: 'webhook_secret_sealed',
+    previous: 'previous_webhook_secrets_sealed',
+    until: 'previous_webhook_secrets_until',
+  },
+  test: {
+    sealed: 'test_webhook_secret_sealed',
+    previous: 'previous_test_webhook_secrets_sealed',
+    until: 'previous_test_webhook_secrets_until',
+  },
+};
+
 /** Secrets of an account that were replaced and sign still. */
-const STILL_SIGNING = `
-  unnest(previous_webhook_secrets_sealed, previous_webhook_secrets_until) AS replaced (sealed, until)
-  WHERE until > statement_timestamp()`;
+const stillSigning = ({ previous, until }: (typeof SECRET_COLUMNS)[Mode]): string => `
+  unnest(${previous}, ${until}) AS replaced (sealed, until) WHERE until > statement_timestamp()`;
+
+const byMode = (statement: (columns: (typeof SECRET_COLUMNS)[Mode]) => string): Readonly<Record<Mode, string>> => ({
+  live: statement(SECRET_COLUMNS.live),
+  test: statement(SECRET_COLUMNS.test),
+});
 
 /** The sealed webhook secret of an account, and those before it that sign too, the latest first. $1 id. */
-export const FIND_WEBHOOK_SECRETS = `
-  SELECT webhook_secret_sealed AS sealed, ARRAY(SELECT sealed FROM ${STILL_SIGNING} ORDER BY until DESC) AS previous
-  FROM accounts WHERE id = $1`;
+export const FIND_WEBHOOK_SECRETS = byMode(
+  (columns) => `
+  SELECT ${columns.sealed} AS sealed,
+    ARRAY(SELECT sealed FROM ${stillSigning(columns)} ORDER BY until DESC) AS previous
+  FROM accounts WHERE id = $1`,
+);
+
+/** Gives an account its first test secret, unless it has one, and answers the one it has. $1 id, $2 sealed secret. */
+export const ENSURE_TEST_WEBHOOK_SECRET = `
+  UPDATE accounts SET test_webhook_secret_sealed = coalesce(test_webhook_secret_sealed, $2)
+  WHERE id = $1 RETURNING test_webhook_secret_sealed AS sealed`;
 
 /**
  * Puts a secret in the place of the one that signs now, which signs on for a while, as those before it do until their own
  * time; no row when too many would. $1 id, $2 sealed secret, $3 hours, $4 how many may sign on.
  */
-export const ROTATE_WEBHOOK_SECRET = `
+export const ROTATE_WEBHOOK_SECRET = byMode(
+  (columns) => `
   UPDATE accounts
-  SET webhook_secret_sealed = $2, (previous_webhook_secrets_sealed, previous_webhook_secrets_until) = (
+  SET ${columns.sealed} = $2, (${columns.previous}, ${columns.until}) = (
     SELECT array_agg(sealed ORDER BY until DESC), array_agg(until ORDER BY until DESC) FROM (
-      SELECT webhook_secret_sealed AS sealed, date_trunc('milliseconds', clock_timestamp()) + make_interval(hours => $3) AS until
-      UNION ALL SELECT sealed, until FROM ${STILL_SIGNING}) AS signing)
-  WHERE id = $1 AND (SELECT count(*) FROM ${STILL_SIGNING}) < $4
-  RETURNING previous_webhook_secrets_until[1] AS "previousUntil"`;
+      SELECT ${columns.sealed} AS sealed, date_trunc('milliseconds', clock_timestamp()) + make_interval(hours => $3) AS until
+      UNION ALL SELECT sealed, until FROM ${stillSigning(columns)}) AS signing)
+  WHERE id = $1 AND (SELECT count(*) FROM ${stillSigning(columns)}) < $4
+  RETURNING ${columns.until}[1] AS "previousUntil"`,
+);
 
 /** In how many seconds the first of the secrets that sign on is over. $1 id. */
-export const SECRET_OVER_IN = `
-  SELECT extract(epoch FROM (SELECT min(until) FROM ${STILL_SIGNING}) - statement_timestamp())::float8 AS seconds
-  FROM accounts WHERE id = $1`;
-
-/** $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 sealed secret. */
-export const INSERT_ACCOUNT = `
-  INSERT INTO accounts (id, name, default_webhook_url, webhook_events, otp_countries, otp_daily_spend_cap_usd, active,
-    webhook_secret_sealed)
-  VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8) RETURNING ${ACCOUNT}`;
+export const SECRET_OVER_IN = byMode(
+  (columns) => `
+  SELECT extract(epoch FROM (SELECT min(until) FROM ${stillSigning(columns)}) - statement_timestamp())::float8 AS seconds
+  FROM accounts WHERE id = $1`,
+);
 
 /**
- * Parameters as for the insert, without the secret; $8 when the default URL was given up and $9 why, or null. Another
+ * $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 test
+ * webhook URL or null, $9 sealed secret, $10 sealed test secret.
+ */
+export const INSERT_ACCOUNT = `
+  INSERT INTO accounts (id, name, default_webhook_url, webhook_events, otp_countries, otp_daily_spend_cap_usd, active,
+    test_webhook_url, webhook_secret_sealed, test_webhook_secret_sealed)
+  VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9, $10) RETURNING ${ACCOUNT}`;
+
+/**
+ * Parameters as for the insert, without the secrets; $9 when the default URL was given up and $10 why, or null. Another
  * URL, or one that is used again, has not failed so far.
  */
 export const UPDATE_ACCOUNT = `
   UPDATE accounts SET name = $2, default_webhook_url = $3, webhook_events = $4, otp_countries = $5,
-    otp_daily_spend_cap_usd = $6::numeric, active = $7, default_webhook_disabled_at = $8,
-    default_webhook_disabled_reason = $9,
+    otp_daily_spend_cap_usd = $6::numeric, active = $7, test_webhook_url = $8, default_webhook_disabled_at = $9,
+    default_webhook_disabled_reason = $10,
     default_webhook_failing_since = CASE WHEN default_webhook_url IS NOT DISTINCT FROM $3
-      AND (default_webhook_disabled_at IS NULL OR $8::timestamptz IS NOT NULL) THEN default_webhook_failing_since END
+      AND (default_webhook_disabled_at IS NULL OR $9::timestamptz IS NOT NULL) THEN default_webhook_failing_since END
   WHERE id = $1 RETURNING ${ACCOUNT}`;
 
 /**

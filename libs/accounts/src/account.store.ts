@@ -1,4 +1,4 @@
-import { createApiKey, createWebhookSecret, parseApiKey, type ServerKeys } from '@countersign/keys';
+import { createApiKey, createWebhookSecret, parseApiKey, type ServerKeys, type Tenant } from '@countersign/keys';
 import { written, type Executor, type Uuid } from '@countersign/postgres';
 import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
 import {
@@ -14,6 +14,7 @@ import {
   UPDATE_BRAND,
 } from './account.sql.js';
 import { checkBrand, type BrandText } from './check-brand.js';
+import { ensureTestWebhookSecret, sealWebhookSecret } from './webhook-secrets.js';
 
 export interface AccountStoreOptions {
   readonly keys: ServerKeys;
@@ -54,8 +55,16 @@ export type SecretRotation =
   | { readonly ok: true; readonly secret: string; readonly previousUntil: Date }
   | { readonly ok: false; readonly retryAfterSeconds: number };
 
+/** A new account with its secrets, which are readable in this answer and nowhere else. */
+export interface CreatedAccount {
+  readonly account: Account;
+  readonly webhookSecret: string;
+  readonly testWebhookSecret: string;
+}
+
 const ACCOUNT_DEFAULTS = {
   defaultWebhookUrl: null,
+  testWebhookUrl: null,
   webhookEvents: [],
   otpCountries: [],
   otpDailySpendCapUsd: null,
@@ -90,13 +99,18 @@ export class BrandRefused extends Error {
 export class AccountStore {
   constructor(private readonly options: AccountStoreOptions) {}
 
-  /** A new account with a webhook secret of its own. */
-  async createAccount(tx: Executor, account: NewAccount): Promise<{ account: Account; webhookSecret: string }> {
+  /** A new account with webhook secrets of its own. */
+  async createAccount(tx: Executor, account: NewAccount): Promise<CreatedAccount> {
+    const { keys } = this.options;
     const id = this.options.newId();
-    const webhookSecret = createWebhookSecret();
-    const sealed = this.options.keys.seal('webhook-secret', webhookSecret, id);
-    const values = [...accountValues({ ...ACCOUNT_DEFAULTS, ...account, id }), sealed];
-    return { account: written(await tx.query<Account>(INSERT_ACCOUNT, values)), webhookSecret };
+    const [webhookSecret, testWebhookSecret] = [createWebhookSecret(), createWebhookSecret()];
+    const values = [
+      ...accountValues({ ...ACCOUNT_DEFAULTS, ...account, id }),
+      sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
+      sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
+    ];
+    const created = written(await tx.query<Account>(INSERT_ACCOUNT, values));
+    return { account: created, webhookSecret, testWebhookSecret };
   }
 
   async updateAccount(tx: Executor, account: Account): Promise<Account> {
@@ -106,16 +120,18 @@ export class AccountStore {
   }
 
   /**
-   * Another secret for the account's webhooks; the one before it signs too until `previousUntil`, and those before that
+   * Another secret for the webhooks of an account in one mode; the one before it signs too until `previousUntil`, and those before that
    * until the time that was promised for them. The account exists.
    */
-  async rotateWebhookSecret(tx: Executor, id: Uuid): Promise<SecretRotation> {
+  async rotateWebhookSecret(tx: Executor, tenant: Tenant): Promise<SecretRotation> {
+    const { keys } = this.options;
+    const { accountId: id, mode } = tenant;
+    if (mode === 'test') await ensureTestWebhookSecret(tx, keys, id);
     const secret = createWebhookSecret();
-    const sealed = this.options.keys.seal('webhook-secret', secret, id);
-    const values = [id, sealed, SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
-    const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET, values);
+    const values = [id, sealWebhookSecret(keys, tenant, secret), SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
+    const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET[mode], values);
     if (rotated !== undefined) return { ok: true, secret, ...rotated };
-    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN, [id]));
+    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
     return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds ?? 1)) };
   }
 
@@ -163,8 +179,11 @@ export class AccountStore {
 }
 
 function accountValues(account: Omit<Account, keyof Disabled>): unknown[] {
-  const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
-  return [id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active];
+  const { id, name, defaultWebhookUrl, testWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd } = account;
+  return [
+    ...[id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, account.active],
+    testWebhookUrl,
+  ];
 }
 
 function brandValues(brand: Brand): unknown[] {

@@ -1,3 +1,4 @@
+import type { Mode, Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 
 /** What a key may do (contract, Authentication): sessions, codes, usage, realtime, webhook deliveries. */
@@ -21,6 +22,8 @@ export interface Account {
   readonly defaultWebhookDisabledAt: Date | null;
   /** Why, for people; null while it is used. */
   readonly defaultWebhookDisabledReason: string | null;
+  /** Receives events of test sessions that name no webhook of their own; null for none. */
+  readonly testWebhookUrl: string | null;
   /** Opt-in event types that the account wants besides `verification.completed`. */
   readonly webhookEvents: readonly string[];
   /** ISO 3166-1 alpha-2 of the countries that codes are sent to; `*` for all. */
@@ -53,8 +56,9 @@ export interface Brand {
 /** Who a request speaks for. */
 export interface ApiKeyPrincipal {
   readonly keyId: Uuid;
-  readonly kind: 'live' | 'test';
-  readonly accountId: Uuid;
+  readonly kind: Mode;
+  /** The account in the mode of the key: all that the key may see or change. */
+  readonly tenant: Tenant;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;
 }
@@ -63,7 +67,7 @@ export interface ApiKeyPrincipal {
 export interface ApiKey {
   readonly id: Uuid;
   readonly accountId: Uuid;
-  readonly kind: 'live' | 'test';
+  readonly kind: Mode;
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly limits: KeyLimits;

@@ -81,6 +81,7 @@ interface Step {
   readonly id: Uuid;
   readonly sessionId: Uuid;
   readonly accountId: Uuid;
+  readonly test: boolean;
   readonly at: Date;
   readonly state: OtpDelivery['state'];
   readonly networkError: string | null;

@@ -102,7 +102,7 @@ export { InboundNumberEntity } from './inbound-number.entity.js';
 export { canonicalId, receiptIdOf } from './message-id.js';
 export { MessageEntity } from './message.entity.js';
 export { MessageLog, type MessageRecord } from './message-log.js';
-export type { MessageFilter } from './message-log.sql.js';
+export { TEST_LINK_ID, type MessageFilter } from './message-log.sql.js';
 export { MessageStore } from './message.store.js';
 export { MESSAGE_FATES, type MessageFate, type NewInboundMessage } from './message.js';
 export {

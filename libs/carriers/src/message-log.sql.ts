@@ -1,15 +1,19 @@
+import type { Mode } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import { MESSAGE_FATES, type MessageFate } from './message.js';
 import type { OutboundState } from './outbound.js';
 
+/** The link of MOs that test numbers sent: no bind and no system has this id. */
+export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
+
 /** How a message reads in either direction. The kind of a link that is gone is not known any more. */
-const INBOUND = `id, 'in' AS direction, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
+const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
   carrier, CASE WHEN EXISTS (SELECT 1 FROM binds WHERE binds.id = link_id) THEN 'bind'
     WHEN EXISTS (SELECT 1 FROM smpp_systems WHERE smpp_systems.id = link_id) THEN 'sys' END AS "linkKind",
   link_id AS "linkId", source, destination, part_number AS "partNumber", part_total AS "partTotal",
   NULL::smallint AS attempts, NULL::smallint AS "unknownFates", NULL::text AS "networkError", NULL::text AS "smscMessageId",
   NULL::timestamptz AS "submittedAt", NULL::timestamptz AS "endedAt"`;
-const OUTBOUND = `id, 'out' AS direction, state AS fate, created_at AS at, session_id AS "sessionId",
+const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at, session_id AS "sessionId",
   account_id AS "accountId", carrier, CASE WHEN bind_id IS NOT NULL THEN 'bind' END AS "linkKind", bind_id AS "linkId",
   coalesce(source, sender) AS source, destination, NULL::smallint AS "partNumber", NULL::smallint AS "partTotal",
   attempts, unknown_fates AS "unknownFates", network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
@@ -29,6 +33,8 @@ export interface MessageFilter {
   readonly direction?: 'in' | 'out' | undefined;
   readonly sessionId?: Uuid | undefined;
   readonly fate?: MessageFate | OutboundState | undefined;
+  /** Both modes when undefined. */
+  readonly mode?: Mode | undefined;
   /** The phone's number in E.164: where an MO came from, where an MT goes to. */
   readonly phone?: string | undefined;
 }
@@ -47,6 +53,16 @@ interface Look {
   readonly conditions: readonly string[];
 }
 
+/** Spelled out, so that the indexes of test messages serve them. */
+const INBOUND_MODE: Readonly<Record<Mode, string>> = {
+  live: `link_id <> '${TEST_LINK_ID}'`,
+  test: `link_id = '${TEST_LINK_ID}'`,
+};
+const OUTBOUND_MODE: Readonly<Record<Mode, string>> = { live: 'NOT test', test: 'test' };
+
+const ofMode = (conditions: Readonly<Record<Mode, string>>, mode: Mode | undefined): readonly string[] =>
+  mode === undefined ? [] : [conditions[mode]];
+
 const isInboundFate = (fate: string): boolean => MESSAGE_FATES.some((known) => known === fate);
 const ofPhone = (phone: string, put: Put): string =>
   `session_id IN (SELECT id FROM sessions WHERE phone = ${put(phone)})`;
@@ -57,7 +73,7 @@ const ofPhone = (phone: string, put: Put): string =>
  * others the sender is found as the carrier wrote it.
  */
 export function pageOfMessages(
-  { direction, sessionId, fate, phone }: MessageFilter,
+  { direction, sessionId, fate, phone, mode }: MessageFilter,
   { limit, startingAfter }: MessagePage,
 ): { readonly text: string; readonly values: readonly unknown[] } | null {
   const values: unknown[] = [limit + 1];
@@ -69,13 +85,19 @@ export function pageOfMessages(
   if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];
     for (const sent of inboundOf(phone, put)) {
-      looks.push({ from: `${INBOUND} FROM messages`, conditions: [...common, ...fated, ...sent] });
+      looks.push({
+        from: `${INBOUND} FROM messages`,
+        conditions: [...common, ...fated, ...sent, ...ofMode(INBOUND_MODE, mode)],
+      });
     }
   }
   if (direction !== 'in' && (fate === undefined || !isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`state = ${put(fate)}`];
     const sent = phone === undefined ? [] : [ofPhone(phone, put)];
-    looks.push({ from: `${OUTBOUND} FROM outbound_messages`, conditions: [...common, ...fated, ...sent] });
+    looks.push({
+      from: `${OUTBOUND} FROM outbound_messages`,
+      conditions: [...common, ...fated, ...sent, ...ofMode(OUTBOUND_MODE, mode)],
+    });
   }
   return looks.length === 0 ? null : { text: union(looks), values };
 }

@@ -7,6 +7,8 @@ import type { OutboundState } from './outbound.js';
 export interface MessageRecord {
   readonly id: Uuid;
   readonly direction: 'in' | 'out';
+  /** Sent by a test number, or by a test key. */
+  readonly test: boolean;
   /** What became of an MO; how far an MT has come. */
   readonly fate: MessageFate | OutboundState;
   /** When an MO was stored, when an MT was asked for. */

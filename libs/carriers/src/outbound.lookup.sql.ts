@@ -1,6 +1,6 @@
-/** Where a message went. $1 id, $2 session, $3 account. */
+/** Where a message went. $1 id, $2 session, $3 account, $4 whether of a test key. */
 export const FIND_QUEUED = `
-  SELECT destination FROM outbound_messages WHERE id = $1 AND session_id = $2 AND account_id = $3`;
+  SELECT destination FROM outbound_messages WHERE id = $1 AND session_id = $2 AND account_id = $3 AND test = $4`;
 
 /** A row when the number can be sent to; the routes are tens or hundreds. $1 number in E.164. */
 export const HAS_OPEN_ROUTE = `

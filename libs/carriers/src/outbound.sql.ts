@@ -108,7 +108,7 @@ export const NOTE_SUBMITTED = `
   FROM unnest($1::uuid[], $2::smallint[], $3::text[]) AS done (done_id, attempt, smsc_id)
   WHERE id = done_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND state = $6
     AND attempts = coalesce(done.attempt, attempts)
-  RETURNING id, session_id AS "sessionId", account_id AS "accountId", submitted_at AS at`;
+  RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, submitted_at AS at`;
 
 /**
  * Ends messages for good, once, and erases what is left of their texts. $1 ids, $2 states they come to and $3 reasons
@@ -119,7 +119,7 @@ export const END_MESSAGES = `
   SET state = ended.state, text_sealed = NULL, next_attempt_at = NULL, network_error = ended.error, ended_at = ${NOW}
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS ended (ended_id, state, error)
   WHERE id = ended_id AND id = ANY ($1::uuid[]) AND id BETWEEN $4 AND $5 AND outbound_messages.state = $6
-  RETURNING id, session_id AS "sessionId", account_id AS "accountId", ended_at AS at`;
+  RETURNING id, session_id AS "sessionId", account_id AS "accountId", test, ended_at AS at`;
 
 /** Longer than any carrier's receipt runs ahead of its response: a receipt this old was of another message. */
 const RECEIPT_WAITS = `interval '10 minutes'`;

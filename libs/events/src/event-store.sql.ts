@@ -1,16 +1,17 @@
 /**
- * Writes events ($1 to $7, one array per column) and fixes where each is told: at the session's own URL, else at the
- * account's default, unless that was disabled; nowhere when its type is neither among $8, which are always told, nor one
- * the account asked for. Written twice, an event stays one.
+ * Writes events ($1 to $7 and $9, one array per column) and fixes the webhook URL of each: the session's own, else the
+ * account's default, unless that was disabled, or for test events its test URL; none when the type is neither among $8,
+ * which are always sent, nor one that the account asked for. Written twice, an event stays one.
  */
 export const APPEND_EVENTS = `
-  INSERT INTO events (id, type, account_id, session_id, occurred_at, data, webhook_url)
-  SELECT new.id, new.type, new.account_id, new.session_id, new.occurred_at, new.data::json,
+  INSERT INTO events (id, type, account_id, session_id, occurred_at, data, test, webhook_url)
+  SELECT new.id, new.type, new.account_id, new.session_id, new.occurred_at, new.data::json, new.test,
     CASE WHEN new.type = ANY ($8::text[]) OR new.type = ANY (account.webhook_events)
       THEN coalesce(new.session_webhook_url,
-        CASE WHEN account.default_webhook_disabled_at IS NULL THEN account.default_webhook_url END) END
-  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[])
-    AS new (id, type, account_id, session_id, occurred_at, data, session_webhook_url)
+        CASE WHEN new.test THEN account.test_webhook_url
+          WHEN account.default_webhook_disabled_at IS NULL THEN account.default_webhook_url END) END
+  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[], $7::text[], $9::boolean[])
+    AS new (id, type, account_id, session_id, occurred_at, data, session_webhook_url, test)
   LEFT JOIN accounts account ON account.id = new.account_id
   ON CONFLICT (id) DO NOTHING`;
 
@@ -28,7 +29,7 @@ export const LOCK_NAMED = `
 export const MARK_DISPATCHED = `
   UPDATE events SET dispatched_at = date_trunc('milliseconds', clock_timestamp())
   WHERE id = ANY ($1::uuid[]) AND id >= $2 AND id <= $3
-  RETURNING id, type, account_id AS "accountId", session_id AS "sessionId", occurred_at AS "occurredAt",
+  RETURNING id, type, account_id AS "accountId", test, session_id AS "sessionId", occurred_at AS "occurredAt",
     data::text AS data, webhook_url AS "webhookUrl"`;
 
 /** What events say beside the session, as JSON text. $1 ids, $2 and $3 their bounds. */

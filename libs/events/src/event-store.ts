@@ -28,6 +28,7 @@ export class EventStore {
       events.map((event) => event.data),
       events.map((event) => event.sessionWebhookUrl),
       ALWAYS_TOLD,
+      events.map((event) => event.test),
     ]);
   }
 

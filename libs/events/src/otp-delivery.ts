@@ -6,6 +6,7 @@ export interface OtpDelivery {
   readonly messageId: Uuid;
   readonly sessionId: Uuid;
   readonly accountId: Uuid;
+  readonly test: boolean;
   readonly sessionWebhookUrl: string | null;
   readonly state: 'submitted' | 'delivered' | 'undelivered' | 'failed';
   /** What the carrier, or we, gave as the reason. */
@@ -15,7 +16,7 @@ export interface OtpDelivery {
 
 /** The event that tells of it (contract, Webhooks): its data is what is written here, and goes out as it is. */
 export function otpDeliveryEvent(id: Uuid, delivery: OtpDelivery): NewEvent {
-  const { messageId, sessionId, accountId, sessionWebhookUrl, state, networkError, at } = delivery;
+  const { messageId, sessionId, accountId, test, sessionWebhookUrl, state, networkError, at } = delivery;
   const data = {
     sessionId: renderId('sess', sessionId),
     messageId: renderId('msg', messageId),
@@ -26,6 +27,7 @@ export function otpDeliveryEvent(id: Uuid, delivery: OtpDelivery): NewEvent {
     id,
     type: 'verification.otp_delivery',
     accountId,
+    test,
     sessionId,
     occurredAt: at,
     data: JSON.stringify(data),

@@ -7,4 +7,16 @@ export {
   type DigestLabel,
   type SealLabel,
 } from './server-keys.js';
+export {
+  isTestMode,
+  modeOf,
+  MODES,
+  ownsRow,
+  parseTenantKey,
+  tenantKey,
+  tenantOf,
+  type Mode,
+  type OwnedRow,
+  type Tenant,
+} from './tenant.js';
 export { createWebhookSecret, webhookSignature } from './webhook-secret.js';

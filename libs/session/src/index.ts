@@ -1,4 +1,4 @@
-export { authEntropy, type EntropyKeys } from './rules/auth-entropy.js';
+export { authEntropy, type EntropyKeys, type EntropySubject } from './rules/auth-entropy.js';
 export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
 export { findCompletedTokens, findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
 export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
@@ -42,7 +42,9 @@ export type { CreateSession } from './session.row.js';
 export {
   SessionStore,
   type CancelResult,
+  type ConsumeResult,
   type Decision,
+  type ExpiredCounts,
   type InboundEvidence,
   type SessionBatch,
   type SessionStoreOptions,

@@ -1,4 +1,4 @@
-import type { ServerKeys } from '@countersign/keys';
+import { ownsRow, tenantKey, type ServerKeys, type Tenant } from '@countersign/keys';
 import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
 import {
   codeDigest,
@@ -33,7 +33,7 @@ export type CheckResult =
   | CheckRefused;
 
 interface CheckCommand {
-  readonly accountId: Uuid;
+  readonly tenant: Tenant;
   readonly id: Uuid;
   readonly code: string;
 }
@@ -74,9 +74,9 @@ export class SessionCodes {
     });
   }
 
-  async prepare(tx: Executor, accountId: Uuid, id: Uuid): Promise<CodeReadiness> {
+  async prepare(tx: Executor, tenant: Tenant, id: Uuid): Promise<CodeReadiness> {
     const [row] = await tx.query<CodeRow>(LOCK_FOR_CODES, [[id], id, id]);
-    if (row?.accountId !== accountId) return NOT_FOUND;
+    if (row === undefined || !ownsRow(tenant, row)) return NOT_FOUND;
     const refused = judgeSend(codeState(row), row.now.getTime());
     if (refused !== null) return refused;
     return { kind: 'ready', session: sessionOf(row), now: row.now, sends: row.otpSends, sentAt: row.otpSentAt };
@@ -88,13 +88,13 @@ export class SessionCodes {
     if (written.length !== 1) throw new GuardedWriteError('a code was to be added to a session that changed meanwhile');
   }
 
-  check(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
-    return this.checks.add({ accountId, id, code });
+  check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
+    return this.checks.add({ tenant, id, code });
   }
 
   /** The same, but in a transaction of its own. */
-  async checkAlone(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
-    const [result = NOT_FOUND] = await this.checkAll([{ accountId, id, code }]);
+  async checkAlone(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
+    const [result = NOT_FOUND] = await this.checkAll([{ tenant, id, code }]);
     return result;
   }
 
@@ -184,7 +184,8 @@ function sharing(
 ): readonly CheckCommand[] {
   if (command === undefined) return [];
   if (kind === 'approved' || kind === 'wrong') return [command];
-  return left.filter(({ id, accountId }) => id === command.id && accountId === command.accountId);
+  const asked = tenantKey(command.tenant);
+  return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === asked);
 }
 
 type Judged =
@@ -192,7 +193,7 @@ type Judged =
   | { readonly trial: null; readonly refused: typeof NOT_FOUND | CheckRefused };
 
 function judge(command: CheckCommand, row: CodeRow | undefined): Judged {
-  if (row?.accountId !== command.accountId) return { trial: null, refused: NOT_FOUND };
+  if (row === undefined || !ownsRow(command.tenant, row)) return { trial: null, refused: NOT_FOUND };
   const refused = judgeCheck(codeState(row), row.now.getTime());
   return refused === null ? { trial: { command, row }, refused } : { trial: null, refused };
 }

@@ -107,8 +107,8 @@ export class SessionEndings {
   }
 
   private event(row: TimedRow, type: EventType, occurredAt: Date, data: string): NewEvent {
-    const { id: sessionId, accountId, webhookUrl: sessionWebhookUrl } = row;
-    return { id: this.clock.newId(), type, accountId, sessionId, occurredAt, data, sessionWebhookUrl };
+    const { id: sessionId, accountId, test, webhookUrl: sessionWebhookUrl } = row;
+    return { id: this.clock.newId(), type, accountId, test, sessionId, occurredAt, data, sessionWebhookUrl };
   }
 }
 

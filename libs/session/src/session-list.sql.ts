@@ -21,12 +21,19 @@ const BY_ACCOUNT = 'account_id = $1';
 /** Written so that no index on the account serves it: a phone has few sessions, and an account may have millions. */
 const BY_PHONE = 'phone = $5 AND account_id IS NOT DISTINCT FROM $1';
 
+export interface ListFilter {
+  readonly byPhone: boolean;
+  /** Sessions of test keys, or live ones. */
+  readonly test: boolean;
+}
+
 /**
- * The newest sessions of an account between two ids, newest first.
+ * The newest sessions of a tenant between two ids, newest first. The mode is spelled out, since those of test keys have
+ * an index of their own.
  * $1 account, $2 lowest id, $3 first id beyond, $4 how many at most, $5 phone where `byPhone`.
  */
-export function listSessions(status: SessionStatus | 'any', byPhone: boolean): string {
-  const whose = byPhone ? BY_PHONE : BY_ACCOUNT;
+export function listSessions(status: SessionStatus | 'any', { byPhone, test }: ListFilter): string {
+  const whose = `${byPhone ? BY_PHONE : BY_ACCOUNT} AND ${test ? 'test' : 'NOT test'}`;
   const parts = STANDINGS[status].map(
     (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
       WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,

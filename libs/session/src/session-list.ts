@@ -1,3 +1,4 @@
+import { isTestMode, type Tenant } from '@countersign/keys';
 import {
   firstIdAt,
   ID_CLOCK_SLACK_MS,
@@ -11,7 +12,7 @@ import { listSessions } from './session-list.sql.js';
 import type { TimedRow } from './session.sql.js';
 import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
 
-/** Which of an account's sessions are asked for. */
+/** Which of a tenant's sessions are asked for. */
 export interface SessionQuery {
   readonly status?: SessionStatus;
   /** E.164. */
@@ -42,14 +43,14 @@ export class SessionList {
     private readonly clock: DatabaseClock,
   ) {}
 
-  async page(accountId: Uuid, query: SessionQuery): Promise<SessionPage> {
-    const text = listSessions(query.status ?? 'any', query.phone !== undefined);
+  async page(tenant: Tenant, query: SessionQuery): Promise<SessionPage> {
+    const text = listSessions(query.status ?? 'any', { byPhone: query.phone !== undefined, test: isTestMode(tenant) });
     const phone = query.phone === undefined ? [] : [query.phone];
     const found: Session[] = [];
     for (const { low, high } of looks(query, this.clock.nowMs())) {
       // One more than the page holds tells whether there are more.
       const wanted = query.limit + 1 - found.length;
-      const rows = await this.database.query<TimedRow>(text, [accountId, low, high, wanted, ...phone]);
+      const rows = await this.database.query<TimedRow>(text, [tenant.accountId, low, high, wanted, ...phone]);
       found.push(...rows.map(sessionOf));
       if (found.length > query.limit) break;
     }

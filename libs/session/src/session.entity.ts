@@ -94,6 +94,10 @@ export class SessionEntity {
   @Column('text', { name: 'approved_by', nullable: true })
   approvedBy!: ApprovedBy | null;
 
+  /** Of the one call that consumed the approved session; its time is in the id. */
+  @Column('uuid', { name: 'consumption_id', nullable: true })
+  consumptionId!: string | null;
+
   /** When a wrong sender was first told of; at most once per session. */
   @Column({ type: 'timestamptz', name: 'sender_mismatch_at', precision: 3, nullable: true })
   senderMismatchAt!: Date | null;

@@ -6,7 +6,7 @@ import type { SessionEntity } from './session.entity.js';
  */
 export type SessionRow = Omit<
   SessionEntity,
-  'tokenDigest' | 'metadata' | 'otpDigests' | 'otpSends' | 'otpAttempts' | 'otpSentAt'
+  'tokenDigest' | 'metadata' | 'otpDigests' | 'otpSends' | 'otpAttempts' | 'otpSentAt' | 'consumptionId'
 > & { readonly metadata: string };
 
 /** A row and the database's clock: read after the lock was held, where the statement locks. */
@@ -49,8 +49,9 @@ export const INSERT_SESSIONS = `
   ON CONFLICT (id) DO NOTHING
   RETURNING id, created_at AS "createdAt"`;
 
-/** One session of one account. $1 id, $2 account. */
-export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions WHERE id = $1 AND account_id = $2`;
+/** One session of one tenant. $1 id, $2 account, $3 whether of a test key. */
+export const FIND_SESSION = `SELECT ${COLUMNS}, ${NOW} AS now FROM sessions
+  WHERE id = $1 AND account_id = $2 AND test = $3`;
 
 /** Sessions in no order. $1 ids, $2 and $3 their bounds. */
 export const FIND_SESSIONS = `
@@ -99,7 +100,7 @@ export interface AttemptRow {
 /**
  * Locks the sessions of some token digests in id order and reads the clock for each after its lock.
  * $1 digests, $2 lowest id still of interest, $3 first id that cannot exist yet: together they leave two or three
- * partitions of the many, which is worth a third of the speed.
+ * partitions of the many, which is worth a third of the speed. $4 whether sessions of test keys are searched, or live ones.
  *
  * Each bound is an ANY of one: it prunes as a plain comparison does, but the planner does not take two of them for a
  * narrow range. It would, on a partition that has no statistics yet (each new day, for a minute), and read all of the
@@ -109,7 +110,8 @@ export const LOCK_BY_DIGEST = `
   WITH locked AS MATERIALIZED (
     SELECT ${COLUMNS}, encode(token_digest, 'hex') AS digest
     FROM unnest($1::bytea[]) AS wanted (digest) JOIN sessions ON sessions.token_digest = wanted.digest
-    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) ORDER BY id FOR UPDATE OF sessions)
+    WHERE id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND test = $4
+    ORDER BY id FOR UPDATE OF sessions)
   SELECT *, ${NOW} AS now FROM locked`;
 
 /**
@@ -139,7 +141,18 @@ export const END_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
- * Sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in id
+ * Marks approved sessions as used, each once, and gives the ids that are marked with this call's consumption: a second
+ * run of the same command finds its own. $1 ids, $2 ids of the consumptions in the same order, $3 and $4 bounds of $1.
+ */
+export const CONSUME_SESSIONS = `
+  UPDATE sessions SET consumption_id = coalesce(sessions.consumption_id, consumed.by)
+  FROM unnest($1::uuid[], $2::uuid[]) AS consumed (id, by)
+  WHERE sessions.id = consumed.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4
+    AND sessions.status = 'approved' AND coalesce(sessions.consumption_id, consumed.by) = consumed.by
+  RETURNING sessions.id`;
+
+/**
+ * Live sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in id
  * order, as everywhere. $1 ids, $2 and $3 their bounds, $4 which of them are chosen; the others are only locked.
  */
 export const CHOOSE_RCS = `
@@ -147,7 +160,7 @@ export const CHOOSE_RCS = `
     SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   UPDATE sessions SET channel = 'rcs' FROM locked
   WHERE sessions.id = locked.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $2 AND $3
-    AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback'
+    AND sessions.id = ANY ($4::uuid[]) AND sessions.channel = 'sms_fallback' AND NOT sessions.test
   RETURNING sessions.id`;
 
 /**

@@ -1,5 +1,5 @@
 import type { EventStore } from '@countersign/events';
-import type { ServerKeys } from '@countersign/keys';
+import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
 import {
   Batcher,
   firstIdAt,
@@ -21,6 +21,7 @@ import { createdSession, insertRow, lockedSession, sessionOf } from './session.r
 import type { CreateCommand, CreateSession } from './session.row.js';
 import {
   CHOOSE_RCS,
+  CONSUME_SESSIONS,
   FIND_SESSION,
   FIND_SESSIONS,
   INSERT_SESSIONS,
@@ -74,17 +75,32 @@ export interface SessionStoreOptions {
 }
 
 /** What is done in sets. */
-export type SessionBatch = 'create' | 'find' | 'cancel' | 'check';
+export type SessionBatch = 'create' | 'find' | 'cancel' | 'check' | 'consume';
 
 interface NamedSession {
-  readonly accountId: Uuid;
+  readonly tenant: Tenant;
   readonly id: Uuid;
 }
 
+interface ConsumeCommand extends NamedSession {
+  /** Of this consumption: a repeated run of the same command recognises its own write. */
+  readonly consumptionId: Uuid;
+}
+
+/** How many sessions of each mode a sweep marked as expired. */
+export type ExpiredCounts = Readonly<Record<Mode, number>>;
+
 export type CancelResult = 'done' | 'unknown';
 
+export type ConsumeResult =
+  | { readonly kind: 'consumed'; readonly session: Session }
+  /** Unknown, or of another tenant. */
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'not_approved'; readonly session: Session }
+  | { readonly kind: 'consumed_before' };
+
 /** A tap on the card, for some sessions at once. */
-export type Decision = { readonly ids: readonly Uuid[] } & (
+export type Decision = { readonly mode: Mode; readonly ids: readonly Uuid[] } & (
   { readonly trigger: 'approve'; readonly approvedBy: 'rcs' } | { readonly trigger: 'deny'; readonly approvedBy: null }
 );
 
@@ -97,6 +113,7 @@ export class SessionStore {
   private readonly creates: Batcher<CreateCommand, Session>;
   private readonly finds: Batcher<NamedSession, Session | null>;
   private readonly cancels: Batcher<NamedSession, CancelResult>;
+  private readonly consumes: Batcher<ConsumeCommand, ConsumeResult>;
   private readonly codes: SessionCodes;
   private readonly listing: SessionList;
   private sweptAllAtMs = 0;
@@ -126,6 +143,13 @@ export class SessionStore {
       run: (commands) => this.cancelAll(commands),
       onBatch: (size) => onBatch?.('cancel', size),
     });
+    this.consumes = new Batcher({
+      ...bounds,
+      name: 'session.consume',
+      keysOf: ({ id }) => [id],
+      run: (commands) => this.consumeAll(commands),
+      onBatch: (size) => onBatch?.('consume', size),
+    });
     this.codes = new SessionCodes(options, this.endings, {
       ...bounds,
       onBatch: (size) => onBatch?.('check', size),
@@ -141,14 +165,17 @@ export class SessionStore {
     return this.creates.add({ id, session });
   }
 
-  /** A session of this account as it reads now, or null: another account's is not told from none. */
-  async find(accountId: Uuid, id: Uuid): Promise<Session | null> {
-    if (this.isOfToday(id)) return this.finds.add({ accountId, id });
-    const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, accountId]);
+  /** A session of this tenant as it reads now, or null: a session of another account or mode is reported as unknown. */
+  async find(tenant: Tenant, id: Uuid): Promise<Session | null> {
+    if (this.isOfToday(id)) return this.finds.add({ tenant, id });
+    const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, tenant.accountId, isTestMode(tenant)]);
     return row === undefined ? null : sessionOf(row);
   }
 
-  /** Sessions as they read now, in no order; ids that are not there are left out. */
+  /**
+   * Sessions as they read now, whatever their tenant, in no order; ids that are not there are left out. For readers that
+   * have the ids from rows of the same tenant.
+   */
   async findMany(db: Executor, ids: readonly Uuid[]): Promise<Session[]> {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
@@ -157,28 +184,38 @@ export class SessionStore {
   }
 
   /**
-   * One page of an account's sessions as they read now, newest first. A pending session past its time is an expired one,
+   * One page of a tenant's sessions as they read now, newest first. A pending session past its time is an expired one,
    * for the filter too.
    */
-  list(accountId: Uuid, query: SessionQuery): Promise<SessionPage> {
-    return this.listing.page(accountId, query);
+  list(tenant: Tenant, query: SessionQuery): Promise<SessionPage> {
+    return this.listing.page(tenant, query);
   }
 
   /** Cancels a live session; one that has ended, by its clock too, stays as it is and is `done` all the same. */
-  async cancel(accountId: Uuid, id: Uuid): Promise<CancelResult> {
-    if (this.isOfToday(id)) return this.cancels.add({ accountId, id });
-    const [result = 'unknown'] = await this.cancelAll([{ accountId, id }]);
+  async cancel(tenant: Tenant, id: Uuid): Promise<CancelResult> {
+    if (this.isOfToday(id)) return this.cancels.add({ tenant, id });
+    const [result = 'unknown'] = await this.cancelAll([{ tenant, id }]);
+    return result;
+  }
+
+  /** Marks an approved session as used, once: exactly one call ever gets `consumed` (contract, Consume). */
+  async consume(tenant: Tenant, id: Uuid): Promise<ConsumeResult> {
+    const command = { tenant, id, consumptionId: this.options.clock.newId() };
+    if (this.isOfToday(id)) return this.consumes.add(command);
+    const [result = NOT_FOUND] = await this.consumeAll([command]);
     return result;
   }
 
   /**
-   * Judges inbound messages and approves what they match, in the caller's transaction. `record` stores the messages with
+   * Judges inbound messages and approves the sessions of one mode that they match, in the caller's transaction: the token
+   * of a session of the other mode is an unknown one. `record` stores the messages with
    * their fates in that same transaction: it is called with the verdicts, in the order of the evidence, and its
    * statements travel together with the approvals. The caller rings the bell for `eventIds` after its commit. A message
    * is matched only if the guarded write really approved its session, else this throws.
    */
   async matchInbound(
     tx: Executor,
+    mode: Mode,
     evidence: readonly InboundEvidence[],
     record: (verdicts: readonly InboundVerdict[]) => Promise<void> = nothingToRecord,
   ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
@@ -188,6 +225,7 @@ export class SessionStore {
     }));
     const rows = await this.lockByDigest(
       tx,
+      mode,
       new Set(cases.flatMap(({ trusted, digests }) => (trusted ? digests : []))),
     );
     const { verdicts, approve, mismatch } = judgeInbound(
@@ -209,8 +247,8 @@ export class SessionStore {
    * Locks a session that is to send a code and says whether it may, before anything is asked about its destination: the
    * refusals in the contract's order. Its own limits are `codeLimit`'s, which come after the destination.
    */
-  prepareCode(tx: Executor, accountId: Uuid, id: Uuid): Promise<CodeReadiness> {
-    return this.codes.prepare(tx, accountId, id);
+  prepareCode(tx: Executor, tenant: Tenant, id: Uuid): Promise<CodeReadiness> {
+    return this.codes.prepare(tx, tenant, id);
   }
 
   /** Adds a code to the session that `prepareCode` locked in the same transaction, once `codeLimit` has let it. */
@@ -222,23 +260,24 @@ export class SessionStore {
    * Tries a well-formed code on a session and approves it if the code is one of those sent. The attempt is counted
    * before the compare; checks of one moment share a transaction, those of one session come one after the other.
    */
-  check(accountId: Uuid, id: Uuid, code: string): Promise<CheckResult> {
-    return this.isOfToday(id) ? this.codes.check(accountId, id, code) : this.codes.checkAlone(accountId, id, code);
+  check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
+    return this.isOfToday(id) ? this.codes.check(tenant, id, code) : this.codes.checkAlone(tenant, id, code);
   }
 
   /**
-   * Ends those of some sessions that are still live, by a tap on the card: approves or denies them with their events, in
+   * Ends those of some sessions of one mode that are still pending, by a tap on the card: approves or denies them with their events, in
    * the caller's transaction. The caller rings the bell for `eventIds` after its commit.
    */
-  async decide(tx: Executor, { ids, ...cause }: Decision): Promise<Ended> {
+  async decide(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
     if (ids.length === 0) return { ended: [], eventIds: [] };
     const { low, high } = idBounds(ids);
     const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
-    return this.endings.endByRule(tx, cause, rows);
+    const ofMode = rows.filter(({ test }) => test === isTestMode({ mode }));
+    return this.endings.endByRule(tx, cause, ofMode);
   }
 
   /**
-   * Sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so that
+   * Live sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so that
    * the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
    * next: all are locked now, since two statements one after the other would not lock in the order of ids.
    */
@@ -254,26 +293,28 @@ export class SessionStore {
    * them expired. Several processes may do it at once.
    *
    * @param limit how many at most in this transaction
-   * @returns how many; as many as the limit means that more may wait
+   * @returns how many of each mode; as many as the limit in all means that more may wait
    */
-  async expireDue(limit: number): Promise<number> {
+  async expireDue(limit: number): Promise<ExpiredCounts> {
     const { database, clock } = this.options;
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
     const low = firstIdAt(everything ? 0 : nowMs - TOKEN_MEMORY_MS);
-    const [count, eventIds] = await database.transaction(async (tx) => {
+    const [counts, eventIds] = await database.transaction(async (tx) => {
       const rows = await tx.query<TimedRow>(LOCK_DUE, [limit, low, this.firstFutureId(nowMs)]);
       const { eventIds: expired } = await this.endings.endByRule(tx, EXPIRY, rows);
-      return [rows.length, expired] as const;
+      const test = rows.filter((row) => row.test).length;
+      return [{ live: rows.length - test, test }, expired] as const;
     });
-    if (everything && count < limit) this.sweptAllAtMs = nowMs;
+    if (everything && counts.live + counts.test < limit) this.sweptAllAtMs = nowMs;
     this.tell(eventIds);
-    return count;
+    return counts;
   }
 
   /** Waits until every command taken in has been answered. */
   async drain(): Promise<void> {
-    await Promise.all([this.creates.drain(), this.finds.drain(), this.cancels.drain(), this.codes.drain()]);
+    const batchers = [this.creates, this.finds, this.cancels, this.consumes, this.codes];
+    await Promise.all(batchers.map((each) => each.drain()));
   }
 
   private async insert(commands: readonly CreateCommand[]): Promise<Session[]> {
@@ -296,9 +337,9 @@ export class SessionStore {
   private async findAll(commands: readonly NamedSession[]): Promise<(Session | null)[]> {
     const ids = commands.map(({ id }) => id);
     const found = new Map((await this.findMany(this.options.database, ids)).map((session) => [session.id, session]));
-    return commands.map(({ accountId, id }) => {
+    return commands.map(({ tenant, id }) => {
       const session = found.get(id);
-      return session?.accountId === accountId ? session : null;
+      return session !== undefined && ownsRow(tenant, session) ? session : null;
     });
   }
 
@@ -308,7 +349,7 @@ export class SessionStore {
     const [owners, eventIds] = await this.options.database.transaction(async (tx) => {
       const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
       const byId = new Map(rows.map((row) => [row.id, row]));
-      const own = commands.filter(({ id, accountId }) => byId.get(id)?.accountId === accountId);
+      const own = commands.filter((command) => isOwn(command, byId.get(command.id)));
       const locked = pick(
         byId,
         own.map(({ id }) => id),
@@ -320,12 +361,29 @@ export class SessionStore {
     return commands.map((command) => (owners.has(command) ? 'done' : 'unknown'));
   }
 
-  private async lockByDigest(tx: Executor, digests: ReadonlySet<string>): Promise<DigestRow[]> {
+  private async consumeAll(commands: readonly ConsumeCommand[]): Promise<ConsumeResult[]> {
+    const ids = commands.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    return this.options.database.transaction(async (tx) => {
+      const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      const approved = commands.filter((command) => {
+        const row = byId.get(command.id);
+        return isOwn(command, row) && row?.status === 'approved';
+      });
+      const values = [approved.map(({ id }) => id), approved.map(({ consumptionId }) => consumptionId), low, high];
+      const written = approved.length === 0 ? [] : await tx.query<{ id: Uuid }>(CONSUME_SESSIONS, values);
+      const consumed = new Set(written.map(({ id }) => id));
+      return commands.map((command) => consumeResult(command, byId.get(command.id), consumed));
+    });
+  }
+
+  private async lockByDigest(tx: Executor, mode: Mode, digests: ReadonlySet<string>): Promise<DigestRow[]> {
     if (digests.size === 0) return [];
     const nowMs = this.options.clock.nowMs();
     const octets = [...digests].map((digest) => Buffer.from(digest, 'hex'));
     const low = firstIdAt(nowMs - TOKEN_MEMORY_MS);
-    return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs)]);
+    return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs), isTestMode({ mode })]);
   }
 
   private digest({ slug, token }: FoundToken): string {
@@ -347,6 +405,18 @@ export class SessionStore {
   private tell(eventIds: readonly Uuid[]): void {
     if (eventIds.length > 0) this.options.onEvents(eventIds);
   }
+}
+
+const NOT_FOUND = { kind: 'not_found' } as const;
+
+const isOwn = ({ tenant }: NamedSession, row: TimedRow | undefined): boolean =>
+  row !== undefined && ownsRow(tenant, row);
+
+function consumeResult(command: ConsumeCommand, row: TimedRow | undefined, consumed: ReadonlySet<Uuid>): ConsumeResult {
+  if (row === undefined || !isOwn(command, row)) return NOT_FOUND;
+  const session = sessionOf(row);
+  if (session.status !== 'approved') return { kind: 'not_approved', session };
+  return consumed.has(command.id) ? { kind: 'consumed', session } : { kind: 'consumed_before' };
 }
 
 const nothingToRecord = (): Promise<void> => Promise.resolve();

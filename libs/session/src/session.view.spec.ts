@@ -58,9 +58,25 @@ describe('SessionRenderer', () => {
   it('adds the time of approval, the latency and authEntropy once approved', () => {
     const text = renderer.full(APPROVED);
     expect(text).toContain('"latencyMs":4314,"approvedAt":"2023-11-14T22:13:24.321Z"');
-    const entropy = authEntropy(entropyKeys, 2, PENDING.phone, ACCOUNT, BRAND);
+    const entropy = authEntropy(entropyKeys, 2, {
+      mode: 'live',
+      phone: PENDING.phone,
+      accountId: ACCOUNT,
+      brandId: BRAND,
+    });
     expect(text.endsWith(`,"authEntropy":"${entropy}"}`)).toBe(true);
     expect(renderer.authEntropy(APPROVED)).toBe(entropy);
+  });
+
+  it('marks a test session in every view, and gives it an authEntropy of its own', () => {
+    const test = { ...APPROVED, test: true };
+    const views = [renderer.full(test), renderer.listed(test), renderer.reduced(test), renderer.checked(test)];
+    for (const text of views) expect(JSON.parse(text)).toMatchObject({ test: true });
+    for (const text of [renderer.full(APPROVED), renderer.listed(APPROVED), renderer.reduced(APPROVED)]) {
+      expect(JSON.parse(text)).not.toHaveProperty('test');
+    }
+    expect(JSON.parse(renderer.bare(test))).toMatchObject({ test: true });
+    expect(renderer.authEntropy(test)).not.toBe(renderer.authEntropy(APPROVED));
   });
 
   it.each(['expired', 'denied', 'cancelled'] as const)('shows neither approval nor entropy when %s', (status) => {

@@ -1,4 +1,4 @@
-import type { ServerKeys } from '@countersign/keys';
+import { modeOf, type ServerKeys } from '@countersign/keys';
 import { renderId, type Uuid } from '@countersign/postgres';
 import { authEntropy, type EntropyKeys } from './rules/auth-entropy.js';
 import { fallbackText, fallbackUri } from './rules/fallback-uri.js';
@@ -39,7 +39,8 @@ export class SessionRenderer {
     const latencyMs = approvedAt === null ? null : approvedAt.getTime() - session.createdAt.getTime();
     const times = { expiresAt: session.expiresAt, createdAt: session.createdAt, approvedAt, latencyMs };
     const uri = JSON.stringify(this.fallbackUri(session));
-    return `{${headOf(session)},"fallbackUri":${uri},${JSON.stringify(times).slice(1)}`;
+    const body = JSON.stringify(times).slice(1, -1);
+    return `{${headOf(session)},"fallbackUri":${uri},${body}${testMark(session)}}`;
   }
 
   /** As an accepted code is answered (specification 4.4). */
@@ -47,7 +48,8 @@ export class SessionRenderer {
     const entropy = this.authEntropy(session);
     return (
       `{"id":"${renderId('sess', session.id)}","status":"${session.status}",` +
-      `"phone":${JSON.stringify(session.phone)},"authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"}`
+      `"phone":${JSON.stringify(session.phone)},"authEntropy":"${entropy}","e2eeKeyShare":"${entropy}"` +
+      `${testMark(session)}}`
     );
   }
 
@@ -70,9 +72,12 @@ export class SessionRenderer {
 
   /** The session's `authEntropy`, whatever its status: whether it may be shown is the caller's question. */
   authEntropy(session: PlainSession): string {
-    const { entropyKeyVersion, phone, accountId, brandId } = session;
-    const account = this.ids.render('acct', accountId);
-    return authEntropy(this.entropyKeys, entropyKeyVersion, phone, account, this.ids.render('brd', brandId));
+    return authEntropy(this.entropyKeys, session.entropyKeyVersion, {
+      mode: modeOf(session.test),
+      phone: session.phone,
+      accountId: this.ids.render('acct', session.accountId),
+      brandId: this.ids.render('brd', session.brandId),
+    });
   }
 
   private entropyOf(session: PlainSession): string {
@@ -89,7 +94,7 @@ export class SessionRenderer {
       `"clientChallenge":${JSON.stringify(session.clientChallenge)},"latencyMs":${latencyMs},` +
       `"approvedAt":${approvedAt === null ? 'null' : `"${approvedAt.toISOString()}"`},` +
       `"expiresAt":"${session.expiresAt.toISOString()}","createdAt":"${session.createdAt.toISOString()}",` +
-      `"metadata":${metadata}`
+      `"metadata":${metadata}${testMark(session)}`
     );
   }
 }
@@ -97,6 +102,9 @@ export class SessionRenderer {
 function headOf(session: PlainSession): string {
   return `"id":"${renderId('sess', session.id)}","status":"${session.status}","channel":"${session.channel}"`;
 }
+
+/** A test session says so wherever it appears; a live one has no such field (contract, Test keys). */
+const testMark = ({ test }: Pick<PlainSession, 'test'>): string => (test ? ',"test":true' : '');
 
 /** Rendered ids of accounts and brands, which come again and again. */
 class RenderedIds {

@@ -1,7 +1,7 @@
 import { parseId } from '@countersign/postgres';
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Matches } from 'class-validator';
+import { IsIn, Matches } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
 import { Optional, Satisfies } from './fields.js';
 import { idField } from './view-fields.js';
@@ -30,6 +30,18 @@ export const OnlyOfPhone = (): PropertyDecorator =>
       example: '+14155552671',
     }),
     Matches(/^[+ ][1-9][0-9]{1,14}$/, failsWith('phone must be in E.164 format.', { code: 'INVALID_PHONE' })),
+    Optional(),
+  );
+
+/** `true` for what test keys made, `false` for what is live. */
+export const OnlyOfMode = (): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: '`true` for what test keys made, `false` for what is live; both when left out.',
+    }),
+    IsIn(['true', 'false'], failsWith('test must be true or false.')),
     Optional(),
   );
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts';
 import { bindPassword, CarrierDirectory, CarrierStore, systemPasswordMatches, type Bind } from '@countersign/carriers';
-import { SealError, type ServerKeys } from '@countersign/keys';
+import { SealError, type ServerKeys, type Tenant } from '@countersign/keys';
 import { renderId, type Executor, type Uuid } from '@countersign/postgres';
 import {
   DELETE_BIND,
@@ -40,6 +40,8 @@ export interface SeededDemo {
   /** Of the same account; what it makes goes to nobody. */
   readonly testApiKey: string;
   readonly webhookSecret: string;
+  /** Signs webhooks of test sessions. */
+  readonly testWebhookSecret: string;
   readonly inboundNumber: string;
   readonly smpp: { readonly systemId: string; readonly password: string };
 }
@@ -91,7 +93,8 @@ export class DemoSeed {
       brandSlug: BRAND.slug,
       apiKey,
       testApiKey,
-      webhookSecret: await readSecret(directory, brand.accountId),
+      webhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'live' }),
+      testWebhookSecret: await readSecret(directory, { accountId: brand.accountId, mode: 'test' }),
       inboundNumber: DEMO_INBOUND_NUMBER,
       smpp: { systemId: SYSTEM_ID, password },
     };
@@ -111,7 +114,7 @@ export class DemoSeed {
     { accountId, kind, given }: WantedKey,
   ): Promise<string> {
     const known = given === null ? null : await directory.authenticate(given);
-    const fits = given !== null && known?.accountId === accountId && known.kind === kind;
+    const fits = given !== null && known?.tenant.accountId === accountId && known.kind === kind;
     const { id, key } = fits
       ? { id: known.keyId, key: given }
       : await this.accounts.createApiKey(tx, { accountId, kind, name: 'demo' });
@@ -174,9 +177,9 @@ export class DemoSeed {
   }
 }
 
-async function readSecret(directory: AccountDirectory, accountId: Uuid): Promise<string> {
+async function readSecret(directory: AccountDirectory, tenant: Tenant): Promise<string> {
   try {
-    const [secret] = await directory.webhookSecrets(accountId);
+    const [secret] = await directory.webhookSecrets(tenant);
     if (secret === undefined) throw new Error('an account without a webhook secret');
     return secret;
   } catch (error) {

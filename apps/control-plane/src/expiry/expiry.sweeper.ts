@@ -1,5 +1,5 @@
 import { Periodic } from '@countersign/postgres';
-import type { SessionStore } from '@countersign/session';
+import type { ExpiredCounts, SessionStore } from '@countersign/session';
 
 const SWEEP_INTERVAL_MS = 1_000;
 /** Sessions in one transaction at most; while a sweep is full the next one follows at once. */
@@ -7,7 +7,7 @@ const MAX_SWEPT = 200;
 
 export interface SweeperOptions {
   readonly sessions: Pick<SessionStore, 'expireDue'>;
-  readonly onSwept: (count: number) => void;
+  readonly onSwept: (counts: ExpiredCounts) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -22,9 +22,9 @@ export class ExpirySweeper {
     this.periodic = new Periodic({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
-        const count = await sessions.expireDue(MAX_SWEPT);
-        if (count > 0) onSwept(count);
-        return count >= MAX_SWEPT;
+        const counts = await sessions.expireDue(MAX_SWEPT);
+        onSwept(counts);
+        return counts.live + counts.test >= MAX_SWEPT;
       },
       onError,
     });

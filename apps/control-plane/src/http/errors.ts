@@ -55,7 +55,7 @@ export const ERRORS = {
   SESSION_NOT_FOUND: {
     status: 404,
     message: 'There is no session with this id.',
-    when: 'No session of this account has the id, or the session has expired (the message then says when).',
+    when: 'No session of this account has the id, it was made by a key of the other mode (test or live), or it has expired (the message then says when).',
     whatToDo: 'Check the id. An expired session cannot be revived: create a new one.',
   },
   NOT_FOUND: {
@@ -75,6 +75,19 @@ export const ERRORS = {
     message: 'This session has ended.',
     when: 'send-sms or check is called on a session that is approved, denied or cancelled. The message names the state.',
     whatToDo: 'Fetch the session: if it is approved there is nothing left to do, else create a new one.',
+  },
+  SESSION_NOT_APPROVED: {
+    status: 409,
+    message: 'This session is not approved.',
+    when: 'consume is called on a session that is pending, denied or cancelled. The message names the state.',
+    whatToDo: 'Wait until the session is approved, or create a new one if it has ended. Do not let the user in.',
+  },
+  SESSION_CONSUMED: {
+    status: 409,
+    message: 'This session has been consumed before.',
+    when: 'consume is called a second time on an approved session, or again after an answer that was lost.',
+    whatToDo:
+      'Do not let the user in with this session: an approval is good for one sign-in. Create a new session instead.',
   },
   OTP_NOT_SENT: {
     status: 409,
@@ -109,7 +122,7 @@ export const ERRORS = {
   INVALID_PHONE: {
     status: 422,
     message: 'The phone number is not a routable number in E.164 format.',
-    when: 'phone is not E.164 (a plus sign and 2 to 15 digits), is not a number that can exist in its country, or no inbound number serves its country.',
+    when: 'phone is not E.164 (a plus sign and 2 to 15 digits), is not a number that can exist in its country, is a test number and the key is live, or no inbound number serves its country.',
     whatToDo:
       'Send the number in international format, for example +14155552671. If it is right, ask the operator which countries are served.',
   },

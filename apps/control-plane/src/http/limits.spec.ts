@@ -10,7 +10,7 @@ const OTHER = 'sess_00000000000000000000000001';
 const caller = (limits: KeyLimits = {}, keyId = 'k1'): ApiKeyPrincipal => ({
   keyId,
   kind: 'live',
-  accountId: 'a',
+  tenant: { accountId: 'a', mode: 'live' },
   scopes: ['verify'],
   limits,
 });

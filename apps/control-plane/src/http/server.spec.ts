@@ -19,7 +19,13 @@ const LIVE = createApiKey('live');
 const MISTYPED = LIVE.slice(0, -1) + (LIVE.endsWith('x') ? 'y' : 'x');
 const NARROW = createApiKey('live');
 const ADMIN = createApiKey('admin');
-const principal: ApiKeyPrincipal = { keyId: 'k', kind: 'live', accountId: 'a', scopes: ['verify'], limits: {} };
+const principal: ApiKeyPrincipal = {
+  keyId: 'k',
+  kind: 'live',
+  tenant: { accountId: 'a', mode: 'live' },
+  scopes: ['verify'],
+  limits: {},
+};
 
 const keyed = (body: 'json' | 'none' = 'json'): { config: { route: RouteAccess } } => ({
   config: { route: { access: 'key', scope: 'verify', body } },

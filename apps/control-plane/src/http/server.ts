@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Mode } from '@countersign/keys';
 import type { TlsSettings } from '@countersign/settings';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -12,6 +13,7 @@ import type { Limits } from './limits.js';
 import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
+import type { Caller } from './route-access.js';
 
 const MAX_HEAD_OCTETS = 16 * 1024;
 /** From the first octet of a request to the last of its headers, and to the last of its body. */
@@ -43,6 +45,8 @@ export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
+  /** Of the caller's key; `none` where no key of an account was accepted. */
+  readonly mode: Mode | 'none';
   /** Without the time for which it was held (see `RequestDeadline.hold`). */
   readonly elapsedMs: number;
 }
@@ -117,7 +121,8 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   instance.addHook('onResponse', (request, reply, done) => {
     const elapsedMs = reply.elapsedTime - deadline.done(request);
     const route = request.routeOptions.url ?? 'none';
-    onAnswer({ id: request.id, method: request.method, route, status: reply.statusCode, elapsedMs });
+    const { id, method, caller } = request;
+    onAnswer({ id, method, route, status: reply.statusCode, mode: modeOfCaller(caller), elapsedMs });
     done();
   });
 }
@@ -174,6 +179,9 @@ async function admit(
   deadline.pause(request);
   proceed();
 }
+
+const modeOfCaller = (caller: Caller | null): Mode | 'none' =>
+  caller === null || caller.kind === 'admin' ? 'none' : caller.tenant.mode;
 
 function addBodyParser(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();

@@ -64,9 +64,10 @@ export class IdempotencyService {
 
   private digested(request: RepeatableRequest): DigestedRequest {
     const { keys } = this.options;
-    const { accountId, test, method, path, key, bodyDigest } = request;
+    const { tenant, method, path, key, bodyDigest } = request;
+    const { accountId, mode } = tenant;
     // No part but the last can hold a line break, and the last is printable.
-    const scope = [accountId, test ? 'test' : 'live', method, path].join('\n');
+    const scope = [accountId, mode, method, path].join('\n');
     return {
       accountId,
       digest: keys.digest('idempotency', `key\n${scope}\n${key}`),

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Tenant } from '@countersign/keys';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,9 +7,7 @@ import { parseIdempotencyKey } from './idempotency-key.js';
 
 /** What makes two requests the same one (contract, Idempotency: account, method and path, key, raw body). */
 export interface RepeatableRequest {
-  readonly accountId: Uuid;
-  /** A test key and a live key of one account never answer for each other. */
-  readonly test: boolean;
+  readonly tenant: Tenant;
   readonly method: string;
   /** The pattern of the route with its parameters, so that one path in two spellings is one. */
   readonly path: string;
@@ -70,8 +68,7 @@ function repeatable(request: FastifyRequest): RepeatableRequest | null {
   const { caller, method, routeOptions, params } = request;
   if (caller === null || caller.kind === 'admin') throw new Error('a route with a scope was reached without a key');
   return {
-    accountId: caller.accountId,
-    test: caller.kind === 'test',
+    tenant: caller.tenant,
     method,
     path: `${routeOptions.url ?? ''} ${JSON.stringify(params)}`,
     key,

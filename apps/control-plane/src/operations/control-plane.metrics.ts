@@ -1,4 +1,5 @@
-import type { SessionBatch } from '@countersign/session';
+import { MODES } from '@countersign/keys';
+import type { ExpiredCounts, SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
 import type { CardEnd } from '../cards/card.desk.js';
 import type { AnsweredRequest } from '../http/server.js';
@@ -8,11 +9,11 @@ const CREATE_ROUTE = '/v1/verify';
 
 /** What the control plane counts. Labels take few values: no phone, no id, no address, nothing a caller may choose. */
 export class ControlPlaneMetrics {
-  readonly expired;
   readonly deliveryAttempts;
   readonly deliverySeconds;
   readonly codesRefused;
   readonly realtimeClosed;
+  readonly #expired;
   readonly #cards;
   readonly #cardSeconds;
   readonly #batches;
@@ -24,20 +25,29 @@ export class ControlPlaneMetrics {
   constructor(private readonly metrics: Metrics) {
     this.#requests = metrics.counter({
       name: 'http_requests_total',
-      help: 'Answered requests, by the pattern of their route.',
-      labels: ['method', 'route', 'status'],
+      help: 'Answered requests, by the pattern of their route and the mode of their key.',
+      labels: ['method', 'route', 'status', 'mode'],
     });
     this.#createSeconds = metrics.histogram({
       name: 'create_seconds',
       help: 'From the first octet of a create to its answer, when it succeeded; the wait for its card is not counted.',
+      labels: ['mode'],
     });
-    this.expired = metrics.counter({ name: 'sessions_expired_total', help: 'Expiries written down by the sweeper.' });
+    this.#expired = metrics.counter({
+      name: 'sessions_expired_total',
+      help: 'Sessions that the sweeper marked as expired.',
+      labels: ['mode'],
+    });
     this.deliveryAttempts = metrics.counter({
       name: 'webhook_attempts_total',
       help: 'Recorded webhook attempts, by what the delivery became.',
-      labels: ['outcome'],
+      labels: ['outcome', 'mode'],
     });
-    this.deliverySeconds = metrics.histogram({ name: 'webhook_seconds', help: 'How long receivers took to answer.' });
+    this.deliverySeconds = metrics.histogram({
+      name: 'webhook_seconds',
+      help: 'How long receivers took to answer.',
+      labels: ['mode'],
+    });
     this.codesRefused = metrics.counter({
       name: 'otp_refused_total',
       help: 'Codes that the toll-fraud guard did not send, by its rule.',
@@ -75,19 +85,23 @@ export class ControlPlaneMetrics {
     this.#batches.observe({ batch }, size);
   }
 
+  countExpired(counts: ExpiredCounts): void {
+    for (const mode of MODES) this.#expired.inc({ mode }, counts[mode]);
+  }
+
   countCard(end: CardEnd, tookMs: number): void {
     this.#cards.inc({ end });
     this.#cardSeconds.observe({ end }, tookMs / 1000);
   }
 
-  countAnswer({ method, route, status, elapsedMs }: AnsweredRequest): void {
-    const key = `${method} ${route} ${status}`;
+  countAnswer({ method, route, status, mode, elapsedMs }: AnsweredRequest): void {
+    const key = `${method} ${route} ${status} ${mode}`;
     let count = this.#counts.get(key);
     if (count === undefined) {
-      count = this.#requests.labels({ method: route === 'none' ? 'any' : method, route, status });
+      count = this.#requests.labels({ method: route === 'none' ? 'any' : method, route, status, mode });
       this.#counts.set(key, count);
     }
     count.inc();
-    if (route === CREATE_ROUTE && status === 200) this.#createSeconds.observe(elapsedMs / 1000);
+    if (route === CREATE_ROUTE && status === 200) this.#createSeconds.observe({ mode }, elapsedMs / 1000);
   }
 }

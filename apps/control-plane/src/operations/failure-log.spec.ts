@@ -15,6 +15,7 @@ const answer = (elapsedMs: number) => ({
   method: 'GET',
   route: '/v1/verify/:sessionId',
   status: 200,
+  mode: 'live' as const,
   elapsedMs,
 });
 

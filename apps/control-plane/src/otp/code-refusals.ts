@@ -49,10 +49,4 @@ export const NO_ROUTE: Refusal = {
   retryAfterSeconds: 30,
 };
 
-/** A test key and a real phone: nothing leaves the building (contract, Test keys). */
-export const LIVE_SESSION: Refusal = {
-  code: 'SESSION_NOT_FOUND',
-  message: 'This session was made by a live key; a test key sends codes in its own sessions only.',
-};
-
 export const NOT_FOUND = refuse('SESSION_NOT_FOUND');

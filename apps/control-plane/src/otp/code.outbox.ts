@@ -1,5 +1,5 @@
 import { OutboundLookup, OutboundStore } from '@countersign/carriers';
-import type { ServerKeys } from '@countersign/keys';
+import type { ServerKeys, Tenant } from '@countersign/keys';
 import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
 import { otpText, type ReadyForCode } from '@countersign/session';
 import { UPDATED, type ToldEvent } from '../events-told.js';
@@ -26,8 +26,8 @@ export class CodeOutbox {
   }
 
   /** The phone that an earlier run of the same request has queued this message to, or null. */
-  queuedTo(tx: Executor, messageId: Uuid, sessionId: Uuid, accountId: Uuid): Promise<string | null> {
-    return this.options.lookup.queuedTo(tx, messageId, sessionId, accountId);
+  queuedTo(tx: Executor, messageId: Uuid, sessionId: Uuid, tenant: Tenant): Promise<string | null> {
+    return this.options.lookup.queuedTo(tx, messageId, sessionId, tenant);
   }
 
   /** Those of the phones that a route leads to. */
@@ -58,7 +58,7 @@ export class CodeOutbox {
     const { clock, wake, wakeTest, tell } = this.options;
     if (session.test) wakeTest();
     else wake([messageId]);
-    const { id: sessionId, accountId } = session;
-    tell({ id: clock.newId(), type: UPDATED, sessionId, accountId, at: now.toISOString() });
+    const { id: sessionId, accountId, test } = session;
+    tell({ id: clock.newId(), type: UPDATED, sessionId, accountId, test, at: now.toISOString() });
   }
 }

@@ -41,7 +41,6 @@ const readyOf = (changes: Partial<Session> = {}, history: Partial<ReadyForCode> 
 });
 const ask = (readiness: AskedSend['readiness'], changes: Partial<AskedSend> = {}): AskedSend => ({
   messageId: 'message',
-  byTestKey: false,
   readiness,
   queuedTo: null,
   ...changes,
@@ -88,7 +87,6 @@ describe('a send', () => {
     ],
     ['has no session', 'SESSION_NOT_FOUND', ask({ kind: 'not_found' }), null, [PHONE]],
     ['of a session that ended', 'SESSION_NOT_PENDING', ask({ kind: 'not_pending', status: 'denied' }), BLOCKED, []],
-    ['by a test key in a live session', 'SESSION_NOT_FOUND', ask(readyOf(), { byTestKey: true }), null, [PHONE]],
     ['to a blocked destination, before every limit', 'DESTINATION_BLOCKED', ask(readyOf({}, spent)), BLOCKED, []],
     [
       'past three in its session, before the caps of the phone',

@@ -2,15 +2,13 @@ import type { Uuid } from '@countersign/postgres';
 import { codeLimit, type CodeReadiness, type ReadyForCode } from '@countersign/session';
 import type { Refusal } from '../http/errors.js';
 import { testNumberOf } from '../test-numbers/test-number.js';
-import { codeRefusal, guardRefusal, limitRefusal, LIVE_SESSION, NO_ROUTE } from './code-refusals.js';
+import { codeRefusal, guardRefusal, limitRefusal, NO_ROUTE } from './code-refusals.js';
 import type { GuardRefusal } from './guard-rules.js';
 import type { GuardedRefusal, GuardedSends } from './send-guard.js';
 
 /** One request to send a code, and what was read for it under its session's lock. */
 export interface AskedSend {
   readonly messageId: Uuid;
-  /** Asked for by a test key, of which nothing leaves the building. */
-  readonly byTestKey: boolean;
   readonly readiness: CodeReadiness;
   /** The phone that an earlier run of the same request has queued the message to, or null. */
   readonly queuedTo: string | null;
@@ -44,13 +42,12 @@ export class SendBatch {
     private readonly reachable: ReadonlySet<string>,
   ) {}
 
-  decide({ messageId, byTestKey, readiness, queuedTo }: AskedSend): SendDecision {
+  decide({ messageId, readiness, queuedTo }: AskedSend): SendDecision {
     if (queuedTo !== null) return { kind: 'known', phone: queuedTo };
     if (readiness.kind !== 'ready') return refused(codeRefusal(readiness));
     const { session } = readiness;
     const before = this.sent.get(session.id);
     if (before?.messageId === messageId) return { kind: 'known', phone: before.phone };
-    if (byTestKey && !session.test) return refused(LIVE_SESSION);
     const refusal = this.judge(readiness, before !== undefined);
     if (refusal !== null) return refusal;
     if (!session.test && !this.reachable.has(session.phone)) return refused(NO_ROUTE);

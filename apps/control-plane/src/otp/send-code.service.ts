@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { Tenant } from '@countersign/keys';
 import { Batcher, Database, parseId, type Executor, type Uuid } from '@countersign/postgres';
 import { generateCode, SessionStore, type ReadyForCode } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
@@ -17,10 +18,9 @@ const BATCHES_IN_FLIGHT = 2;
 const MAX_QUEUED_SENDS = 4_096;
 
 interface SendCommand {
-  readonly accountId: Uuid;
+  readonly tenant: Tenant;
   readonly sessionId: Uuid;
   readonly messageId: Uuid;
-  readonly byTestKey: boolean;
 }
 
 /**
@@ -56,8 +56,7 @@ export class SendCodeService {
   ): Promise<Outcome<SendSmsAnswer>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
-    const byTestKey = caller.kind === 'test';
-    return this.sends.add({ accountId: caller.accountId, sessionId: id, messageId, byTestKey });
+    return this.sends.add({ tenant: caller.tenant, sessionId: id, messageId });
   }
 
   /** Waits until every send taken in has been decided. */
@@ -102,13 +101,13 @@ export class SendCodeService {
   }
 
   private async askOne(tx: Executor, command: SendCommand): Promise<AskedSend> {
-    const { accountId, sessionId, messageId, byTestKey } = command;
+    const { tenant, sessionId, messageId } = command;
     const [readiness, queuedTo] = await Promise.all([
-      this.sessions.prepareCode(tx, accountId, sessionId),
+      this.sessions.prepareCode(tx, tenant, sessionId),
       // Asked behind the session's lock: an earlier run of this request may be at work still.
-      this.outbox.queuedTo(tx, messageId, sessionId, accountId),
+      this.outbox.queuedTo(tx, messageId, sessionId, tenant),
     ]);
-    return { messageId, byTestKey, readiness, queuedTo };
+    return { messageId, readiness, queuedTo };
   }
 
   private async write(tx: Executor, ready: ReadyForCode, messageId: Uuid): Promise<void> {

@@ -20,8 +20,8 @@ const BINDS: Channel = { kind: 'binds' };
 
 const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
-  ticket: { kind: 'ticket', sessionId: 's', accountId: 'a', keyId: 'k' },
-  key: { kind: 'key', accountId: 'a', keyId: 'k', keyDigest: 'd' },
+  ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
+  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd' },
   admin: { kind: 'admin' },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {

@@ -1,3 +1,4 @@
+import type { Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import type { Channel } from './channel.js';
 import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
@@ -8,9 +9,9 @@ import type { FrameError } from './server-frame.js';
 export type Listener =
   | { readonly kind: 'nobody' }
   /** `keyId` names the key that asked for the ticket. */
-  | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly accountId: Uuid; readonly keyId: Uuid }
+  | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly tenant: Tenant; readonly keyId: Uuid }
   /** `keyDigest` is the key's digest in hex, which becomes another when the key is rotated. */
-  | { readonly kind: 'key'; readonly accountId: Uuid; readonly keyId: Uuid; readonly keyDigest: string }
+  | { readonly kind: 'key'; readonly tenant: Tenant; readonly keyId: Uuid; readonly keyDigest: string }
   | { readonly kind: 'admin' };
 
 export type ListenerKind = Listener['kind'];
@@ -83,7 +84,7 @@ function errorOf(listener: Listener, channel: Channel): FrameError | null {
       return channel.kind === 'binds' ? null : ADMIN_MAY_NOT;
     case 'key':
       if (channel.kind === 'binds') return ADMIN_ONLY;
-      return channel.kind === 'account' && channel.id !== listener.accountId ? OTHER_ACCOUNT : null;
+      return channel.kind === 'account' && channel.id !== listener.tenant.accountId ? OTHER_ACCOUNT : null;
   }
 }
 

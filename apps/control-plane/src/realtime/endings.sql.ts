@@ -3,6 +3,7 @@
  * event's id is of the time it was written, so these are the seconds since the first of the sessions ended.
  */
 export const FIND_ENDINGS = `
-  SELECT id, type, session_id AS "sessionId", account_id AS "accountId", occurred_at AS "occurredAt"
+  SELECT id, type, session_id AS "sessionId", account_id AS "accountId", test,
+    occurred_at AS "occurredAt"
   FROM events
   WHERE id BETWEEN $3 AND $4 AND session_id = ANY ($1::uuid[]) AND type = ANY ($2::text[])`;

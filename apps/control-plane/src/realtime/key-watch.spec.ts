@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
 import { judgeKey } from './key-watch.js';
 
-const KEY: Listener = { kind: 'key', accountId: 'a', keyId: 'k', keyDigest: 'd' };
-const TICKET: Listener = { kind: 'ticket', accountId: 'a', sessionId: 's', keyId: 'k' };
+const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd' };
+const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });
 

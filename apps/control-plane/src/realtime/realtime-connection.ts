@@ -132,7 +132,7 @@ export class RealtimeConnection {
   /** From now on it speaks for who has this ticket; false where its account has too many connections already. */
   admit(ticket: Extract<Listener, { kind: 'ticket' }>): boolean {
     // One that has ended while the ticket was looked up is not counted: nobody would count it out again.
-    if (!this.open || !this.#hasPlaceFor(ticket.accountId)) return false;
+    if (!this.open || !this.#hasPlaceFor(ticket.tenant.accountId)) return false;
     clearTimeout(this.#patience);
     this.settle();
     this.#listener = ticket;

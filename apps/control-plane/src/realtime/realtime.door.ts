@@ -133,7 +133,9 @@ export class RealtimeDoor {
     const { size } = this.connections;
     if (this.#closed || !this.#places.roomBeside(size)) return BUSY;
     if (caller !== null) {
-      return caller.kind === 'admin' || this.#places.roomFor(caller.accountId, size) ? null : TOO_MANY_OF_ACCOUNT;
+      return caller.kind === 'admin' || this.#places.roomFor(caller.tenant.accountId, size)
+        ? null
+        : TOO_MANY_OF_ACCOUNT;
     }
     const room = this.#crowd.roomFor(clientAddress);
     if (room === 'yes') return null;
@@ -151,7 +153,7 @@ export class RealtimeDoor {
   private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
     const listener = listenerOf(caller, keyDigest ?? '');
     if (caller === null) this.#crowd.enter(clientAddress);
-    else if (caller.kind !== 'admin') this.#places.enter(caller.accountId);
+    else if (caller.kind !== 'admin') this.#places.enter(caller.tenant.accountId);
     const connection = new RealtimeConnection(webSocket, {
       listener,
       clientAddress,
@@ -165,7 +167,7 @@ export class RealtimeDoor {
     connection.onClose((code) => {
       this.connections.delete(connection);
       const { listener: last } = connection;
-      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.accountId);
+      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.tenant.accountId);
       this.o.onClosed(code);
     });
     this.#hear(connection);
@@ -207,6 +209,6 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
 function listenerOf(caller: Caller | null, keyDigest: string): Listener {
   if (caller === null) return { kind: 'nobody' };
   if (caller.kind === 'admin') return { kind: 'admin' };
-  const { accountId, keyId } = caller;
-  return { kind: 'key', accountId, keyId, keyDigest };
+  const { tenant, keyId } = caller;
+  return { kind: 'key', tenant, keyId, keyDigest };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@countersign/bus';
+import { tenantKey, tenantOf, type Tenant } from '@countersign/keys';
 import { type DatabaseClock, Periodic, type Uuid } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import type { EventsTold, ToldEvent } from '../events-told.js';
@@ -31,9 +32,9 @@ export interface RealtimeHubOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A session of an account, and how much of it is seen. */
+/** A session of a tenant, and how much of it is seen. */
 export interface SessionWish {
-  readonly accountId: Uuid;
+  readonly tenant: Tenant;
   readonly sessionId: Uuid;
   readonly view: SessionView;
 }
@@ -44,7 +45,8 @@ export interface SessionWish {
  * bus has lost.
  */
 export class RealtimeHub {
-  readonly #accounts = new Map<Uuid, Set<Watcher>>();
+  /** By `tenantKey`: the channel of an account carries the events of one mode, that of the subscriber's key. */
+  readonly #accounts = new Map<string, Set<Watcher>>();
   readonly #waiting: ToldEvent[] = [];
   #telling: Promise<void> | undefined;
   #subscription: Subscription | undefined;
@@ -80,13 +82,13 @@ export class RealtimeHub {
    */
   async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {
     const { sessions, rooms, renderer, clock } = this.o;
-    const { accountId, sessionId, view } = wish;
+    const { tenant, sessionId, view } = wish;
     const channel = channelName({ kind: 'session', id: sessionId });
     const watcher = new Watcher(connection, view);
     rooms.enter(sessionId, watcher);
     const again = connection.watch(channel, () => rooms.leave(sessionId, watcher));
     try {
-      const session = await sessions.find(accountId, sessionId);
+      const session = await sessions.find(tenant, sessionId);
       if (session === null) {
         connection.abandon(channel, again);
         return false;
@@ -100,22 +102,24 @@ export class RealtimeHub {
     }
   }
 
-  subscribeAccount(connection: RealtimeConnection, id: FrameId, accountId: Uuid): void {
-    const channel = channelName({ kind: 'account', id: accountId });
+  subscribeAccount(connection: RealtimeConnection, id: FrameId, tenant: Tenant): void {
+    const channel = channelName({ kind: 'account', id: tenant.accountId });
+    const key = tenantKey(tenant);
     const watcher = new Watcher(connection, 'full');
-    const watchers = this.#accounts.get(accountId) ?? new Set();
-    this.#accounts.set(accountId, watchers.add(watcher));
+    const watchers = this.#accounts.get(key) ?? new Set();
+    this.#accounts.set(key, watchers.add(watcher));
     connection.watch(channel, () => {
       watchers.delete(watcher);
-      if (watchers.size === 0 && this.#accounts.get(accountId) === watchers) this.#accounts.delete(accountId);
+      if (watchers.size === 0 && this.#accounts.get(key) === watchers) this.#accounts.delete(key);
     });
     watcher.join(subscribedFrame(id, channel, 'null'), null);
   }
 
   private hear(events: readonly ToldEvent[]): void {
     const heard = events.filter(
-      ({ sessionId, accountId }) =>
-        this.#accounts.has(accountId) || (sessionId !== null && this.o.rooms.has(sessionId)),
+      (event) =>
+        this.#accounts.has(tenantKey(tenantOf(event))) ||
+        (event.sessionId !== null && this.o.rooms.has(event.sessionId)),
     );
     if (heard.length === 0 || this.#stopped) return;
     this.#waiting.push(...withUpdates(heard));
@@ -145,6 +149,6 @@ export class RealtimeHub {
   private tell(tidings: EventTidings): void {
     this.o.rooms.tell(tidings);
     const onAccount = tidings.onAccount;
-    for (const watcher of this.#accounts.get(tidings.told.accountId) ?? []) watcher.tell(onAccount);
+    for (const watcher of this.#accounts.get(tenantKey(tenantOf(tidings.told))) ?? []) watcher.tell(onAccount);
   }
 }

@@ -14,14 +14,14 @@ export class TicketService {
     private readonly url: string,
   ) {}
 
-  async issue({ accountId, keyId }: ApiKeyPrincipal, sessionId: string): Promise<Outcome<TicketAnswer>> {
+  async issue({ tenant, keyId }: ApiKeyPrincipal, sessionId: string): Promise<Outcome<TicketAnswer>> {
     const id = parseId('sess', sessionId);
-    const session = id === null ? null : await this.sessions.find(accountId, id);
+    const session = id === null ? null : await this.sessions.find(tenant, id);
     if (session === null) return refuse('SESSION_NOT_FOUND');
     if (session.status === 'expired') {
       return refuse('SESSION_NOT_FOUND', { message: `This session expired at ${session.expiresAt.toISOString()}.` });
     }
-    const { ticket, expiresAt } = await this.tickets.issue({ sessionId: session.id, accountId, keyId });
+    const { ticket, expiresAt } = await this.tickets.issue({ sessionId: session.id, tenant, keyId });
     return succeed({ ticket, expiresAt: expiresAt.toISOString(), url: this.url });
   }
 }

@@ -3,12 +3,14 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /**
  * Writes new tickets and gives when each ends. Written twice, a ticket stays one. $1 keyed digests, $2 sessions and
- * $3 accounts and $5 keys that asked for them in the same order, $4 seconds that they are good for.
+ * $3 accounts, $6 whether of test keys, and $5 keys that asked for them in the same order, $4 seconds that they are good
+ * for.
  */
 export const INSERT_TICKETS = `
-  INSERT INTO realtime_tickets (digest, session_id, account_id, key_id, created_at, expires_at)
-  SELECT digest, session_id, account_id, key_id, now, now + make_interval(secs => $4)
-  FROM unnest($1::bytea[], $2::uuid[], $3::uuid[], $5::uuid[]) AS new (digest, session_id, account_id, key_id),
+  INSERT INTO realtime_tickets (digest, session_id, account_id, test, key_id, created_at, expires_at)
+  SELECT digest, session_id, account_id, test, key_id, now, now + make_interval(secs => $4)
+  FROM unnest($1::bytea[], $2::uuid[], $3::uuid[], $5::uuid[], $6::boolean[])
+      AS new (digest, session_id, account_id, key_id, test),
     (SELECT ${NOW} AS now) AS clock
   ON CONFLICT (digest) DO UPDATE SET digest = excluded.digest
   RETURNING encode(digest, 'hex') AS digest, expires_at AS "expiresAt"`;
@@ -25,7 +27,7 @@ export const REDEEM_TICKETS = `
     AND EXISTS (SELECT FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
       WHERE api_keys.id = key_id AND api_keys.revoked_at IS NULL AND accounts.active)
   RETURNING encode(realtime_tickets.digest, 'hex') AS digest, session_id AS "sessionId",
-    realtime_tickets.account_id AS "accountId", key_id AS "keyId"`;
+    realtime_tickets.account_id AS "accountId", realtime_tickets.test, key_id AS "keyId"`;
 
 /** Forgets up to $1 tickets that are over since $2 seconds. */
 export const PURGE_TICKETS = `

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerKeys } from '@countersign/keys';
+import { isTestMode, tenantOf, type OwnedRow, type ServerKeys, type Tenant } from '@countersign/keys';
 import { Batcher, type Executor, type Uuid } from '@countersign/postgres';
 import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
 
@@ -15,7 +15,7 @@ const MAX_QUEUED = 4_096;
 /** What a ticket lets its holder see: one session, for as long as the key that asked for it is good. */
 export interface TicketScope {
   readonly sessionId: Uuid;
-  readonly accountId: Uuid;
+  readonly tenant: Tenant;
   readonly keyId: Uuid;
 }
 
@@ -24,6 +24,8 @@ export interface NewTicket {
   readonly ticket: string;
   readonly expiresAt: Date;
 }
+
+type RedeemedRow = OwnedRow & Omit<TicketScope, 'tenant'> & { readonly digest: string };
 
 interface IssueCommand extends TicketScope {
   readonly digest: Buffer;
@@ -76,9 +78,10 @@ export class TicketStore {
     const rows = await this.database.query<{ digest: string; expiresAt: Date }>(INSERT_TICKETS, [
       commands.map(({ digest }) => digest),
       commands.map(({ sessionId }) => sessionId),
-      commands.map(({ accountId }) => accountId),
+      commands.map(({ tenant }) => tenant.accountId),
       TICKET_SECONDS,
       commands.map(({ keyId }) => keyId),
+      commands.map(({ tenant }) => isTestMode(tenant)),
     ]);
     const ends = new Map(rows.map(({ digest, expiresAt }) => [digest, expiresAt]));
     return commands.map(({ digest }) => {
@@ -89,8 +92,10 @@ export class TicketStore {
   }
 
   private async redeemAll(digests: readonly Buffer[]): Promise<(TicketScope | null)[]> {
-    const rows = await this.database.query<TicketScope & { digest: string }>(REDEEM_TICKETS, [digests]);
-    const scopes = new Map(rows.map(({ digest, ...scope }) => [digest, scope]));
+    const rows = await this.database.query<RedeemedRow>(REDEEM_TICKETS, [digests]);
+    const scopes = new Map(
+      rows.map(({ digest, sessionId, keyId, ...owner }) => [digest, { sessionId, keyId, tenant: tenantOf(owner) }]),
+    );
     return digests.map((digest) => scopes.get(digest.toString('hex')) ?? null);
   }
 

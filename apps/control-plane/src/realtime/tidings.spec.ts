@@ -8,6 +8,7 @@ const told: ToldEvent = {
   type: 'verification.completed',
   sessionId: '018f3c1e-6b00-7000-8000-000000000002',
   accountId: '018f3c1e-6b00-7000-8000-000000000003',
+  test: false,
   at: '2026-11-21T12:00:00.000Z',
 };
 

@@ -1,3 +1,4 @@
+import type { Mode } from '@countersign/keys';
 import type { Channel } from '@countersign/session';
 import { isTestNumber, TEST_COUNTRY, testNumberOf } from './test-number.js';
 
@@ -9,7 +10,7 @@ export interface SessionPlan {
 }
 
 export interface PlanRequest {
-  readonly test: boolean;
+  readonly mode: Mode;
   readonly phone: string;
   /** The channel that the caller prefers. */
   readonly channel: Channel;
@@ -19,11 +20,12 @@ export interface PlanRequest {
 
 /**
  * Country and channel of a session for this phone; null when it cannot be verified. Only test numbers have a channel from
- * the start, since they act their cards out; every other session is `sms_fallback` until a card has arrived. To a live key
- * they are numbers like any other.
+ * the start, since they act their cards out; every other session is `sms_fallback` until a card has arrived. A live key
+ * cannot verify a test number: nothing real answers there.
  */
-export function planSession({ test, phone, channel, country }: PlanRequest): SessionPlan | null {
-  if (!test || !isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };
+export function planSession({ mode, phone, channel, country }: PlanRequest): SessionPlan | null {
+  if (!isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };
+  if (mode === 'live') return null;
   const number = testNumberOf(phone);
   if (!number.accepted) return null;
   return { country: TEST_COUNTRY, channel: channel === 'sms_fallback' ? channel : number.channel };

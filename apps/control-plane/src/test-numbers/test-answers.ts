@@ -1,4 +1,4 @@
-import type { MessageStore, NewInboundMessage } from '@countersign/carriers';
+import { TEST_LINK_ID, type MessageStore, type NewInboundMessage } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import { type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import {
@@ -17,8 +17,6 @@ import { LOCK_DUE_ANSWERS, type DueAnswer } from './test-numbers.sql.js';
 const MAX_ANSWERS = 50;
 
 const CARRIER = 'test';
-/** Of no bind and no system. */
-const NO_LINK: Uuid = '00000000-0000-0000-0000-000000000000';
 const WRONG_SENDER = '+15005550000';
 const TON_INTERNATIONAL = 1;
 const NPI_ISDN = 1;
@@ -49,9 +47,22 @@ export class TestAnswers {
     if (due.length === 0) return { eventIds: [], count: 0, full: false };
     const events = [
       await this.sms(tx, due),
-      (await this.o.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: idsOf(due, 'approve_card') }))
-        .eventIds,
-      (await this.o.sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: idsOf(due, 'deny_card') })).eventIds,
+      (
+        await this.o.sessions.decide(tx, {
+          mode: 'test',
+          trigger: 'approve',
+          approvedBy: 'rcs',
+          ids: idsOf(due, 'approve_card'),
+        })
+      ).eventIds,
+      (
+        await this.o.sessions.decide(tx, {
+          mode: 'test',
+          trigger: 'deny',
+          approvedBy: null,
+          ids: idsOf(due, 'deny_card'),
+        })
+      ).eventIds,
     ];
     return { eventIds: events.flat(), count: due.length, full: due.length === MAX_ANSWERS };
   };
@@ -81,7 +92,7 @@ export class TestAnswers {
     const evidence = sent.map(({ sender, text }, ref) => {
       return { ref, tokens: findTokens(text), senders: [sender], trusted: true };
     });
-    const { eventIds } = await sessions.matchInbound(tx, evidence, (verdicts) =>
+    const { eventIds } = await sessions.matchInbound(tx, 'test', evidence, (verdicts) =>
       messages.insertInbound(
         tx,
         sent.flatMap((sms, at) => {
@@ -104,7 +115,7 @@ export class TestAnswers {
     return {
       id,
       carrier: CARRIER,
-      linkId: NO_LINK,
+      linkId: TEST_LINK_ID,
       source: sender.slice(1),
       sourceTon: TON_INTERNATIONAL,
       sourceNpi: NPI_ISDN,

@@ -38,7 +38,7 @@ const TABLE: ReadonlyMap<string, TestNumber> = new Map([
   ['+15005550009', { ...ORDINARY, accepted: false }],
 ]);
 
-/** Whether the number is one of the table. For a live key it is a number like any other. */
+/** Whether the number is one of the table: no live session is ever made for it. */
 export const isTestNumber = (phone: string): boolean => TABLE.has(phone);
 
 /** How the number behaves for a test key. */

@@ -19,7 +19,7 @@ export class UsageService {
     if (!window.ok) return window;
     const plan = planUsage(window.value, clock, this.retentionDays);
     const grouping = query.groupBy ?? null;
-    const count = await this.store.read(caller.accountId, plan, grouping);
+    const count = await this.store.read(caller.tenant, plan, grouping);
     return succeed(usageAnswer(plan.period, count, grouping));
   }
 }

@@ -1,3 +1,5 @@
+import type { Mode } from '@countersign/keys';
+
 /** Every moment from which some price is another, oldest first. */
 const CHANGES = `
   changes AS MATERIALIZED (
@@ -24,15 +26,19 @@ const STATUS_NOW = `
   CASE WHEN sessions.status = 'pending' AND sessions.expires_at <= statement_timestamp() THEN 'expired'
     ELSE sessions.status END`;
 
+/** Condition on a row's `test` column. */
+const OF_MODE: Readonly<Record<Mode, string>> = { live: 'NOT test', test: 'test' };
+
 /** What a report is grouped by, if it is: decided for the statement as a whole, so that the rest costs nothing. */
 const keyedBy = (day: string): string => `
   CASE WHEN $2::text = 'day' THEN ${day}::date END AS day, CASE WHEN $2 = 'brand' THEN brand_id END AS brand_id`;
 
 /**
  * The sessions of a span as they are now, each with what its codes cost: those that were submitted. The parameters from
- * `first` on: from and to, then the ids as in IdSpan.
+ * `first` on: from and to, then the ids as in IdSpan. The mode is spelled out, since test sessions have an index of their
+ * own.
  */
-function liveSessions(first: number): string {
+function sessionsOfSpan(mode: Mode, first: number): string {
   const [from, to, low, sessionHigh, messageHigh] = [0, 1, 2, 3, 4].map((offset) => `$${first + offset}`);
   return `
     SELECT ${keyedBy('created_at')}, channel, ${STATUS_NOW} AS status, country, ${EPOCH}, test, codes.cost_usd
@@ -41,14 +47,14 @@ function liveSessions(first: number): string {
       WHERE account_id = $1 AND id >= ${low}::uuid AND id < ${messageHigh}::uuid
         AND submitted_at IS NOT NULL AND NOT test
       GROUP BY session_id) AS codes ON codes.session_id = sessions.id
-    WHERE account_id = $1 AND id >= ${low}::uuid AND id < ${sessionHigh}::uuid
+    WHERE account_id = $1 AND ${OF_MODE[mode]} AND id >= ${low}::uuid AND id < ${sessionHigh}::uuid
       AND created_at >= ${from}::timestamptz AND created_at < ${to}::timestamptz`;
 }
 
 const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8`;
 
 /**
- * Counts and cost of one account: hours that are counted for good, and the spans before and after them as they are now.
+ * Counts and cost of one account in one mode: hours that are counted for good, and the spans before and after them as they are now.
  * One row for all of it, and one for each group if there is a grouping, sorted.
  * $1 account, $2 `day`, `country`, `brand` or null, $3 first folded hour, $4 end of the folded hours, $5–$9 the span
  * before them, $10–$14 the span after them: from, to, lowest id, end of the ids of sessions, end of the ids of codes.
@@ -56,16 +62,16 @@ const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE 
  * The hours are added up before they meet anything else. A month of 10 million sessions is 32,000 rows of hours and some
  * 16,000 sessions in the spans.
  */
-export const READ_USAGE = `
+const readUsage = (mode: Mode): string => `
   WITH ${CHANGES},
   live AS (
     SELECT brand_id, channel, status, country, day, epoch, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable,
       coalesce(sum(cost_usd), 0) AS codes_usd
-    FROM (${liveSessions(5)} UNION ALL ${liveSessions(10)}) AS each
+    FROM (${sessionsOfSpan(mode, 5)} UNION ALL ${sessionsOfSpan(mode, 10)}) AS each
     GROUP BY brand_id, channel, status, country, day, epoch),
   hours AS (
     SELECT ${keyedBy('hour')}, CASE WHEN $2 = 'country' THEN country END AS country, channel, status, count, cost_usd
-    FROM usage_hours WHERE account_id = $1 AND hour >= $3 AND hour < $4),
+    FROM usage_hours WHERE account_id = $1 AND ${OF_MODE[mode]} AND hour >= $3 AND hour < $4),
   counted AS (
     SELECT brand_id, channel, status, country, day, sum(count) AS count, sum(cost_usd) AS cost_usd
     FROM hours GROUP BY brand_id, channel, status, country, day
@@ -86,6 +92,8 @@ export const READ_USAGE = `
     coalesce(sum(cost_usd), 0)::text AS "costUsd"
   FROM keyed GROUP BY GROUPING SETS ((), (key)) ORDER BY key`;
 
+export const READ_USAGE: Readonly<Record<Mode, string>> = { live: readUsage('live'), test: readUsage('test') };
+
 /** What the records reach to. The reading is rounded up, so that what was made before it lies before it. */
 export const READ_CLOCK = `
   SELECT (extract(epoch FROM date_trunc('milliseconds', clock_timestamp())) * 1000)::float8 + 1 AS "nowMs",
@@ -102,19 +110,19 @@ export const FOLD_HOUR = `
   WITH ${CHANGES},
   folded AS (INSERT INTO usage_folds (hour) VALUES ($1) ON CONFLICT (hour) DO NOTHING RETURNING hour),
   ended AS (
-    SELECT account_id, brand_id, channel, CASE status WHEN 'pending' THEN 'expired' ELSE status END AS status, country,
+    SELECT account_id, test, brand_id, channel, CASE status WHEN 'pending' THEN 'expired' ELSE status END AS status, country,
       ${EPOCH}, count(*) AS count, count(*) FILTER (WHERE NOT test) AS billable
     FROM sessions
     WHERE id >= $3::uuid AND id < $4::uuid AND created_at >= $1 AND created_at < $2
-    GROUP BY 1, 2, 3, 4, 5, 6),
-  counted (account_id, brand_id, channel, status, country, count, cost_usd) AS (
-    SELECT account_id, brand_id, channel, status, country, count, billable * coalesce(usd, 0)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7),
+  counted (account_id, test, brand_id, channel, status, country, count, cost_usd) AS (
+    SELECT account_id, test, brand_id, channel, status, country, count, billable * coalesce(usd, 0)
     FROM ended ${priceOf('ended')}
     UNION ALL
-    SELECT sessions.account_id, sessions.brand_id, 'sms_otp', 'submitted', sessions.country, 1, coalesce(codes.cost_usd, 0)
+    SELECT sessions.account_id, false, sessions.brand_id, 'sms_otp', 'submitted', sessions.country, 1, coalesce(codes.cost_usd, 0)
     FROM outbound_messages AS codes JOIN sessions ON sessions.id = codes.session_id
     WHERE codes.id >= $3::uuid AND codes.id < $5::uuid AND codes.submitted_at IS NOT NULL AND NOT codes.test
       AND sessions.id >= $3::uuid AND sessions.id < $4::uuid AND sessions.created_at >= $1 AND sessions.created_at < $2)
-  INSERT INTO usage_hours (account_id, hour, brand_id, channel, status, country, count, cost_usd)
-  SELECT account_id, hour, brand_id, channel, status, country, sum(count), sum(cost_usd)
-  FROM folded CROSS JOIN counted GROUP BY account_id, hour, brand_id, channel, status, country`;
+  INSERT INTO usage_hours (account_id, test, hour, brand_id, channel, status, country, count, cost_usd)
+  SELECT account_id, test, hour, brand_id, channel, status, country, sum(count), sum(cost_usd)
+  FROM folded CROSS JOIN counted GROUP BY account_id, test, hour, brand_id, channel, status, country`;

@@ -1,3 +1,4 @@
+import type { Tenant } from '@countersign/keys';
 import { idTimeMs, type Executor, type Uuid } from '@countersign/postgres';
 import { firstHourOf, HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
 import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js';
@@ -37,11 +38,11 @@ export class UsageStore {
     return { nowMs: row.nowMs, foldedUntilMs: row.lastHourMs === null ? null : row.lastHourMs + HOUR_MS };
   }
 
-  /** Counts and cost of an account. Hours that were counted for good since the plan was made change nothing about it. */
-  async read(accountId: Uuid, plan: UsagePlan, grouping: Grouping | null): Promise<UsageCount> {
+  /** Counts and cost of an account in one mode. Hours that were counted for good since the plan was made change nothing about it. */
+  async read(tenant: Tenant, plan: UsagePlan, grouping: Grouping | null): Promise<UsageCount> {
     const { folded, head, tail } = plan;
-    const rows = await this.database.query<UsageRow>(READ_USAGE, [
-      accountId,
+    const rows = await this.database.query<UsageRow>(READ_USAGE[tenant.mode], [
+      tenant.accountId,
       grouping,
       ...datesOf(folded),
       ...spanParameters(head),

@@ -1,5 +1,6 @@
 import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts';
 import { CarrierDirectory } from '@countersign/carriers';
+import { isTestMode } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { type Session, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
@@ -33,7 +34,7 @@ export class SessionOpener {
   async open(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
     const plan = planOf(caller, body);
     if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
-    if (body.accountId !== renderId('acct', caller.accountId)) {
+    if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
     const brand = await this.activeBrand(caller, body.brandId);
@@ -47,11 +48,11 @@ export class SessionOpener {
     }
     const session = await this.sessions.create(
       {
-        accountId: caller.accountId,
+        accountId: caller.tenant.accountId,
         brandId: brand.id,
         phone: body.phone,
         ...plan,
-        test: caller.kind === 'test',
+        test: isTestMode(caller.tenant),
         clientChallenge: body.clientChallenge,
         brandSlug: brand.slug,
         brandName: brand.name,
@@ -76,11 +77,11 @@ export class SessionOpener {
   private async activeBrand(caller: ApiKeyPrincipal, brandId: string): Promise<Brand | null> {
     const id = parseId('brd', brandId);
     const brand = id === null ? null : await this.accounts.brand(id);
-    return brand !== null && brand.active && brand.accountId === caller.accountId ? brand : null;
+    return brand !== null && brand.active && brand.accountId === caller.tenant.accountId ? brand : null;
   }
 }
 
-function planOf({ kind }: ApiKeyPrincipal, { phone, channel }: CreateVerification): SessionPlan | null {
+function planOf({ tenant }: ApiKeyPrincipal, { phone, channel }: CreateVerification): SessionPlan | null {
   const check = recentPhoneCheck(phone);
-  return planSession({ test: kind === 'test', phone, channel, country: check.ok ? check.country : null });
+  return planSession({ mode: tenant.mode, phone, channel, country: check.ok ? check.country : null });
 }

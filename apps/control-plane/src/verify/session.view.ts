@@ -9,10 +9,16 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 const NULL = { type: 'null' } as const;
 const ENTROPY = {
   pattern: '^[0-9a-f]{64}$',
-  description: 'HMAC-SHA256 of phone, account and brand (specification 2.1): the same for the same three, always.',
+  description:
+    'HMAC-SHA256 of phone, account and brand (specification 2.1): the same for the same three, always. Test sessions have another value than live ones.',
   example: '3f1c9ab2'.repeat(8),
 } as const;
 const PHONE = { pattern: '^\\+[1-9][0-9]{1,14}$', description: 'E.164.', example: '+14155552671' } as const;
+const TEST_MARK = {
+  type: 'boolean',
+  enum: [true],
+  description: 'Present on sessions of test keys alone. Nobody was verified: never let a user in by such a session.',
+} as const;
 const SESSION_ID = {
   pattern: '^sess_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
   description: 'Sorts by the time it was made.',
@@ -101,6 +107,9 @@ export class ListedSession {
     example: { orderId: '7' },
   })
   metadata!: Readonly<Record<string, string>>;
+
+  @ApiPropertyOptional(TEST_MARK)
+  test?: true;
 }
 
 /** The Session (specification 2.1), as create, GET and webhooks give it. */
@@ -172,6 +181,9 @@ export class CheckAnswer {
 
   @ApiProperty({ ...ENTROPY, description: 'The same value as `authEntropy`.' })
   e2eeKeyShare!: string;
+
+  @ApiPropertyOptional(TEST_MARK)
+  test?: true;
 }
 
 /** What a code on its way answers (specification 4.3). */

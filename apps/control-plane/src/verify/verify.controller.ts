@@ -59,7 +59,8 @@ export class VerifyController {
     id: 'listVerifications',
     tag: 'Verifications',
     summary: 'List sessions',
-    description: 'Sessions of the account, newest first and without `authEntropy`; expired ones too.',
+    description:
+      'Sessions of the account, newest first and without `authEntropy`; expired ones too. A test key lists test sessions, a live key live ones.',
     answer: { status: 200, description: 'One page of sessions.', type: SessionListAnswer },
     errors: ['INVALID_PHONE'],
   })
@@ -81,6 +82,27 @@ export class VerifyController {
   })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('sessionId') sessionId: string): Promise<string> {
     return valueOf(await this.verify.find(caller, sessionId));
+  }
+
+  @Post(':sessionId/consume')
+  @HttpCode(200)
+  @Header('Content-Type', JSON_TEXT)
+  @Access({ access: 'key', scope: 'verify', body: 'none' })
+  @Operation({
+    id: 'consumeVerification',
+    tag: 'Verifications',
+    summary: 'Use an approved session once',
+    description:
+      'Answers an approved session and marks it as used: exactly one call ever succeeds, so one approval lets one user in once, whatever is replayed to your backend. Check `clientChallenge` before you call it. After an answer that was lost, do not call again but create a new session.',
+    answer: { status: 200, description: 'The session, approved.', type: SessionAnswer, example: APPROVED_SESSION },
+    errors: ['SESSION_NOT_FOUND', 'SESSION_NOT_APPROVED', 'SESSION_CONSUMED'],
+  })
+  async consume(
+    @CallerKey() caller: ApiKeyPrincipal,
+    @Param('sessionId') sessionId: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<string> {
+    return valueOf(await this.verify.consume(caller, sessionId));
   }
 
   @Delete(':sessionId')

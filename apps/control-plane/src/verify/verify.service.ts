@@ -1,6 +1,6 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { parseId, type Uuid } from '@countersign/postgres';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { type Session, SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { CardDesk } from '../cards/card.desk.js';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
@@ -40,23 +40,20 @@ export class VerifyService {
   /** A session as JSON text. An expired one is not found; the message says when it expired. */
   async find(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
-    const session = id === null ? null : await this.sessions.find(caller.accountId, id);
+    const session = id === null ? null : await this.sessions.find(caller.tenant, id);
     if (session === null) return refuse('SESSION_NOT_FOUND');
-    if (session.status === 'expired') {
-      return refuse('SESSION_NOT_FOUND', { message: `This session expired at ${session.expiresAt.toISOString()}.` });
-    }
-    return succeed(this.renderer.full(session));
+    return session.status === 'expired' ? refuseExpired(session) : succeed(this.renderer.full(session));
   }
 
-  /** One page of the account's sessions as JSON text. A page begins after a session of this account, in whatever state. */
-  async list({ accountId }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
+  /** One page of the sessions of the account and mode as JSON text. A page begins after one of them, in whatever state. */
+  async list({ tenant }: ApiKeyPrincipal, query: ListVerifications): Promise<Outcome<string>> {
     const { status, phone, limit, startingAfter } = query;
     const after = startingAfter === undefined ? undefined : parseId('sess', startingAfter);
-    if (after === null || (after !== undefined && (await this.sessions.find(accountId, after)) === null)) {
-      const message = 'startingAfter is not the id of a session of this account.';
+    if (after === null || (after !== undefined && (await this.sessions.find(tenant, after)) === null)) {
+      const message = 'startingAfter is not the id of a session that this key may see.';
       return refuse('VALIDATION_ERROR', { message, field: 'startingAfter' });
     }
-    const { sessions, hasMore } = await this.sessions.list(accountId, {
+    const { sessions, hasMore } = await this.sessions.list(tenant, {
       limit: Number(limit),
       ...(status === undefined ? {} : { status }),
       ...(phone === undefined ? {} : { phone: phone.replace(/^ /, '+') }),
@@ -69,12 +66,27 @@ export class VerifyService {
   /** Cancels a pending session; one that has ended, by its time too, stays as it is. */
   async cancel(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<null>> {
     const id = parseId('sess', sessionId);
-    if (id === null || (await this.sessions.cancel(caller.accountId, id)) === 'unknown') {
+    if (id === null || (await this.sessions.cancel(caller.tenant, id)) === 'unknown') {
       return refuse('SESSION_NOT_FOUND');
     }
     return succeed(null);
   }
+
+  /** Marks an approved session as used and answers it as JSON text: the second call is refused. */
+  async consume(caller: ApiKeyPrincipal, sessionId: string): Promise<Outcome<string>> {
+    const id = parseId('sess', sessionId);
+    const result = id === null ? null : await this.sessions.consume(caller.tenant, id);
+    if (result === null || result.kind === 'not_found') return refuse('SESSION_NOT_FOUND');
+    if (result.kind === 'consumed_before') return refuse('SESSION_CONSUMED');
+    const { session } = result;
+    if (result.kind === 'consumed') return succeed(this.renderer.full(session));
+    if (session.status === 'expired') return refuseExpired(session);
+    return refuse('SESSION_NOT_APPROVED', { message: `This session is ${session.status}, not approved.` });
+  }
 }
+
+const refuseExpired = ({ expiresAt }: Pick<Session, 'expiresAt'>): Outcome<never> =>
+  refuse('SESSION_NOT_FOUND', { message: `This session expired at ${expiresAt.toISOString()}.` });
 
 /** The Session as create alone may answer it, with the number that the browser shows (contract, RCS in short). */
 const withMatchCode = (session: string, matchCode: string | null): string =>

@@ -3,13 +3,13 @@ import type { DeliveryStatus } from './attempt.js';
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** What an account sees of a delivery; its body sealed. */
-const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
+const DELIVERY = `id, account_id AS "accountId", test, session_id AS "sessionId", type, url, status, attempts,
   next_attempt_at AS "nextAttemptAt", body_sealed AS "bodySealed"`;
 
 /**
  * Deliveries of an account that have one of these statuses, newest first: of each as many as are wanted in all, so that the
  * index is read no further. The statuses are written out, since the planner knows which of them are rare. $1 account,
- * $2 id to begin behind or null, $3 how many.
+ * $2 id to begin behind or null, $3 how many, $4 whether of a test key.
  */
 export const listDeliveries = (statuses: readonly DeliveryStatus[]): string => `
   SELECT * FROM (${statuses.map((status) => `(${ofStatus(status)})`).join(' UNION ALL ')}) AS listed
@@ -17,15 +17,16 @@ export const listDeliveries = (statuses: readonly DeliveryStatus[]): string => `
 
 const ofStatus = (status: DeliveryStatus): string => `
   SELECT ${DELIVERY} FROM deliveries
-  WHERE account_id = $1 AND status = '${status}' AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`;
+  WHERE account_id = $1 AND test = $4 AND status = '${status}' AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`;
 
-/** $1 id, $2 account. */
-export const FIND_DELIVERY = `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND account_id = $2`;
+/** $1 id, $2 account, $3 whether of a test key. */
+export const FIND_DELIVERY = `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND account_id = $2 AND test = $3`;
 
 /**
  * One more attempt, due at once. What is pending goes on with its schedule after it; what has ended tries once more. An
  * attempt that is under way is waited for: its record makes the asked one due. Asked twice, it is still one. No row when
- * there were too many attempts of late. $1 id, $2 account, $3 how many are too many, $4 in how many seconds.
+ * there were too many attempts of late. $1 id, $2 account, $3 how many are too many, $4 in how many seconds, $5 whether of a test
+ * key.
  */
 export const RETRY_DELIVERY = `
   UPDATE deliveries
@@ -33,7 +34,7 @@ export const RETRY_DELIVERY = `
     schedule_resumes_at = CASE WHEN retry_asked THEN schedule_resumes_at
       WHEN status = 'pending' THEN next_attempt_at END,
     next_attempt_at = CASE WHEN claimed_until > clock_timestamp() THEN next_attempt_at ELSE ${NOW} END
-  WHERE id = $1 AND account_id = $2 AND (retry_asked
+  WHERE id = $1 AND account_id = $2 AND test = $5 AND (retry_asked
     OR ((attempts -> (-$3::int) ->> 'at')::timestamptz > clock_timestamp() - make_interval(secs => $4)) IS NOT TRUE)
   RETURNING ${DELIVERY}`;
 

@@ -18,6 +18,7 @@ import {
 } from '@countersign/postgres';
 import { accountView } from '../admin/accounts/account.view.js';
 import type { Verdict } from './attempt.js';
+import type { ClaimedDelivery } from './delivery.store.js';
 import { SUCCEEDED_JUST_NOW, SUCCEEDED_SINCE } from './default-url.sql.js';
 
 const FLUSH_INTERVAL_MS = 2_000;
@@ -40,6 +41,8 @@ interface Noted {
   readonly url: string;
   readonly at: Date;
 }
+
+type NotedDelivery = Pick<ClaimedDelivery, 'accountId' | 'test' | 'url'>;
 
 export interface DefaultUrlKeeperOptions {
   readonly database: Database;
@@ -75,8 +78,9 @@ export class DefaultUrlKeeper {
   }
 
   /** Never throws, never waits. */
-  note({ accountId, url }: Pick<Noted, 'accountId' | 'url'>, { status, attempt, unasked }: Verdict): void {
-    if (unasked === true) return;
+  note({ accountId, test, url }: NotedDelivery, { status, attempt, unasked }: Verdict): void {
+    // A default URL receives no test event: what a test delivery shows about the same URL does not count.
+    if (unasked === true || test) return;
     const key = `${accountId} ${url}`;
     if (status === 'succeeded') {
       this.failures.delete(key);
@@ -175,6 +179,7 @@ export class DefaultUrlKeeper {
         id,
         type: 'webhook.disabled',
         accountId: after.id,
+        test: false,
         sessionId: null,
         occurredAt: after.defaultWebhookDisabledAt ?? new Date(clock.nowMs()),
         data: JSON.stringify({ accountId: resourceId, url, reason }),

@@ -4,7 +4,7 @@
  */
 export const SUCCEEDED_SINCE = `
   SELECT 1 AS found FROM deliveries
-  WHERE account_id = $1 AND status = 'succeeded' AND id >= $4 AND id < $5 AND url = $2 AND ended_at > $3
+  WHERE account_id = $1 AND NOT test AND status = 'succeeded' AND id >= $4 AND id < $5 AND url = $2 AND ended_at > $3
   LIMIT 1`;
 
 /**
@@ -13,5 +13,5 @@ export const SUCCEEDED_SINCE = `
  */
 export const SUCCEEDED_JUST_NOW = `
   SELECT 1 AS found FROM deliveries
-  WHERE body_sealed IS NOT NULL AND ended_at > $3 AND id >= $4 AND account_id = $1 AND status = 'succeeded' AND url = $2
+  WHERE body_sealed IS NOT NULL AND ended_at > $3 AND id >= $4 AND account_id = $1 AND NOT test AND status = 'succeeded' AND url = $2
   LIMIT 1`;

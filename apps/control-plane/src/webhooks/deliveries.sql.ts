@@ -9,17 +9,18 @@ const HOST = `lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))`;
 /**
  * Makes deliveries of events, due at once; a delivery has the id of its event, so that one event makes one. Those that are
  * claimed as they are made get their lease and their body here, unless the queue is paused. $1 to $6 one array per column:
- * id, account, session, type, URL, time of the event; $7 sealed bodies, $8 whether each is claimed, $9 lease in seconds.
+ * id, account, session, type, URL, time of the event; $7 sealed bodies, $8 whether each is claimed, $9 lease in seconds;
+ * $10 whether each is of a test key.
  */
 export const INSERT_DELIVERIES = `
   INSERT INTO deliveries
-    (id, account_id, session_id, type, url, occurred_at, next_attempt_at, claimed_until, body_sealed)
-  SELECT id, account_id, session_id, type, url, occurred_at,
+    (id, account_id, test, session_id, type, url, occurred_at, next_attempt_at, claimed_until, body_sealed)
+  SELECT id, account_id, test, session_id, type, url, occurred_at,
     CASE WHEN claimed THEN lease.ends ELSE lease.begins END, CASE WHEN claimed THEN lease.ends END,
     CASE WHEN claimed THEN body END
   FROM (SELECT made.*, wanted AND ${isRunning('webhooks')} AS claimed
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::bytea[], $8::boolean[])
-        AS made (id, account_id, session_id, type, url, occurred_at, body, wanted)) AS made,
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::bytea[], $8::boolean[], $10::boolean[])
+        AS made (id, account_id, session_id, type, url, occurred_at, body, wanted, test)) AS made,
     (SELECT now AS begins, now + make_interval(secs => $9) AS ends FROM (SELECT ${NOW} AS now) AS clock) AS lease
   ON CONFLICT (id) DO NOTHING
   RETURNING id, claimed_until AS "claimedUntil"`;
@@ -44,7 +45,7 @@ export const LOOK_FOR_DUE = `
 
 /** Of some deliveries those that are due still, locked; those that another process is claiming are passed over. $1 ids. */
 export const LOCK_DUE_DELIVERIES = `
-  SELECT id, account_id AS "accountId", session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
+  SELECT id, account_id AS "accountId", test, session_id AS "sessionId", type, url, occurred_at AS "occurredAt",
     body_sealed AS "bodySealed", jsonb_array_length(attempts) - attempts_before AS "attemptsMade",
     retry_asked AS "retryAsked", schedule_resumes_at AS "scheduleResumesAt"
   FROM deliveries

@@ -49,6 +49,7 @@ export interface ClaimedDelivery {
   /** Of the delivery and of its event. */
   readonly id: Uuid;
   readonly accountId: Uuid;
+  readonly test: boolean;
   readonly url: string;
   readonly body: string;
   readonly attemptsMade: number;
@@ -64,6 +65,7 @@ interface Due {
 
 interface DueRow extends Due {
   readonly accountId: Uuid;
+  readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly type: EventType;
   readonly occurredAt: Date;
@@ -272,6 +274,7 @@ export class DeliveryStore {
       rows.map(({ id }) => bodies.get(id)?.sealed ?? null),
       rows.map((row) => ours.has(row)),
       LEASE_SECONDS,
+      rows.map(({ test }) => test),
     ]);
     return claimedOf(chosen, made, bodies);
   }
@@ -323,9 +326,9 @@ const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type
 
 /** An event as the delivery that it becomes. */
 function newRow(event: DueEvent, url: string): DueRow {
-  const { id, accountId, sessionId, type, occurredAt, data } = event;
+  const { id, accountId, test, sessionId, type, occurredAt, data } = event;
   const unmade = { bodySealed: null, attemptsMade: 0, retryAsked: false, scheduleResumesAt: null };
-  return { id, accountId, sessionId, type, url, occurredAt, data, ...unmade };
+  return { id, accountId, test, sessionId, type, url, occurredAt, data, ...unmade };
 }
 
 function claimedOf(
@@ -334,12 +337,12 @@ function claimedOf(
   bodies: ReadonlyMap<Uuid, Body>,
 ): ClaimedDelivery[] {
   const ends = new Map(leases.map(({ id, claimedUntil }) => [id, claimedUntil]));
-  return rows.flatMap(({ id, accountId, url, attemptsMade, retryAsked, scheduleResumesAt }) => {
+  return rows.flatMap(({ id, accountId, test, url, attemptsMade, retryAsked, scheduleResumesAt }) => {
     const claimedUntil = ends.get(id) ?? null;
     const body = bodies.get(id)?.text;
     if (claimedUntil === null || body === undefined) return [];
     const beside = retryAsked ? { resumesAt: scheduleResumesAt } : null;
-    return [{ id, accountId, url, body, attemptsMade, claimedUntil, beside }];
+    return [{ id, accountId, test, url, body, attemptsMade, claimedUntil, beside }];
   });
 }
 

@@ -6,6 +6,7 @@ import { WebhookPump, type PumpOptions } from './webhook-pump.js';
 const DELIVERY: ClaimedDelivery = {
   id: '0190a1b2-c3d4-7000-8000-000000000001',
   accountId: '0190a1b2-c3d4-7000-8000-000000000002',
+  test: false,
   url: 'https://acme.example/hook',
   body: '{}',
   attemptsMade: 0,

@@ -1,3 +1,4 @@
+import { tenantOf, type Tenant } from '@countersign/keys';
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { Periodic } from '@countersign/postgres';
 import { Backlog } from './backlog.js';
@@ -39,7 +40,7 @@ export interface PumpOptions {
   >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly secretsOf: (accountId: Uuid) => Promise<readonly string[]>;
+  readonly secretsOf: (tenant: Tenant) => Promise<readonly string[]>;
   /** Told of every attempt that was recorded. */
   readonly onAttempt: (delivery: ClaimedDelivery, verdict: Verdict) => void;
   readonly onError: (error: unknown) => void;
@@ -236,8 +237,8 @@ export class WebhookPump {
     }
   }
 
-  private async post({ id, accountId, url, body }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
-    const secrets = await this.options.secretsOf(accountId);
+  private async post({ id, url, body, ...owner }: ClaimedDelivery, nowMs: number): Promise<AttemptResult> {
+    const secrets = await this.options.secretsOf(tenantOf(owner));
     return this.options.poster.post({ eventId: id, url, body, secrets, nowMs });
   }
 }

@@ -1,5 +1,6 @@
 import { bellConnection } from '@countersign/bus';
 import { AuditStore, QUEUE_PREFIX, type DueEvent } from '@countersign/events';
+import { modeOf } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BullModule } from '@nestjs/bullmq';
@@ -88,8 +89,8 @@ function secretsRotated({ accounts, bus }: Stores): (accountId: Uuid) => void {
   };
 }
 
-const toldOf = ({ id, type, sessionId, accountId, occurredAt }: DueEvent): ToldEvent => ({
-  ...{ id, type, sessionId, accountId },
+const toldOf = ({ id, type, sessionId, accountId, test, occurredAt }: DueEvent): ToldEvent => ({
+  ...{ id, type, sessionId, accountId, test },
   at: occurredAt.toISOString(),
 });
 
@@ -118,10 +119,11 @@ function webhookPump(
     store,
     poster: new WebhookPoster(stores.targetRules, dispatcher),
     clock: stores.clock,
-    secretsOf: (accountId) => stores.accounts.webhookSecrets(accountId),
+    secretsOf: (tenant) => stores.accounts.webhookSecrets(tenant),
     onAttempt: (delivery, verdict) => {
-      metrics.deliveryAttempts.inc({ outcome: verdict.status });
-      metrics.deliverySeconds.observe(verdict.attempt.latencyMs / 1000);
+      const mode = modeOf(delivery.test);
+      metrics.deliveryAttempts.inc({ outcome: verdict.status, mode });
+      metrics.deliverySeconds.observe({ mode }, verdict.attempt.latencyMs / 1000);
       defaultUrls.note(delivery, verdict);
     },
     onError: failures.about('the pump of webhooks'),

@@ -71,7 +71,7 @@ export class InboundBatch {
     const evidence = arrived.map(([{ link }, , senders], ref): InboundEvidence => {
       return { ref, tokens: tokens[ref] ?? [], senders, trusted: link.trustedForMo };
     });
-    return this.o.sessions.matchInbound(tx, evidence, (found) => {
+    return this.o.sessions.matchInbound(tx, 'live', evidence, (found) => {
       const sealed = arrived.map(([, text]) => text);
       const rows = zip(commands, sealed, found).map((row) => messageRow(...row));
       return this.o.messages.insertInbound(tx, rows);

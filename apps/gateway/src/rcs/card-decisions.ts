@@ -80,8 +80,8 @@ export class CardDecisions {
     const [approved, denied] = [idsOf('approve'), idsOf('deny')];
     await sessions.chooseRcs(tx, chosen, [...approved, ...denied]);
     const results = [
-      await sessions.decide(tx, { ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
-      await sessions.decide(tx, { ids: denied, trigger: 'deny', approvedBy: null }),
+      await sessions.decide(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
+      await sessions.decide(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
     ];
     const ended = results.flatMap((result) => result.ended);
     if (taps.length > 0) await cards.noteEnded(tx, taps, ended);

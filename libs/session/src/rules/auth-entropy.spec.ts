@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { MODES, type Mode } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
 import { authEntropy, type EntropyKeys } from './auth-entropy.js';
 
 interface Vectors {
-  readonly label: string;
+  readonly labels: Readonly<Record<Mode, string>>;
   readonly keys: Readonly<Record<string, string>>;
   readonly vectors: readonly {
     readonly name: string;
     readonly keyVersion: number;
+    readonly mode: Mode;
     readonly phone: string;
     readonly accountId: string;
     readonly brandId: string;
@@ -42,29 +44,42 @@ function fromTheDefinition(key: Uint8Array, parts: readonly string[]): string {
 
 describe('authEntropy', () => {
   it.each(published.vectors)('is as published for $name', (vector) => {
-    const { keyVersion, phone, accountId, brandId } = vector;
+    const { keyVersion, mode, phone, accountId, brandId } = vector;
     const key = KEYS.get(keyVersion) ?? Buffer.alloc(0);
-    expect(fromTheDefinition(key, [published.label, phone, accountId, brandId])).toBe(vector.authEntropy);
-    expect(authEntropy(KEYS, keyVersion, phone, accountId, brandId)).toBe(vector.authEntropy);
+    expect(fromTheDefinition(key, [published.labels[mode], phone, accountId, brandId])).toBe(vector.authEntropy);
+    expect(authEntropy(KEYS, keyVersion, { mode, phone, accountId, brandId })).toBe(vector.authEntropy);
   });
 
   it('agrees with the definition for any texts', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 });
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), text, text, text, (key, phone, account, brand) => {
-        const keys = new Map([[7, Buffer.from(key)]]);
-        expect(authEntropy(keys, 7, phone, account, brand)).toBe(
-          fromTheDefinition(key, [published.label, phone, account, brand]),
-        );
-      }),
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        fc.record({ mode: fc.constantFrom(...MODES), phone: text, accountId: text, brandId: text }),
+        (key, subject) => {
+          const { mode, phone, accountId, brandId } = subject;
+          const expected = fromTheDefinition(key, [published.labels[mode], phone, accountId, brandId]);
+          expect(authEntropy(new Map([[7, Buffer.from(key)]]), 7, subject)).toBe(expected);
+        },
+      ),
     );
   });
 
   it('does not confuse where one part ends and the next begins', () => {
-    expect(authEntropy(KEYS, 1, '+12', 'acct_1', 'brd_1')).not.toBe(authEntropy(KEYS, 1, '+12a', 'cct_1', 'brd_1'));
+    const of = (phone: string, accountId: string): string =>
+      authEntropy(KEYS, 1, { mode: 'live', phone, accountId, brandId: 'brd_1' });
+    expect(of('+12', 'acct_1')).not.toBe(of('+12a', 'cct_1'));
+  });
+
+  it('of a test session is another than that of a live one for the same phone, account and brand', () => {
+    const of = (mode: Mode): string =>
+      authEntropy(KEYS, 1, { mode, phone: '+14155552671', accountId: 'acct_1', brandId: 'brd_1' });
+    expect(of('test')).not.toBe(of('live'));
   });
 
   it('refuses a version that is not configured', () => {
-    expect(() => authEntropy(KEYS, 3, '+14155552671', 'acct_1', 'brd_1')).toThrow('version 3');
+    expect(() =>
+      authEntropy(KEYS, 3, { mode: 'live', phone: '+14155552671', accountId: 'acct_1', brandId: 'brd_1' }),
+    ).toThrow('version 3');
   });
 });

@@ -1,31 +1,39 @@
 import { createHmac } from 'node:crypto';
+import type { Mode } from '@countersign/keys';
 
 /** Entropy keys by version, from 1. A version is added and never replaced: old brands keep the key they began with. */
 export type EntropyKeys = ReadonlyMap<number, Buffer>;
 
-const LABEL = 'countersign/auth-entropy/v1';
+/** A test session never yields the value that protects a live user's keys. */
+const LABELS: Readonly<Record<Mode, string>> = {
+  live: 'countersign/auth-entropy/v1',
+  test: 'countersign/auth-entropy/test/v1',
+};
+
+/** Whose value it is. */
+export interface EntropySubject {
+  readonly mode: Mode;
+  /** E.164. */
+  readonly phone: string;
+  /** As the caller writes it, `acct_…`. */
+  readonly accountId: string;
+  /** As the caller writes it, `brd_…`. */
+  readonly brandId: string;
+}
 
 /**
  * The value that an approved session exposes (specification 2.1; contract, authEntropy): lower-case hex of
- * HMAC-SHA256(K, P(label) P(phone) P(accountId) P(brandId)), where P is a 4-byte big-endian length and UTF-8 bytes.
- * Published vectors: `test-vectors/auth-entropy.json`.
+ * HMAC-SHA256(K, P(label) P(phone) P(accountId) P(brandId)), where P is a 4-byte big-endian length and UTF-8 bytes. The
+ * label is that of the mode. Published vectors: `test-vectors/auth-entropy.json`.
  *
  * @param version the entropy key version of the brand; throws when no such key is configured
- * @param phone E.164
- * @param accountId as the caller writes it, `acct_…`
- * @param brandId as the caller writes it, `brd_…`
  */
-export function authEntropy(
-  keys: EntropyKeys,
-  version: number,
-  phone: string,
-  accountId: string,
-  brandId: string,
-): string {
+export function authEntropy(keys: EntropyKeys, version: number, subject: EntropySubject): string {
+  const { mode, phone, accountId, brandId } = subject;
   const key = keys.get(version);
   if (key === undefined) throw new RangeError(`no entropy key of version ${version} is configured`);
   const hmac = createHmac('sha256', key);
-  for (const part of [LABEL, phone, accountId, brandId]) hmac.update(lengthPrefixed(part));
+  for (const part of [LABELS[mode], phone, accountId, brandId]) hmac.update(lengthPrefixed(part));
   return hmac.digest('hex');
 }
 

@@ -33,6 +33,17 @@ export class AccountDraft {
   @Nullable()
   defaultWebhookUrl?: string | null;
 
+  @ApiPropertyOptional(ACCOUNT_FIELDS.testWebhookUrl)
+  @Validate(
+    IsWebhookTarget,
+    failsWith('testWebhookUrl must be a public https URL without user name, password or fragment, or null.', {
+      code: 'INVALID_WEBHOOK_URL',
+    }),
+  )
+  @IsString(failsWith('testWebhookUrl must be a string or null.'))
+  @Nullable()
+  testWebhookUrl?: string | null;
+
   @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
   @Satisfies(
     isListOf(isOneOf(SESSION_EVENT_TYPES)),

@@ -28,8 +28,8 @@ export class AccountResource implements AdminResource<Account, Answer> {
   async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
     const { otpCountries } = this.defaults;
     const draft = { otpCountries, ...stored(rest), name };
-    const { account, webhookSecret } = await this.accounts.createAccount(tx, draft);
-    return succeed({ row: account, once: { webhookSecret } });
+    const { account, ...secrets } = await this.accounts.createAccount(tx, draft);
+    return succeed({ row: account, once: secrets });
   }
 
   async update(tx: Executor, account: Account, change: AccountChange): Reply {
@@ -44,10 +44,14 @@ const usedAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account
   defaultWebhookUrl === undefined ? {} : { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
 
 /** What was sent as it is stored: a URL as a parser writes it, so that what is stored is what is called. */
-function stored({ otpDailySpendCapUsd: cap, defaultWebhookUrl: url, ...rest }: Plain<AccountChange>): Partial<Account> {
+function stored(change: Plain<AccountChange>): Partial<Account> {
+  const { otpDailySpendCapUsd: cap, defaultWebhookUrl, testWebhookUrl, ...rest } = change;
   return {
     ...rest,
-    ...(url === undefined ? {} : { defaultWebhookUrl: url === null ? null : new URL(url).href }),
+    ...(defaultWebhookUrl === undefined ? {} : { defaultWebhookUrl: normalizedUrl(defaultWebhookUrl) }),
+    ...(testWebhookUrl === undefined ? {} : { testWebhookUrl: normalizedUrl(testWebhookUrl) }),
     ...(cap === undefined ? {} : { otpDailySpendCapUsd: cap === null ? null : String(cap) }),
   };
 }
+
+const normalizedUrl = (url: string | null): string | null => (url === null ? null : new URL(url).href);

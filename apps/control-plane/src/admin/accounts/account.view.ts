@@ -11,8 +11,16 @@ export const ACCOUNT_FIELDS = {
   defaultWebhookUrl: nullable(
     { format: 'uri', maxLength: 2048 },
     {
-      description: 'Told of sessions that name no webhook of their own. Public https.',
+      description: 'Receives events of live sessions that name no webhook of their own. Public https.',
       example: 'https://acme.example/webhooks',
+    },
+  ),
+  testWebhookUrl: nullable(
+    { format: 'uri', maxLength: 2048 },
+    {
+      description:
+        'Receives events of test sessions that name no webhook of their own, signed with the test secret. Public https. Test events never go to `defaultWebhookUrl`.',
+      example: 'https://staging.acme.example/webhooks',
     },
   ),
   webhookEvents: {
@@ -53,6 +61,9 @@ export class AccountAnswer {
   @ApiProperty(ACCOUNT_FIELDS.defaultWebhookUrl)
   readonly defaultWebhookUrl!: string | null;
 
+  @ApiProperty(ACCOUNT_FIELDS.testWebhookUrl)
+  readonly testWebhookUrl!: string | null;
+
   @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookDisabledAt)
   readonly defaultWebhookDisabledAt?: string;
 
@@ -74,26 +85,35 @@ export class AccountAnswer {
   @ApiPropertyOptional({
     type: 'string',
     pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-    description: 'Signs the account’s webhooks. Shown once, when the account is made.',
+    description: 'Signs webhooks of live sessions. Shown once, when the account is made.',
   })
   readonly webhookSecret?: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+    description:
+      'Signs webhooks of test sessions. Shown once, when the account is made; a test key can rotate it to get another.',
+  })
+  readonly testWebhookSecret?: string;
 }
 
 export class AccountList extends PageOf(AccountAnswer) {}
 
 export function accountView(account: Account): Plain<AccountAnswer> {
-  const { id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, active } = account;
+  const { id, name, defaultWebhookUrl, testWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd } = account;
   const { defaultWebhookDisabledAt: disabledAt, defaultWebhookDisabledReason: reason } = account;
   return {
     id: renderId('acct', id),
     name,
     defaultWebhookUrl,
+    testWebhookUrl,
     ...(disabledAt === null
       ? {}
       : { defaultWebhookDisabledAt: disabledAt.toISOString(), defaultWebhookDisabledReason: reason ?? '' }),
     webhookEvents,
     otpCountries,
     otpDailySpendCapUsd: otpDailySpendCapUsd === null ? null : renderUsd(otpDailySpendCapUsd),
-    active,
+    active: account.active,
   };
 }

@@ -3,7 +3,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { Optional } from '../fields.js';
-import { OnlyOf, OnlyOfPhone } from '../filters.js';
+import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../filters.js';
 import { PageQuery } from '../paging.js';
 
 export const FATES = [...MESSAGE_FATES, ...OUTBOUND_STATES] as const;
@@ -20,6 +20,9 @@ export class MessagesQuery extends PageQuery {
 
   @OnlyOfPhone()
   phone?: string;
+
+  @OnlyOfMode()
+  test?: 'true' | 'false';
 
   @ApiPropertyOptional({ type: 'string', enum: [...FATES], description: 'Only messages of this fate.' })
   @IsIn([...FATES], failsWith(`fate must be one of ${FATES.join(', ')}.`))

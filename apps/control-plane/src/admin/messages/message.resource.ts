@@ -1,5 +1,5 @@
 import { MessageLog, type MessageRecord } from '@countersign/carriers';
-import { ServerKeys } from '@countersign/keys';
+import { modeOf, ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
@@ -23,8 +23,9 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
   constructor(private readonly keys: ServerKeys) {}
 
   /** Those that were asked for. */
-  where({ direction, sessionId, phone, fate }: MessagesQuery): Listed<MessageRecord, Answer> {
-    const filter = { direction, sessionId: uuidOf('sess', sessionId), phone: numberOf(phone), fate };
+  where({ direction, sessionId, phone, fate, test }: MessagesQuery): Listed<MessageRecord, Answer> {
+    const mode = test === undefined ? undefined : modeOf(test === 'true');
+    const filter = { direction, sessionId: uuidOf('sess', sessionId), phone: numberOf(phone), fate, mode };
     return { idPrefix: this.idPrefix, view: this.view, table: new MessageLog(filter) };
   }
 

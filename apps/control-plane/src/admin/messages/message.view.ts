@@ -18,6 +18,13 @@ export class MessageAnswer {
   @ApiProperty({ type: 'string', enum: ['in', 'out'], description: '`in` from a phone, `out` to one.' })
   readonly direction!: 'in' | 'out';
 
+  @ApiPropertyOptional({
+    type: 'boolean',
+    enum: [true],
+    description: 'Present on messages of test sessions alone: nothing was sent to or received from a carrier.',
+  })
+  readonly test?: true;
+
   @ApiProperty({
     type: 'string',
     enum: [...FATES],
@@ -119,6 +126,7 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
   return {
     id: renderId('msg', message.id),
     direction,
+    ...(message.test ? { test: true as const } : {}),
     fate,
     at: message.at.toISOString(),
     sessionId: sessionId === null ? null : renderId('sess', sessionId),

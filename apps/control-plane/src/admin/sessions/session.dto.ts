@@ -1,4 +1,4 @@
-import { OnlyOf, OnlyOfPhone } from '../filters.js';
+import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../filters.js';
 import { PageQuery } from '../paging.js';
 
 /** The query of GET /v1/admin/sessions. */
@@ -8,4 +8,7 @@ export class SessionsQuery extends PageQuery {
 
   @OnlyOf('id', 'sess', 'session')
   id?: string;
+
+  @OnlyOfMode()
+  test?: 'true' | 'false';
 }

@@ -23,9 +23,6 @@ export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri']
   })
   readonly approvedBy!: ApprovedBy | null;
 
-  @ApiProperty({ type: 'boolean', description: 'Made by a test key.', example: false })
-  readonly test!: boolean;
-
   @ApiProperty({ type: 'string', description: 'Of the phone; `001` for one of no country.', example: 'US' })
   readonly country!: string;
 
@@ -71,7 +68,7 @@ export function sessionRecordView(record: SessionWithCard): Plain<SessionRecordA
     metadata: Object.fromEntries(session.metadata),
     endedAt,
     approvedBy: record.approvedBy,
-    test,
+    ...(test ? { test } : {}),
     country,
     inboundNumber,
     allowSmsOtp,

@@ -25,7 +25,7 @@ export class SessionsController {
 
   @Lists(SESSION, SessionRecordList, { description: 'Of all accounts.', errors: ['INVALID_PHONE'] })
   async list(@Query(QueryPipe) query: SessionsQuery): Promise<Plain<SessionRecordList>> {
-    const table = RECORDS.table.where({ phone: numberOf(query.phone), id: uuidOf('sess', query.id) });
+    const table = RECORDS.table.where({ phone: numberOf(query.phone), id: uuidOf('sess', query.id), test: query.test });
     return valueOf(await this.desk.list({ ...RECORDS, table }, query));
   }
 

@@ -34,12 +34,22 @@ const SESSION = { $ref: getSchemaPath(SessionAnswer) };
 const BIND = { $ref: getSchemaPath(BindAnswer) };
 
 /** What a ticket shows of a session. */
-const VIEW_FIELDS = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
+const VIEW_FIELDS = [
+  'id',
+  'status',
+  'channel',
+  'fallbackUri',
+  'expiresAt',
+  'createdAt',
+  'approvedAt',
+  'latencyMs',
+  'test',
+];
 
 const SNAPSHOT: Schema = {
   anyOf: [SESSION, reference('SessionView'), { type: 'array', items: BIND }, NULL],
   description:
-    'What is true now: the Session, or for a ticket its eight fields; all binds for `binds`; null for an account.',
+    'What is true now: the Session, or for a ticket its eight fields, and `test` of a test session; all binds for `binds`; null for an account.',
 };
 
 /** Event types of live channels, each with what its data is. */
@@ -56,7 +66,7 @@ export const LIVE_DATA: readonly (readonly [type: string, data: WrittenSchema])[
 export function frameSchemas(session: Schema): Record<string, Schema> {
   const fields = Object.entries(session.properties ?? {}).filter(([name]) => VIEW_FIELDS.includes(name));
   return {
-    SessionView: object(Object.fromEntries(fields)),
+    SessionView: object(Object.fromEntries(fields), ['test']),
     Auth: object({
       type: only('auth'),
       id: FRAME_ID,
@@ -78,7 +88,11 @@ export function frameSchemas(session: Schema): Record<string, Schema> {
       id: text(`^evt_${ID}`, 'The same as the `webhook-id` of the same event.'),
       event: { type: 'string', enum: LIVE_DATA.map(([type]) => type), description: 'More may come.' },
       timestamp: { type: 'string', format: 'date-time', description: 'When it happened.' },
-      data: { type: 'object', description: 'As its type has it, below; for a ticket never more than eight fields.' },
+      data: {
+        type: 'object',
+        description:
+          'As its type has it, below; for a ticket never more than eight fields, and `test` of a test session.',
+      },
     }),
     Unsubscribed: object({ type: only('unsubscribed'), id: FRAME_ID, channel: CHANNEL }, ['id']),
     Pong: object({ type: only('pong'), id: FRAME_ID }),

@@ -1,0 +1,41 @@
+/** The two modes of an account: rows, secrets and values of a test key are apart from live ones everywhere. */
+export const MODES = ['live', 'test'] as const;
+export type Mode = (typeof MODES)[number];
+
+/**
+ * An account in one of its modes. Stores take a tenant instead of an account id, so that a read or a change of the other
+ * mode's rows cannot be asked for by accident; for the other mode a row is as unknown as that of another account.
+ */
+export interface Tenant {
+  /** UUID of the account. */
+  readonly accountId: string;
+  readonly mode: Mode;
+}
+
+/** The columns by which a row names its tenant. */
+export interface OwnedRow {
+  readonly accountId: string;
+  /** Made by a test key, or about something that was. */
+  readonly test: boolean;
+}
+
+export const modeOf = (test: boolean): Mode => (test ? 'test' : 'live');
+
+/** The value of a row's `test` column. */
+export const isTestMode = ({ mode }: Pick<Tenant, 'mode'>): boolean => mode === 'test';
+
+export const tenantOf = ({ accountId, test }: OwnedRow): Tenant => ({ accountId, mode: modeOf(test) });
+
+/** Whether a row belongs to this account in this mode. */
+export const ownsRow = (tenant: Tenant, row: OwnedRow): boolean =>
+  row.accountId === tenant.accountId && row.test === isTestMode(tenant);
+
+/** One text per tenant, as a key of maps and caches; `parseTenantKey` reads it. */
+export const tenantKey = ({ accountId, mode }: Tenant): string => `${mode} ${accountId}`;
+
+/** Throws RangeError for a text that `tenantKey` did not write. */
+export function parseTenantKey(key: string): Tenant {
+  const [mode, accountId] = key.split(' ');
+  if ((mode !== 'live' && mode !== 'test') || accountId === undefined) throw new RangeError('not the key of a tenant');
+  return { accountId, mode };
+}
