@@ -5,6 +5,7 @@ import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
 import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+import { liveTenant } from '../support/tenants.js';
 
 const CONNECTIONS = 64;
 /** Checks a run: each accepts the code of a session of its own. */
@@ -22,7 +23,7 @@ async function addCodes(demo: Demo, sessions: readonly Message[]): Promise<void>
   const accountId = parseId('acct', demo.accountId) ?? '';
   const addCode = ({ sessionId }: Message): Promise<void> =>
     demo.database.transaction(async (tx) => {
-      const ready = await demo.sessions.prepareCode(tx, accountId, parseId('sess', sessionId) ?? '');
+      const ready = await demo.sessions.prepareCode(tx, liveTenant(accountId), parseId('sess', sessionId) ?? '');
       if (ready.kind !== 'ready') throw new Error(`a new session takes no code: ${ready.kind}`);
       await demo.sessions.addCode(tx, ready, CODE);
     });

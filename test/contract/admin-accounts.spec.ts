@@ -15,15 +15,17 @@ const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise
   String((await admin.post('accounts', { name: 'Beta', ...changes })).json['id']);
 
 describe('an account', () => {
-  it('needs a name and has a default for everything else; its webhook secret is shown once', async () => {
+  it('needs a name and has a default for everything else; its webhook secrets are shown once', async () => {
     const answer = await admin.post('accounts', { name: 'Beta Ltd.' });
     expect(answer.status).toBe(201);
-    const { id, webhookSecret, ...rest } = answer.json;
+    const { id, webhookSecret, testWebhookSecret, ...rest } = answer.json;
     expect(id).toMatch(/^acct_[0-9A-HJKMNP-TV-Z]{26}$/);
-    expect(webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    for (const secret of [webhookSecret, testWebhookSecret]) expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(testWebhookSecret).not.toBe(webhookSecret);
     expect(rest).toEqual({
       name: 'Beta Ltd.',
       defaultWebhookUrl: null,
+      testWebhookUrl: null,
       webhookEvents: [],
       otpCountries: ['*'],
       otpDailySpendCapUsd: null,
@@ -36,6 +38,7 @@ describe('an account', () => {
     const body = {
       name: 'Gamma',
       defaultWebhookUrl: 'https://gamma.example/hook',
+      testWebhookUrl: 'https://staging.gamma.example/hook',
       webhookEvents: ['verification.denied', 'verification.otp_delivery'],
       otpCountries: ['US', 'GB'],
       otpDailySpendCapUsd: '250.5',
@@ -53,6 +56,7 @@ describe('an account', () => {
       id,
       name: 'Beta',
       defaultWebhookUrl: 'https://beta.example/',
+      testWebhookUrl: null,
       webhookEvents: [],
       otpCountries: [],
       otpDailySpendCapUsd: null,
@@ -138,7 +142,7 @@ describe('an account', () => {
 
   it('leaves a trace of every change: who, what, before and after, and never its secret', async () => {
     const made = await admin.post('accounts', { name: 'Traced' });
-    const { id, webhookSecret, ...shown } = made.json;
+    const { id, webhookSecret, testWebhookSecret, ...shown } = made.json;
     const renamed = await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
     await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
     await admin.patch(`accounts/${String(id)}`, { name: '' });
@@ -160,7 +164,7 @@ describe('an account', () => {
         requestId: renamed.headers['x-request-id'],
       },
     ]);
-    expect(await admin.log()).not.toContain(String(webhookSecret));
+    for (const secret of [webhookSecret, testWebhookSecret]) expect(await admin.log()).not.toContain(String(secret));
   });
 });
 

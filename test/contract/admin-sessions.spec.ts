@@ -19,7 +19,7 @@ describe('sessions', () => {
     const made = await room.create({ metadata: { order: '7', ['__proto__']: 'x' } });
     const id = String(made.json['id']);
     const { fallbackUri, ...session } = made.json;
-    const more = { endedAt: null, approvedBy: null, test: false, country: 'US', allowSmsOtp: true };
+    const more = { endedAt: null, approvedBy: null, country: 'US', allowSmsOtp: true };
     const pending = await admin.get(`sessions/${id}`);
     expect(pending.json).toEqual({
       ...session,

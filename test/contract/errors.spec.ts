@@ -32,6 +32,13 @@ async function withCode(): Promise<string> {
   return session;
 }
 
+/** The address of a test session that its code has approved. */
+async function approved(): Promise<string> {
+  const session = await withCode();
+  expect((await post(`${session}/check`, { body: { code: '424242' } })).status).toBe(200);
+  return session;
+}
+
 const wrongCode = (session: string): Promise<Answer> => post(`${session}/check`, { body: { code: '000000' } });
 
 const under = (key: string, changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
@@ -64,6 +71,12 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
     const session = await opened();
     await room.call(session, { method: 'DELETE', key: room.demo.testApiKey });
     return post(`${session}/send-sms`);
+  },
+  SESSION_NOT_APPROVED: async () => post(`${await opened()}/consume`),
+  SESSION_CONSUMED: async () => {
+    const consume = `${await approved()}/consume`;
+    await post(consume);
+    return post(consume);
   },
   OTP_NOT_SENT: async () => wrongCode(await opened()),
   IDEMPOTENCY_IN_PROGRESS: async () => {

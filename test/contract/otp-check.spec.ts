@@ -21,7 +21,8 @@ describe('POST /v1/verify/{id}/check', () => {
   it('approves with the right code, with 200 and id, status, phone, authEntropy and e2eeKeyShare', async () => {
     const { id, code } = await home.withCode();
     const answer = await home.check(id, code);
-    const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, PHONE, room.demo.accountId, room.demo.brandId);
+    const { accountId, brandId } = room.demo;
+    const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, { mode: 'live', phone: PHONE, accountId, brandId });
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ id, status: 'approved', phone: PHONE, authEntropy: entropy, e2eeKeyShare: entropy });
     expect((await home.get(id)).json).toMatchObject({ status: 'approved', authEntropy: entropy });

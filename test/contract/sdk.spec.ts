@@ -136,7 +136,13 @@ describe('the client', () => {
     const { secret, challenge } = await createChallenge();
     const session = await testClient.create(requestFor(challenge, { phone: '+15005550002' }));
     expect(session).toMatchObject({ channel: 'rcs', fallbackUri: null });
-    await until('the card was approved', 10_000, async () => (await testClient.confirm(session.id, secret)) !== null);
+    const confirm = (options = {}) => testClient.confirm(session.id, secret, options);
+    await until('the card was approved', 10_000, async () => (await confirm({ allowTest: true })) !== null);
+    expect(await confirm()).toBeNull();
+    const once = { allowTest: true, consume: true };
+    expect(await confirm(once)).toMatchObject({ status: 'approved', test: true });
+    expect(await confirm(once)).toBeNull();
+    expect(await thrownBy(testClient.consume(session.id))).toMatchObject({ code: 'SESSION_CONSUMED' });
   });
 });
 

@@ -43,7 +43,7 @@ describe('GET /v1/verify/{id}', () => {
     expect(json).toMatchObject({
       status: 'approved',
       channel: 'sms_fallback',
-      authEntropy: authEntropy(new Map([[1, ENTROPY_KEY]]), 1, PHONE, accountId, brandId),
+      authEntropy: authEntropy(new Map([[1, ENTROPY_KEY]]), 1, { mode: 'live', phone: PHONE, accountId, brandId }),
     });
     const latencyMs = Date.parse(String(json['approvedAt'])) - Date.parse(String(json['createdAt']));
     expect(json['latencyMs']).toBe(latencyMs);

@@ -1,10 +1,11 @@
 import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts';
-import { createApiKey } from '@countersign/keys';
+import { SealError, createApiKey } from '@countersign/keys';
 import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
 import { fallbackText, otpText, TOKEN_LENGTH } from '@countersign/session';
 import { gsmSeptets } from '@countersign/text';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant, testTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -99,9 +100,41 @@ describe('accounts and brands', () => {
 
   it('have a webhook secret that opens for its account alone', async () => {
     const directory = new AccountDirectory(room.database, room.keys);
-    expect(await directory.webhookSecrets(room.account.id)).toEqual([room.webhookSecret]);
+    expect(await directory.webhookSecrets(liveTenant(room.account.id))).toEqual([room.webhookSecret]);
     expect(room.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    await expect(directory.webhookSecrets(room.brand.id)).rejects.toThrow('no such account');
+    await expect(directory.webhookSecrets(liveTenant(room.brand.id))).rejects.toThrow('no such account');
+  });
+
+  it('have a test secret of their own, which opens for test webhooks alone', async () => {
+    const { database, keys } = room;
+    const created = await room.accounts.createAccount(database, { name: 'Two secrets' });
+    const tenant = testTenant(created.account.id);
+    expect(await new AccountDirectory(database, keys).webhookSecrets(tenant)).toEqual([created.testWebhookSecret]);
+    expect(created.testWebhookSecret).not.toBe(created.webhookSecret);
+    await database.query(
+      `UPDATE accounts SET webhook_secret_sealed = test_webhook_secret_sealed,
+         test_webhook_secret_sealed = webhook_secret_sealed WHERE id = $1`,
+      [created.account.id],
+    );
+    for (const each of [tenant, liveTenant(created.account.id)]) {
+      await expect(new AccountDirectory(database, keys).webhookSecrets(each)).rejects.toThrow(SealError);
+    }
+  });
+
+  it('that are older than test secrets get one when it is first needed, the same for all who ask', async () => {
+    const { database, keys } = room;
+    const { account, webhookSecret } = await room.accounts.createAccount(database, { name: 'Older' });
+    await database.query('UPDATE accounts SET test_webhook_secret_sealed = NULL WHERE id = $1', [account.id]);
+    const asked = Array.from({ length: 4 }, () => new AccountDirectory(database, keys));
+    const secrets = await Promise.all(asked.map((each) => each.webhookSecrets(testTenant(account.id))));
+    expect(new Set(secrets.flat()).size).toBe(1);
+    expect(secrets.flat()).not.toContain(webhookSecret);
+    await database.query('UPDATE accounts SET test_webhook_secret_sealed = NULL WHERE id = $1', [account.id]);
+    const rotation = await database.transaction((tx) => room.accounts.rotateWebhookSecret(tx, testTenant(account.id)));
+    expect(rotation.ok).toBe(true);
+    const after = await new AccountDirectory(database, keys).webhookSecrets(testTenant(account.id));
+    expect(after).toHaveLength(2);
+    expect(after[0]).toBe(rotation.ok ? rotation.secret : undefined);
   });
 
   it('are refused with a text that does not fit, and a slug that is taken', async () => {

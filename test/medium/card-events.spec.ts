@@ -3,6 +3,7 @@ import type { Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
 import { STRANGER } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: CardRoom;
 
@@ -111,7 +112,7 @@ describe('a tap', () => {
 
   it('on a session that ended otherwise, or whose time is up, is late: no text answers it', async () => {
     const [cancelled, over] = [await room.sent(), await room.sent()];
-    await room.sessions.cancel(cancelled.accountId, cancelled.id);
+    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [over.id]);
     const taps = [room.tapOn(cancelled, APPROVE), room.tapOn(over, DENY)];
     expect((await room.tell(...taps)).ended).toEqual([]);

@@ -2,6 +2,7 @@ import type { CardStore, NewCard, SettledAs } from '@countersign/cards';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const ROUNDS = 20;
 
@@ -137,7 +138,9 @@ describe('many cards at once', () => {
       room.tell(...events.slice(0, half)),
       room.tell(...events.slice(half).reverse()),
       Promise.all(
-        cards.filter((_, at) => at % 5 === 0).map(({ accountId, id }) => room.sessions.cancel(accountId, id)),
+        cards
+          .filter((_, at) => at % 5 === 0)
+          .map(({ accountId, id }) => room.sessions.cancel(liveTenant(accountId), id)),
       ),
       Promise.all(phones.map(async (phone) => others.offer(await room.draftCard({ phone })))),
       room.database.transaction((tx) =>

@@ -9,6 +9,7 @@ import { CardDesk, type CardEnd, type DecidedCard } from '../../apps/control-pla
 import { PlayedGateway } from '../support/played-gateway.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 import { until } from '../support/until.js';
+import { liveTenant } from '../support/tenants.js';
 
 const POOL = 4;
 const ENDS_MS = 10_000;
@@ -106,10 +107,10 @@ const opened = (phone = newPhone(), ttlSeconds = 90): Promise<Session> =>
   room.sessions.create(room.draft({ phone, ttlSeconds }));
 
 const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-  (await room.sessions.find(accountId, id))?.channel;
+  (await room.sessions.find(liveTenant(accountId), id))?.channel;
 
 const statusOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-  (await room.sessions.find(accountId, id))?.status;
+  (await room.sessions.find(liveTenant(accountId), id))?.status;
 
 async function cardOf({ id }: Session): Promise<CardRecord> {
   const card = (await findCards(room.database, [id])).get(id);

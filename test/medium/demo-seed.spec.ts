@@ -60,7 +60,7 @@ describe('the demo account', () => {
     const demo = await seed({ ...nothing, simulator });
     const principal = await new AccountDirectory(database, keys).authenticate(demo.apiKey);
     expect(principal?.kind).toBe('live');
-    expect(renderId('acct', principal?.accountId ?? '')).toBe(demo.accountId);
+    expect(renderId('acct', principal?.tenant.accountId ?? '')).toBe(demo.accountId);
     const carriers = new CarrierDirectory(database);
     expect(await carriers.inboundNumberFor('US')).toBe(demo.inboundNumber);
     const system = await carriers.system(demo.smpp.systemId);
@@ -79,7 +79,7 @@ describe('the demo account', () => {
     const demo = await seed({ ...nothing, simulator });
     const directory = new AccountDirectory(database, keys);
     const live = await directory.authenticate(demo.apiKey);
-    expect((await directory.account(live?.accountId ?? ''))?.otpCountries).toEqual(['*']);
+    expect((await directory.account(live?.tenant.accountId ?? ''))?.otpCountries).toEqual(['*']);
     const [bind] = await new CarrierDirectory(database).listBinds();
     const [route] = routesInOrder(await new RouteDirectory(database).open(), '+14155552671', () => 0);
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });
@@ -99,7 +99,7 @@ describe('the demo account', () => {
     const demo = await seed({ ...nothing, simulator });
     const directory = new AccountDirectory(database, keys);
     const [live, test] = await Promise.all([demo.apiKey, demo.testApiKey].map((key) => directory.authenticate(key)));
-    expect(test).toMatchObject({ kind: 'test', accountId: live?.accountId });
+    expect(test).toMatchObject({ kind: 'test', tenant: { accountId: live?.tenant.accountId, mode: 'test' } });
     for (const principal of [live, test]) expect(principal?.limits.default).toBe(600_000);
   });
 

@@ -40,6 +40,7 @@ const event = (over: Partial<NewEvent> = {}): NewEvent => ({
   id: newId(NOW),
   type: 'verification.completed',
   accountId: plain,
+  test: false,
   sessionId: newId(NOW),
   occurredAt: new Date(NOW),
   data: '{"b":1,"a":"quote \\" and \\\\ and {comma, brace}","10":null}',

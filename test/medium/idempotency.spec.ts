@@ -11,6 +11,7 @@ import {
 } from '../../apps/control-plane/src/idempotency/idempotency.store.js';
 import type { IdempotentCall } from '../../apps/control-plane/src/idempotency/idempotent-call.decorator.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 /** Two control planes. */
@@ -120,8 +121,7 @@ describe('what is older than a day', () => {
 describe('work under a key', () => {
   const call = (key: string): IdempotentCall => ({
     request: {
-      accountId: room.account.id,
-      test: false,
+      tenant: liveTenant(room.account.id),
       method: 'POST',
       path: '/v1/verify {}',
       key,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Esme } from '../support/esme.js';
 import { GatewayRoom, INBOUND_NUMBER, partOfSms, sms } from '../support/gateway-room.js';
 import { PHONE, STRANGER } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const OK = 0;
 /** ESME_RINVBNDSTS (SMPP 3.4 section 5.1.3). */
@@ -148,7 +149,7 @@ describe('the fate of an MO', () => {
 
   it('is ended when the session was cancelled', async () => {
     const session = await gateway.create();
-    await gateway.room.sessions.cancel(session.accountId, session.id);
+    await gateway.room.sessions.cancel(liveTenant(session.accountId), session.id);
     expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
     expect(await fates()).toEqual(['ended']);
     expect(await gateway.statusOf(session)).toBe('cancelled');

@@ -9,6 +9,7 @@ import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
 import { GuardOptions, SendGuard } from '../../apps/control-plane/src/otp/send-guard.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const LIMITS: OtpLimits = {
   phonePerHour: 5,
@@ -82,7 +83,7 @@ function sender(changes: Partial<OtpLimits> = {}): SendCodeService {
 const callerOf = (accountId: Uuid): ApiKeyPrincipal => ({
   keyId: accountId,
   kind: 'live',
-  accountId,
+  tenant: liveTenant(accountId),
   scopes: ['otp'],
   limits: {},
 });
@@ -269,7 +270,7 @@ describe('a send that is asked for again with the id of its message', () => {
     const answers = await Promise.all(
       services.map((each) => each.send(callerOf(accountId), renderId('sess', id), messageId)),
     );
-    await room.sessions.cancel(accountId, id);
+    await room.sessions.cancel(liveTenant(accountId), id);
     answers.push(await sender().send(callerOf(accountId), renderId('sess', id), messageId));
     expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, true]);
     expect(await room.database.query('SELECT id FROM outbound_messages')).toEqual([{ id: messageId }]);

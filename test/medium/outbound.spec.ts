@@ -5,6 +5,7 @@ import { INBOUND_NUMBER } from '../support/gateway-room.js';
 import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
 import { PHONE } from '../support/session-room.js';
 import { until } from '../support/until.js';
+import { liveTenant } from '../support/tenants.js';
 
 const OK = 0;
 const THROTTLED = { command_status: 0x58 };
@@ -112,7 +113,7 @@ describe('a code', () => {
 
   it('of a session that is over is not sent, but given up', async () => {
     const session = await create();
-    await room.gateway.room.sessions.cancel(session.accountId, session.id);
+    await room.gateway.room.sessions.cancel(liveTenant(session.accountId), session.id);
     const id = await room.queue(session);
     expect(await room.reaches(id, 'failed')).toMatchObject({
       networkError: 'SESSION_OVER',

@@ -10,6 +10,7 @@ import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.
 import { Watcher } from '../../apps/control-plane/src/realtime/watcher.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
 import { until } from '../support/until.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -30,7 +31,7 @@ describe('a ticket', () => {
     const { id: accountId } = room.account;
     return (await room.accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'k' })).id;
   };
-  const scope = (key = keyId) => ({ sessionId: room.clock.newId(), accountId: room.account.id, keyId: key });
+  const scope = (key = keyId) => ({ sessionId: room.clock.newId(), tenant: liveTenant(room.account.id), keyId: key });
 
   it('is redeemed once, for what it was issued for, however many try at the same moment in however many processes', async () => {
     const stores = [store(), store(), store(), store()];
@@ -157,7 +158,7 @@ describe('a look at pending sessions', () => {
     rooms.enter(session.id, new Watcher(silent, 'full'));
     rooms.noteRead(session, nowMs);
     const evidence = { ref: 0, tokens: [room.tokenOf(session.id)], senders: [PHONE], trusted: true };
-    const { eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, [evidence]));
+    const { eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, 'live', [evidence]));
     expect((await look.look()).endings).toEqual([]);
     nowMs += 10_000;
     expect((await look.look()).endings).toMatchObject([
@@ -182,7 +183,7 @@ describe('a look at pending sessions', () => {
     for (const session of [told, untold]) {
       rooms.enter(session.id, new Watcher(silent, 'full'));
       rooms.noteRead(session, nowMs - 10_000);
-      await room.sessions.cancel(room.account.id, session.id);
+      await room.sessions.cancel(liveTenant(room.account.id), session.id);
     }
     nowMs = room.clock.nowMs();
     expect(rooms.due(nowMs)).toHaveLength(2);
@@ -208,7 +209,7 @@ describe('a look at pending sessions', () => {
 
   it('touches the partitions of the last minutes alone', async () => {
     const session = await room.sessions.create(room.draft());
-    await room.sessions.cancel(room.account.id, session.id);
+    await room.sessions.cancel(liveTenant(room.account.id), session.id);
     const locked = await room.database.transaction(async (tx) => {
       let nowMs = room.clock.nowMs();
       const { rooms, look } = looking(tx, () => nowMs);

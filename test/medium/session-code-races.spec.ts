@@ -3,6 +3,7 @@ import type { Uuid } from '@countersign/postgres';
 import { SessionStore, type CheckResult, type Session } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const CODE = '042137';
 
@@ -26,7 +27,7 @@ const sessionsOf = (count: number): Promise<Session[]> =>
 
 async function send({ accountId, id }: Session, code = CODE): Promise<void> {
   await room.database.transaction(async (tx) => {
-    const ready = await room.sessions.prepareCode(tx, accountId, id);
+    const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
     if (ready.kind !== 'ready') throw new Error(`not ready: ${ready.kind}`);
     await room.sessions.addCode(tx, ready, code);
   });
@@ -39,7 +40,7 @@ async function opened(count: number): Promise<Session[]> {
 }
 
 const check = (store: SessionStore, { accountId, id }: Session, code: string): Promise<CheckResult> =>
-  store.check(accountId, id, code);
+  store.check(liveTenant(accountId), id, code);
 
 /** Every code but the right one, in turn. */
 const wrongCode = (at: number): string => String((Number(CODE) + 1 + at) % 1_000_000).padStart(6, '0');
@@ -137,7 +138,7 @@ async function yieldTurns(turns: number): Promise<void> {
 
 async function receive(session: Session): Promise<string> {
   const { verdicts } = await room.database.transaction((tx) =>
-    room.sessions.matchInbound(tx, [
+    room.sessions.matchInbound(tx, 'live', [
       { ref: 0, tokens: [room.tokenOf(session.id)], senders: [session.phone], trusted: true },
     ]),
   );
@@ -146,7 +147,7 @@ async function receive(session: Session): Promise<string> {
 
 async function deny({ id }: Session): Promise<boolean> {
   const { ended, eventIds } = await room.database.transaction((tx) =>
-    room.sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: [id] }),
+    room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }),
   );
   expect(eventIds).toHaveLength(ended.length);
   return ended.includes(id);
@@ -167,7 +168,7 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
     turn(0).then(() => check(neighbour, session, CODE)),
     turn(1).then(() => receive(session)),
     turn(2).then(() => deny(session)),
-    turn(3).then(() => room.sessions.cancel(session.accountId, session.id)),
+    turn(3).then(() => room.sessions.cancel(liveTenant(session.accountId), session.id)),
     turn(4).then(() => room.sessions.expireDue(100)),
   ]);
   return { session, checks: [one, other], fate, denied };
@@ -178,7 +179,7 @@ describe('150 times the right code, an SMS, a tap, a DELETE and the clock', () =
     const sessions = await opened(150);
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
-    while ((await room.sessions.expireDue(500)) > 0);
+    while ((await room.sessions.expireDue(500)).live > 0);
 
     const endings = await endingsOf(sessions);
     const ways = new Set<string>();

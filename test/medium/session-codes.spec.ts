@@ -10,6 +10,7 @@ import {
 } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const CODE = '042137';
 const WRONG = '999999';
@@ -28,10 +29,10 @@ const opened = (changes: Parameters<SessionRoom['draft']>[0] = {}): Promise<Sess
   room.sessions.create(room.draft(changes));
 
 const prepared = (session: Session, accountId = session.accountId): Promise<CodeReadiness> =>
-  room.database.transaction((tx) => room.sessions.prepareCode(tx, accountId, session.id));
+  room.database.transaction((tx) => room.sessions.prepareCode(tx, liveTenant(accountId), session.id));
 
 async function ready(tx: Executor, { accountId, id }: Session): Promise<ReadyForCode> {
-  const readiness = await room.sessions.prepareCode(tx, accountId, id);
+  const readiness = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
   if (readiness.kind !== 'ready') throw new Error(`not ready: ${readiness.kind}`);
   return readiness;
 }
@@ -40,7 +41,7 @@ const send = (session: Session, code = CODE): Promise<void> =>
   room.database.transaction(async (tx) => room.sessions.addCode(tx, await ready(tx, session), code));
 
 const check = ({ accountId, id }: Session, code: string): Promise<CheckResult> =>
-  room.sessions.check(accountId, id, code);
+  room.sessions.check(liveTenant(accountId), id, code);
 
 /** Moves a session's time: `leftMs` from now by the database's clock. */
 const leave = (id: Uuid, leftMs: number): Promise<object[]> =>
@@ -92,15 +93,15 @@ describe('prepareCode', () => {
     const session = await opened({ allowSmsOtp: false });
     await leave(session.id, 0);
     const unswept = await prepared(session);
-    while ((await room.sessions.expireDue(500)) > 0);
-    const found = await room.sessions.find(session.accountId, session.id);
+    while ((await room.sessions.expireDue(500)).live > 0);
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(unswept).toEqual({ kind: 'expired', at: found?.expiresAt });
     expect(await prepared(session)).toEqual(unswept);
   });
 
   it('names the state of a session that has ended', async () => {
     const session = await opened();
-    await room.sessions.cancel(session.accountId, session.id);
+    await room.sessions.cancel(liveTenant(session.accountId), session.id);
     expect(await prepared(session)).toEqual({ kind: 'not_pending', status: 'cancelled' });
   });
 
@@ -160,7 +161,7 @@ describe('check', () => {
     const session = await opened();
     await send(session);
     const result = await check(session, CODE);
-    const found = await room.sessions.find(session.accountId, session.id);
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(result).toEqual({ kind: 'approved', session: found });
     expect(found?.status).toBe('approved');
     expect(await columnsOf(session.id)).toMatchObject({ status: 'approved', approvedBy: 'otp', digests: null });
@@ -207,7 +208,7 @@ describe('check', () => {
     await send(session, '123456');
     expect((await check(session, '123456')).kind).toBe('too_many');
     const { verdicts } = await room.database.transaction((tx) =>
-      room.sessions.matchInbound(tx, [
+      room.sessions.matchInbound(tx, 'live', [
         { ref: 0, tokens: [room.tokenOf(session.id)], senders: [session.phone], trusted: true },
       ]),
     );
@@ -230,17 +231,17 @@ describe('check', () => {
   it('counts nothing on a session that is foreign, unknown, over or without codes', async () => {
     const session = await opened();
     await send(session);
-    expect(await room.sessions.check(room.brand.id, session.id, CODE)).toEqual({ kind: 'not_found' });
+    expect(await room.sessions.check(liveTenant(room.brand.id), session.id, CODE)).toEqual({ kind: 'not_found' });
     expect(await check({ ...session, id: room.clock.newId() }, CODE)).toEqual({ kind: 'not_found' });
     expect(await check(await opened({ allowSmsOtp: false }), CODE)).toEqual({ kind: 'otp_disabled' });
     await leave(session.id, 0);
     const expired = await check(session, CODE);
     expect(expired.kind).toBe('expired');
     expect(await columnsOf(session.id)).toMatchObject({ status: 'pending', attempts: 0 });
-    await room.sessions.cancel(session.accountId, session.id);
+    await room.sessions.cancel(liveTenant(session.accountId), session.id);
     const cancelled = await opened();
     await send(cancelled);
-    await room.sessions.cancel(cancelled.accountId, cancelled.id);
+    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     expect(await check(cancelled, CODE)).toEqual({ kind: 'not_pending', status: 'cancelled' });
     expect(await columnsOf(cancelled.id)).toMatchObject({ attempts: 0, digests: null });
   });

@@ -3,6 +3,7 @@ import type { Decision, Ended, Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 import { until } from '../support/until.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -20,7 +21,7 @@ const decide = (decision: Decision): Promise<Ended> =>
   room.database.transaction((tx) => room.sessions.decide(tx, decision));
 
 const statusOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-  (await room.sessions.find(accountId, id))?.status;
+  (await room.sessions.find(liveTenant(accountId), id))?.status;
 
 const eventsOf = (id: Uuid): Promise<{ id: Uuid; type: string; data: string }[]> =>
   room.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
@@ -28,9 +29,14 @@ const eventsOf = (id: Uuid): Promise<{ id: Uuid; type: string; data: string }[]>
 describe('a tap on the card', () => {
   it('approves with the event in the same transaction, for the caller to tell of after its commit', async () => {
     const session = await opened();
-    const { ended, eventIds } = await decide({ trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+    const { ended, eventIds } = await decide({
+      mode: 'live',
+      trigger: 'approve',
+      approvedBy: 'rcs',
+      ids: [session.id],
+    });
     expect(ended).toEqual([session.id]);
-    const found = await room.sessions.find(session.accountId, session.id);
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('approved');
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
@@ -45,8 +51,8 @@ describe('a tap on the card', () => {
 
   it('denies, and what is denied has no authEntropy', async () => {
     const session = await opened();
-    await decide({ trigger: 'deny', approvedBy: null, ids: [session.id] });
-    const found = await room.sessions.find(session.accountId, session.id);
+    await decide({ mode: 'live', trigger: 'deny', approvedBy: null, ids: [session.id] });
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('denied');
     expect(found === null ? '' : room.renderer.full(found)).not.toContain('authEntropy');
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.denied']);
@@ -54,21 +60,27 @@ describe('a tap on the card', () => {
 
   it('moves those that are live and leaves the others as they are, the unknown and the expired too', async () => {
     const [live, cancelled, late] = await Promise.all([opened(), opened(), opened()]);
-    await room.sessions.cancel(cancelled.accountId, cancelled.id);
+    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [late.id]);
     const ids = [late.id, room.clock.newId(), cancelled.id, live.id];
-    const { ended, eventIds } = await decide({ trigger: 'approve', approvedBy: 'rcs', ids });
+    const { ended, eventIds } = await decide({ mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids });
     expect(ended).toEqual([live.id]);
     expect(eventIds).toHaveLength(1);
     expect(await Promise.all([live, cancelled, late].map(statusOf))).toEqual(['approved', 'cancelled', 'expired']);
-    expect(await decide({ trigger: 'deny', approvedBy: null, ids: [live.id] })).toEqual({ ended: [], eventIds: [] });
-    expect(await decide({ trigger: 'deny', approvedBy: null, ids: [] })).toEqual({ ended: [], eventIds: [] });
+    expect(await decide({ mode: 'live', trigger: 'deny', approvedBy: null, ids: [live.id] })).toEqual({
+      ended: [],
+      eventIds: [],
+    });
+    expect(await decide({ mode: 'live', trigger: 'deny', approvedBy: null, ids: [] })).toEqual({
+      ended: [],
+      eventIds: [],
+    });
   });
 
   it('leaves nothing behind when the transaction is rolled back', async () => {
     const session = await opened();
     const failed = room.database.transaction(async (tx) => {
-      await room.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
       throw new Error('the tap could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -81,12 +93,12 @@ describe('a card that arrived while its request waited', () => {
   const choose = (ids: readonly Uuid[]): Promise<Uuid[]> =>
     room.database.transaction((tx) => room.sessions.chooseRcs(tx, ids));
   const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-    (await room.sessions.find(accountId, id))?.channel;
+    (await room.sessions.find(liveTenant(accountId), id))?.channel;
 
   it('makes its session RCS, once, and nothing else of it changes', async () => {
     const session = await room.sessions.create(room.draft());
     expect(await choose([session.id, room.clock.newId()])).toEqual([session.id]);
-    expect(await room.sessions.find(session.accountId, session.id)).toEqual({ ...session, channel: 'rcs' });
+    expect(await room.sessions.find(liveTenant(session.accountId), session.id)).toEqual({ ...session, channel: 'rcs' });
     expect(await choose([session.id])).toEqual([]);
     expect(await choose([])).toEqual([]);
     expect(await eventsOf(session.id)).toEqual([]);
@@ -96,7 +108,7 @@ describe('a card that arrived while its request waited', () => {
     const session = await room.sessions.create(room.draft());
     await room.database.transaction(async (tx) => {
       await room.sessions.chooseRcs(tx, [session.id]);
-      await room.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
     });
     expect((await eventsOf(session.id))[0]?.data).toContain('"channel":"rcs"');
     expect(await channelOf(session)).toBe('rcs');

@@ -2,6 +2,7 @@ import { MAX_ATTEMPTS, MAX_CODES, type Session, type SessionStatus } from '@coun
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -55,7 +56,7 @@ const send = (code: string): Step => ({
   },
   take: ({ accountId, id }) =>
     room.database.transaction(async (tx) => {
-      const ready = await room.sessions.prepareCode(tx, accountId, id);
+      const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
       if (ready.kind !== 'ready') return ready.kind;
       if (ready.sends === MAX_CODES) return 'full';
       await room.sessions.addCode(tx, ready, code);
@@ -75,7 +76,7 @@ const check = (code: string): Step => ({
     return 'approved';
   },
   take: async ({ accountId, id }) => {
-    const result = await room.sessions.check(accountId, id, code);
+    const result = await room.sessions.check(liveTenant(accountId), id, code);
     return result.kind === 'wrong' ? `wrong, ${result.attemptsRemaining} left` : result.kind;
   },
 });
@@ -94,10 +95,10 @@ const message = (sender: string): Step => ({
     return 'wrong_sender';
   },
   take: async ({ id, accountId, phone }) => {
-    const found = await room.sessions.find(accountId, id);
+    const found = await room.sessions.find(liveTenant(accountId), id);
     const senders = [sender === STRANGER ? STRANGER : phone];
     const { verdicts } = await room.database.transaction((tx) =>
-      room.sessions.matchInbound(tx, [{ ref: 0, tokens: [room.tokenOf(id)], senders, trusted: true }]),
+      room.sessions.matchInbound(tx, 'live', [{ ref: 0, tokens: [room.tokenOf(id)], senders, trusted: true }]),
     );
     const fate = verdicts[0]?.fate ?? 'none';
     // An SMS that comes again is a duplicate only where an SMS had approved.
@@ -110,8 +111,8 @@ const tap = (status: 'approved' | 'denied'): Step => ({
   take: ({ id }) =>
     room.database.transaction(async (tx) => {
       const { ended } = await (status === 'approved'
-        ? room.sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: [id] })
-        : room.sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: [id] }));
+        ? room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
+        : room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }));
       return ended.length === 1 ? 'ended' : 'nothing';
     }),
 });
@@ -121,7 +122,7 @@ const cancel: Step = {
     end(life, 'cancelled');
     return 'done';
   },
-  take: ({ accountId, id }) => room.sessions.cancel(accountId, id),
+  take: ({ accountId, id }) => room.sessions.cancel(liveTenant(accountId), id),
 };
 
 const expire: Step = {
@@ -131,7 +132,7 @@ const expire: Step = {
   },
   take: async ({ id }) => {
     await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [id]);
-    while ((await room.sessions.expireDue(100)) > 0);
+    while ((await room.sessions.expireDue(100)).live > 0);
     return 'swept';
   },
 };
@@ -161,7 +162,7 @@ describe('whatever happens to a session', () => {
           came.push(await take(session));
         }
         expect(came).toEqual(foretold);
-        expect((await room.sessions.find(session.accountId, session.id))?.status).toBe(life.status);
+        expect((await room.sessions.find(liveTenant(session.accountId), session.id))?.status).toBe(life.status);
         const events = await room.database.query<{ type: string }>(
           'SELECT type FROM events WHERE session_id = $1 ORDER BY occurred_at, id',
           [session.id],

@@ -2,6 +2,7 @@ import { ensurePartitions, newId, type Uuid } from '@countersign/postgres';
 import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days ago, of sessions made before today: near one another and far. */
@@ -37,18 +38,18 @@ beforeAll(async () => {
   const made = await Promise.all(
     Array.from({ length: 30 }, (_, at) => open({ phone: at % 4 === 0 ? STRANGER : PHONE })),
   );
-  for (const session of made.slice(0, 4)) await sessions.cancel(account.id, session.id);
+  for (const session of made.slice(0, 4)) await sessions.cancel(liveTenant(account.id), session.id);
   await database.transaction(async (tx) => {
     const ids = made.map(({ id }) => id);
-    await sessions.decide(tx, { trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
-    await sessions.decide(tx, { trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
+    await sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
+    await sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
   });
   const age = (from: number, to: number): Promise<object[]> =>
     database.query('UPDATE sessions SET expires_at = created_at WHERE id = ANY ($1)', [
       made.slice(from, to).map(({ id }) => id),
     ]);
   await age(12, 15);
-  while ((await sessions.expireDue(500)) > 0);
+  while ((await sessions.expireDue(500)).live > 0);
   // These are past their time too, and nobody has written it down.
   await age(15, 18);
   for (const [at, session] of made.slice(0, 18).entries()) await aged(session, (AGES[at % 9] ?? 0) * DAY_MS);
@@ -70,7 +71,7 @@ async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sess
   const lengths: number[] = [];
   for (;;) {
     const last = sessions.at(-1);
-    const page = await room.sessions.list(room.account.id, {
+    const page = await room.sessions.list(liveTenant(room.account.id), {
       ...query,
       ...(last === undefined ? {} : { startingAfter: last.id }),
     });
@@ -109,7 +110,7 @@ describe('listing', () => {
       const both = wanted.filter((session) => session.status === status);
       expect((await pages({ phone: STRANGER, status, limit: 2 })).sessions).toEqual(both);
     }
-    expect(await room.sessions.list(room.account.id, { phone: '+14155550123', limit: 10 })).toEqual({
+    expect(await room.sessions.list(liveTenant(room.account.id), { phone: '+14155550123', limit: 10 })).toEqual({
       sessions: [],
       hasMore: false,
     });
@@ -129,7 +130,7 @@ describe('listing', () => {
     const { accountId } = foreign;
     const id = newId(room.clock.nowMs() - 590_000);
     await room.sessions.create(room.draft({ accountId, ttlSeconds: 300 }), id);
-    const { sessions } = await room.sessions.list(accountId, { status: 'pending', limit: 10 });
+    const { sessions } = await room.sessions.list(liveTenant(accountId), { status: 'pending', limit: 10 });
     expect(sessions.map((session) => session.id)).toEqual([foreign.id, id]);
   });
 });

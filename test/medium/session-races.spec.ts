@@ -2,6 +2,7 @@ import type { Uuid } from '@countersign/postgres';
 import type { InboundEvidence, Session } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -23,7 +24,7 @@ let begun = 0;
 async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> {
   const { verdicts } = await room.database.transaction((tx) => {
     begun += 1;
-    return room.sessions.matchInbound(tx, evidence);
+    return room.sessions.matchInbound(tx, 'live', evidence);
   });
   return verdicts.map(({ fate }) => fate);
 }
@@ -119,7 +120,7 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
       await yieldTurns(round % 4);
       fates.push(...(await receive([evidenceOf(session)])));
     },
-    async () => void (cancelled = await room.sessions.cancel(session.accountId, session.id)),
+    async () => void (cancelled = await room.sessions.cancel(liveTenant(session.accountId), session.id)),
     () => room.sessions.expireDue(100),
     async () => {
       await yieldTurns(round % 6);
@@ -137,7 +138,7 @@ describe('200 times an SMS, a DELETE and the clock', () => {
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
     // Those that nobody ended within their time are left to the sweeper.
     await room.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
-    while ((await room.sessions.expireDue(500)) > 0);
+    while ((await room.sessions.expireDue(500)).live > 0);
 
     const ids = sessions.map(({ id }) => id);
     const states = new Map(

@@ -3,6 +3,7 @@ import { CarrierStore, ConcatenationStore, MessageStore, type MessagePart } from
 import { fallbackText } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const SYSTEM_PASSWORD = 'hunter2hunter2';
 const CODE = '739105';
@@ -71,7 +72,7 @@ async function live(): Promise<Record<string, string>> {
   };
   await database.transaction(async (tx) => {
     await new ConcatenationStore(keys).addParts(tx, [part]);
-    const { verdicts } = await sessions.matchInbound(tx, [
+    const { verdicts } = await sessions.matchInbound(tx, 'live', [
       { ref: 0, tokens: [found], senders: [PHONE], trusted: true },
     ]);
     const [verdict] = verdicts;
@@ -93,10 +94,10 @@ async function live(): Promise<Record<string, string>> {
     ]);
   });
   await database.transaction(async (tx) => {
-    const ready = await sessions.prepareCode(tx, coded.accountId, coded.id);
+    const ready = await sessions.prepareCode(tx, liveTenant(coded.accountId), coded.id);
     if (ready.kind === 'ready') await sessions.addCode(tx, ready, CODE);
   });
-  await sessions.cancel(cancelled.accountId, cancelled.id);
+  await sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
   await database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [expired.id]);
   await sessions.expireDue(10);
   return {

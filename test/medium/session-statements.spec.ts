@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSessions } from '../../libs/session/src/session-list.sql.js';
 import { LOCK_BY_DIGEST } from '../../libs/session/src/session.sql.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -39,7 +40,7 @@ describe('the hot statements', () => {
     const session = await room.sessions.create(room.draft());
     const evidence: InboundEvidence = { ref: 0, tokens: [room.tokenOf(session.id)], senders: [PHONE], trusted: true };
     const locked = await room.database.transaction(async (tx) => {
-      await room.sessions.matchInbound(tx, [evidence]);
+      await room.sessions.matchInbound(tx, 'live', [evidence]);
       return lockedPartitions(tx);
     });
     // Ids of the last 24 hours: today and yesterday, and tomorrow in the last minute of a day; events of today.
@@ -60,13 +61,13 @@ describe('the hot statements', () => {
     const session = await room.sessions.create(room.draft());
     const { accountId, id } = session;
     const sending = await room.database.transaction(async (tx) => {
-      const ready = await room.sessions.prepareCode(tx, accountId, id);
+      const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
       if (ready.kind === 'ready') await room.sessions.addCode(tx, ready, '042137');
       return lockedPartitions(tx);
     });
     expect(sending).toHaveLength(1);
     const { sessions, locked } = watchedSessions();
-    expect((await sessions.check(accountId, id, '042137')).kind).toBe('approved');
+    expect((await sessions.check(liveTenant(accountId), id, '042137')).kind).toBe('approved');
     // Its row, and the event of today.
     expect(locked.map((name) => name.split('_')[0])).toEqual(['events', 'sessions']);
   });
@@ -76,9 +77,9 @@ describe('the hot statements', () => {
     const others = [firstIdAt(0), firstIdAt(room.clock.nowMs() - 20 * DAY_MS), firstIdAt(2 ** 47)];
     const { sessions, locked } = watchedSessions();
     const asked = await Promise.all([
-      ...[id, ...others].map((each) => sessions.find(accountId, each).then((found) => found?.id)),
-      ...[id, ...others].map((each) => sessions.check(accountId, each, '042137').then(({ kind }) => kind)),
-      ...[id, ...others].map((each) => sessions.cancel(accountId, each)),
+      ...[id, ...others].map((each) => sessions.find(liveTenant(accountId), each).then((found) => found?.id)),
+      ...[id, ...others].map((each) => sessions.check(liveTenant(accountId), each, '042137').then(({ kind }) => kind)),
+      ...[id, ...others].map((each) => sessions.cancel(liveTenant(accountId), each)),
     ]);
     const unknown = <Answer>(answer: Answer): Answer[] => others.map(() => answer);
     expect(asked).toEqual([
@@ -93,12 +94,12 @@ describe('the hot statements', () => {
   it('list a page of recent sessions from the days it may lie in', async () => {
     for (let made = 0; made < 3; made += 1) await room.sessions.create(room.draft());
     const { sessions, locked } = watchedSessions();
-    const page = await sessions.list(room.account.id, { limit: 2 });
+    const page = await sessions.list(liveTenant(room.account.id), { limit: 2 });
     expect(page).toMatchObject({ sessions: [{}, {}], hasMore: true });
     // The last 24 hours, and tomorrow in the last minute of a day.
     expect(locked.length).toBeLessThanOrEqual(3);
     const { sessions: others, locked: widely } = watchedSessions();
-    await others.list(room.account.id, { limit: 2, status: 'pending' });
+    await others.list(liveTenant(room.account.id), { limit: 2, status: 'pending' });
     expect(widely.length).toBeLessThanOrEqual(2);
   });
 });
@@ -163,7 +164,12 @@ describe('on a day that has no statistics yet', () => {
         .digest(),
     );
     const nowMs = room.clock.nowMs();
-    const lines = await planOfToday(LOCK_BY_DIGEST, [digests, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000)]);
+    const lines = await planOfToday(LOCK_BY_DIGEST, [
+      digests,
+      firstIdAt(nowMs - DAY_MS),
+      firstIdAt(nowMs + 60_000),
+      false,
+    ]);
     expect(lines.filter((line) => line.includes('pkey') || line.includes('Seq Scan'))).toEqual([]);
     expect(lines.some((line) => line.includes('token_digest'))).toBe(true);
   });
@@ -175,12 +181,24 @@ describe('on a day that has no statistics yet', () => {
     ['cancelled', false, 'account_id_status_id_idx'],
     ['any', true, 'phone_id_idx'],
     ['approved', true, 'phone_id_idx'],
-  ] as const)('sessions of status %s, by phone %s, are listed by %s', async (status, byPhone, index) => {
+  ] as const)('live sessions of status %s, by phone %s, are listed by %s', async (status, byPhone, index) => {
     const { account, clock } = room;
     const nowMs = clock.nowMs();
     const values = [account.id, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000), 101];
-    const lines = await planOfToday(listSessions(status, byPhone), byPhone ? [...values, PHONE] : values);
+    const lines = await planOfToday(
+      listSessions(status, { byPhone, test: false }),
+      byPhone ? [...values, PHONE] : values,
+    );
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => !line.includes(`${today}_${index}`))).toEqual([]);
+  });
+
+  it.each(['any', 'approved'] as const)('test sessions of status %s are listed by their own index', async (status) => {
+    const { account, clock } = room;
+    const nowMs = clock.nowMs();
+    const values = [account.id, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000), 101];
+    const lines = await planOfToday(listSessions(status, { byPhone: false, test: true }), values);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => !line.includes(`${today}_account_id_id_idx1`))).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import { parseId, TransactionConflict, type Database, type Uuid } from '@counter
 import { SessionStore, type InboundEvidence, type InboundVerdict, type Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 let room: SessionRoom;
 
@@ -59,7 +60,9 @@ const evidenceOf = (session: Session, changes: Partial<InboundEvidence> = {}): I
 });
 
 async function receive(...evidence: readonly InboundEvidence[]): Promise<InboundVerdict[]> {
-  const { verdicts, eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, evidence));
+  const { verdicts, eventIds } = await room.database.transaction((tx) =>
+    room.sessions.matchInbound(tx, 'live', evidence),
+  );
   room.told.push(...eventIds);
   return verdicts;
 }
@@ -88,7 +91,7 @@ describe('create', () => {
     expect(session.createdAt.getTime()).toBeGreaterThanOrEqual(Math.floor(before));
     expect(session.createdAt.getTime()).toBeLessThanOrEqual(await databaseNow());
     expect(session.expiresAt.getTime() - session.createdAt.getTime()).toBe(45_000);
-    expect(await room.sessions.find(session.accountId, session.id)).toEqual(session);
+    expect(await room.sessions.find(liveTenant(session.accountId), session.id)).toEqual(session);
     expect(await eventsOf(session.id)).toEqual([]);
   });
 
@@ -141,14 +144,14 @@ describe('create, when the answer of a commit was lost', () => {
 describe('find', () => {
   it("does not show another account's session", async () => {
     const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.find(room.brand.id, session.id)).toBeNull();
-    expect(await room.sessions.find(session.accountId, room.clock.newId())).toBeNull();
+    expect(await room.sessions.find(liveTenant(room.brand.id), session.id)).toBeNull();
+    expect(await room.sessions.find(liveTenant(session.accountId), room.clock.newId())).toBeNull();
   });
 
   it('shows a pending session past its time as expired, since expiresAt, though the row still says pending', async () => {
     const session = await room.sessions.create(room.draft());
     await leave(session.id, 0);
-    const found = await room.sessions.find(session.accountId, session.id);
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('expired');
     expect(found?.endedAt).toEqual(found?.expiresAt);
     expect((await rowOf(session.id)).status).toBe('pending');
@@ -174,7 +177,7 @@ describe('matchInbound', () => {
     expect(await receive(evidenceOf(session))).toEqual([
       { fate: 'matched', sessionId: session.id, accountId: session.accountId },
     ]);
-    const found = await room.sessions.find(session.accountId, session.id);
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('approved');
     expect((await rowOf(session.id)).approvedBy).toBe('mo');
     const [event, ...others] = await eventsOf(session.id);
@@ -195,7 +198,7 @@ describe('matchInbound', () => {
   it('leaves nothing behind when the transaction is rolled back', async () => {
     const session = await room.sessions.create(room.draft());
     const failed = room.database.transaction(async (tx) => {
-      await room.sessions.matchInbound(tx, [evidenceOf(session)]);
+      await room.sessions.matchInbound(tx, 'live', [evidenceOf(session)]);
       throw new Error('the message could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -240,7 +243,7 @@ describe('matchInbound', () => {
       room.sessions.create(room.draft()),
     ]);
     await leave(swept.id, 0);
-    while ((await room.sessions.expireDue(500)) > 0);
+    while ((await room.sessions.expireDue(500)).live > 0);
     await leave(unswept.id, 0);
     expect(await fatesOf(evidenceOf(unswept), evidenceOf(swept))).toEqual(['expired', 'expired']);
     expect((await rowOf(unswept.id)).status).toBe('pending');
@@ -269,7 +272,7 @@ describe('matchInbound', () => {
       room.sessions.create(room.draft()),
       room.sessions.create(room.draft()),
     ]);
-    await room.sessions.cancel(cancelled.accountId, cancelled.id);
+    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     const tokens = [cancelled, live, other].map(({ id }) => room.tokenOf(id));
     expect(await receive(evidenceOf(live, { tokens }))).toMatchObject([{ fate: 'matched', sessionId: live.id }]);
     expect((await rowOf(other.id)).status).toBe('pending');
@@ -285,7 +288,7 @@ describe('matchInbound', () => {
 
   it('calls a session that ended otherwise ended', async () => {
     const session = await room.sessions.create(room.draft());
-    await room.sessions.cancel(session.accountId, session.id);
+    await room.sessions.cancel(liveTenant(session.accountId), session.id);
     expect(await fatesOf(evidenceOf(session))).toEqual(['ended']);
     expect(await fatesOf(evidenceOf(session, { senders: [STRANGER] }))).toEqual(['wrong_sender']);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.cancelled']);
@@ -310,9 +313,9 @@ async function agedSession(ageMs: number): Promise<Session> {
 describe('cancel', () => {
   it('ends a live session with its event, and is done again without one', async () => {
     const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.cancel(session.accountId, session.id)).toBe('done');
-    expect(await room.sessions.cancel(session.accountId, session.id)).toBe('done');
-    const found = await room.sessions.find(session.accountId, session.id);
+    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
+    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
+    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('cancelled');
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
@@ -323,25 +326,25 @@ describe('cancel', () => {
 
   it("does not know another account's session, nor one that never was", async () => {
     const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.cancel(room.brand.id, session.id)).toBe('unknown');
-    expect(await room.sessions.cancel(session.accountId, room.clock.newId())).toBe('unknown');
+    expect(await room.sessions.cancel(liveTenant(room.brand.id), session.id)).toBe('unknown');
+    expect(await room.sessions.cancel(liveTenant(session.accountId), room.clock.newId())).toBe('unknown');
     expect((await rowOf(session.id)).status).toBe('pending');
   });
 
   it('changes nothing of a session whose time is up: that one expires', async () => {
     const session = await room.sessions.create(room.draft());
     await leave(session.id, 0);
-    expect(await room.sessions.cancel(session.accountId, session.id)).toBe('done');
+    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
     expect((await rowOf(session.id)).status).toBe('pending');
-    while ((await room.sessions.expireDue(500)) > 0);
+    while ((await room.sessions.expireDue(500)).live > 0);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.expired']);
   });
 
   it('answers a hundred at once, each its own', async () => {
     const made = await Promise.all(Array.from({ length: 100 }, () => room.sessions.create(room.draft())));
     const asked = made.flatMap(({ accountId, id }, at) => [
-      room.sessions.cancel(accountId, id),
-      room.sessions.cancel(at % 2 === 0 ? accountId : room.brand.id, id),
+      room.sessions.cancel(liveTenant(accountId), id),
+      room.sessions.cancel(liveTenant(at % 2 === 0 ? accountId : room.brand.id), id),
     ]);
     const answers = await Promise.all(asked);
     expect(answers.filter((answer) => answer === 'unknown')).toHaveLength(50);
@@ -354,8 +357,8 @@ describe('expireDue', () => {
   it('writes down the expiry by the database clock, at expiresAt, with its event', async () => {
     const [due, live] = await Promise.all([room.sessions.create(room.draft()), room.sessions.create(room.draft())]);
     await leave(due.id, -5);
-    while ((await room.sessions.expireDue(500)) > 0);
-    const found = await room.sessions.find(due.accountId, due.id);
+    while ((await room.sessions.expireDue(500)).live > 0);
+    const found = await room.sessions.find(liveTenant(due.accountId), due.id);
     expect(await rowOf(due.id)).toEqual({ status: 'expired', approvedBy: null, endedAt: found?.expiresAt });
     const [event] = await eventsOf(due.id);
     expect(event).toMatchObject({ type: 'verification.expired', occurredAt: found?.expiresAt });
@@ -373,10 +376,10 @@ describe('expireDue', () => {
       await tx.query('SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE', [held]);
       const first = await room.sessions.expireDue(10);
       const rest = await Promise.all([1, 2, 3].map(() => room.sessions.expireDue(100)));
-      expect(first).toBe(10);
-      expect(rest.reduce((sum, count) => sum + count, 0)).toBe(49);
+      expect(first.live).toBe(10);
+      expect(rest.reduce((sum, counts) => sum + counts.live, 0)).toBe(49);
     });
-    expect(await room.sessions.expireDue(100)).toBe(1);
+    expect(await room.sessions.expireDue(100)).toEqual({ live: 1, test: 0 });
     const counts = await Promise.all(made.map(async ({ id }) => (await eventsOf(id)).length));
     expect(new Set(counts)).toEqual(new Set([1]));
   });

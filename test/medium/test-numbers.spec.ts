@@ -46,7 +46,7 @@ async function aged(
 }
 
 async function statusOf(id: Uuid): Promise<Session['status'] | undefined> {
-  return (await room.sessions.find(room.account.id, id))?.status;
+  return (await room.sessions.findMany(room.database, [id]))[0]?.status;
 }
 
 async function queued(phone: string, test = true): Promise<Uuid> {

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import { MODES, ownsRow, type Tenant } from '@countersign/keys';
 import { SESSION_STATUSES } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
@@ -120,16 +120,19 @@ const inMicros = <Counts extends UsageCounts>(counts: Counts): Counts => ({
 async function report(
   span: Span,
   grouping: 'day' | 'country' | 'brand' | null = null,
-  accountId?: Uuid,
+  { accountId = room.account.id, mode = 'live' }: Partial<Tenant> = {},
 ): Promise<UsageCount> {
   const plan = planUsage(span, await store.clock(), RETENTION_DAYS);
-  const { all, groups } = await store.read(accountId ?? room.account.id, plan, grouping);
+  const { all, groups } = await store.read({ accountId, mode }, plan, grouping);
   return { all: inMicros(all), groups: groups.map(inMicros) };
 }
 
-const within = ({ fromMs, toMs }: Span, accountId: Uuid = room.account.id): PastSession[] =>
+const within = (
+  { fromMs, toMs }: Span,
+  { accountId = room.account.id, mode = 'live' }: Partial<Tenant> = {},
+): PastSession[] =>
   sessions.filter(
-    (session) => session.accountId === accountId && session.createdMs >= fromMs && session.createdMs < toMs,
+    (session) => ownsRow({ accountId, mode }, session) && session.createdMs >= fromMs && session.createdMs < toMs,
   );
 
 /** Windows on, just before and just after the hours and the price change, and odd ones between them. */
@@ -141,7 +144,13 @@ function windows(): Span[] {
 }
 
 async function expectExact(): Promise<void> {
-  for (const span of windows()) expect([span, (await report(span)).all]).toEqual([span, recount(within(span))]);
+  for (const mode of MODES) {
+    for (const span of windows()) {
+      expect([mode, span, (await report(span, null, { mode })).all]).toEqual([
+        ...[mode, span, recount(within(span, { mode }))],
+      ]);
+    }
+  }
 }
 
 const foldedHours = async (): Promise<number[]> => {
@@ -191,14 +200,16 @@ describe('usage', () => {
     const before = await report(whole, 'country');
     await room.database.query(`DELETE FROM sessions WHERE created_at < $1`, [new Date(firstMs + HOURS * HOUR_MS)]);
     expect(await report(whole, 'country')).toEqual(before);
+    expect((await report(whole, null, { mode: 'test' })).all).toEqual(recount(within(whole, { mode: 'test' })));
     expect(before.all).toEqual(recount(within(whole)));
   });
 
   it('of one account says nothing of another', async () => {
     const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
-    expect((await report(whole, null, OTHER_ACCOUNT)).all).toEqual(recount(within(whole, OTHER_ACCOUNT)));
+    const other = { accountId: OTHER_ACCOUNT };
+    expect((await report(whole, null, other)).all).toEqual(recount(within(whole, other)));
     const nobody = '00000000-0000-7000-8000-000000000009';
-    expect((await report(whole, null, nobody)).all).toEqual(recount([]));
+    expect((await report(whole, null, { accountId: nobody })).all).toEqual(recount([]));
   });
 
   it.each(['day', 'country', 'brand'] as const)('is the sum of its groups by %s', async (grouping) => {
@@ -224,7 +235,7 @@ describe('an open hour', () => {
       { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 100 },
       { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 300 },
     ]);
-    const { all } = await report({ fromMs: nowMs - HOUR_MS, toMs: nowMs }, null, accountId);
+    const { all } = await report({ fromMs: nowMs - HOUR_MS, toMs: nowMs }, null, { accountId });
     expect(all).toMatchObject({ total: 2, expired: 1, approved: 0 });
   });
 
@@ -237,6 +248,6 @@ describe('an open hour', () => {
     ]);
     await room.database.query(`DELETE FROM sessions WHERE id = $1`, [early?.id]);
     await storePast(room.database, [{ ...late, id: early?.id ?? '' }]);
-    expect((await report({ fromMs: nowMs - 2_000, toMs: nowMs }, null, accountId)).all.total).toBe(1);
+    expect((await report({ fromMs: nowMs - 2_000, toMs: nowMs }, null, { accountId })).all.total).toBe(1);
   });
 });

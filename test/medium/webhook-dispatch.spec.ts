@@ -9,6 +9,7 @@ import {
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { deliveryStoreOf } from '../support/delivery-store.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const HOST = 'acme.example';
 const URL_OF_SESSION = `https://${HOST}/hook`;
@@ -38,7 +39,7 @@ async function cancelled(count: number): Promise<Uuid[]> {
   room.told.length = 0;
   for (let made = 0; made < count; made += 1) {
     const { id, accountId } = await room.sessions.create(room.draft({ webhookUrl: URL_OF_SESSION }));
-    await room.sessions.cancel(accountId, id);
+    await room.sessions.cancel(liveTenant(accountId), id);
   }
   return [...room.told];
 }

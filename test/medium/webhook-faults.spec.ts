@@ -12,6 +12,7 @@ import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-pos
 import { deliveryStoreOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
 
 const SECRET = createWebhookSecret();
 const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
@@ -66,6 +67,7 @@ async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uu
       id,
       type: 'webhook.test',
       accountId: room.account.id,
+      test: false,
       sessionId: null,
       occurredAt: new Date(room.clock.nowMs()),
     },
@@ -293,7 +295,7 @@ describe('one event', () => {
     await room.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
     const { id, accountId } = await room.sessions.create(room.draft({ webhookUrl: target.url }));
     room.told.length = 0;
-    await Promise.all(Array.from({ length: 8 }, () => room.sessions.cancel(accountId, id)));
+    await Promise.all(Array.from({ length: 8 }, () => room.sessions.cancel(liveTenant(accountId), id)));
     expect(room.told).toHaveLength(1);
     const workers = Array.from({ length: 4 }, () => worker());
     await Promise.all(workers.map(({ store }) => store.dispatchNamed(room.told)));

@@ -56,7 +56,7 @@ const ago = (ms: number): Date => new Date(room.clock.nowMs() - ms);
 async function came(status: DeliveryStatus, at = ago(0), url = URL_IN_USE): Promise<void> {
   const attempt = { at: at.toISOString(), status: null, latencyMs: 1, error: 'ECONNREFUSED' };
   const verdict: Verdict = { status, nextAttemptAt: null, attempt };
-  keeper.note({ accountId: room.account.id, url }, verdict);
+  keeper.note({ accountId: room.account.id, test: false, url }, verdict);
   await keeper.flush();
 }
 
@@ -117,7 +117,7 @@ describe('a default URL', () => {
       const id = room.clock.newId();
       await new EventStore().append(room.database, [
         {
-          ...{ id, type: 'verification.completed', accountId: room.account.id, sessionId: id },
+          ...{ id, type: 'verification.completed', accountId: room.account.id, test: false, sessionId: id },
           ...{ occurredAt: ago(0), data: '{}', sessionWebhookUrl: null },
         },
       ]);
@@ -166,7 +166,7 @@ describe('a default URL', () => {
   it('does not fail by what never reached it', async () => {
     const attempt = { at: ago(6 * DAY_MS).toISOString(), status: null, latencyMs: 1, error: 'proxy: ECONNREFUSED' };
     const verdict: Verdict = { status: 'pending', nextAttemptAt: null, attempt, unasked: true };
-    keeper.note({ accountId: room.account.id, url: URL_IN_USE }, verdict);
+    keeper.note({ accountId: room.account.id, test: false, url: URL_IN_USE }, verdict);
     await keeper.flush();
     expect(await failingSince()).toBeNull();
   });
@@ -229,7 +229,7 @@ describe('a default URL', () => {
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         const other = keeperOf();
-        other.note({ accountId: room.account.id, url: URL_IN_USE }, verdict);
+        other.note({ accountId: room.account.id, test: false, url: URL_IN_USE }, verdict);
         await other.flush();
         await other.stop();
       }),
@@ -273,7 +273,7 @@ describe('the list of an account’s deliveries', () => {
     await room.database.query('ANALYZE deliveries');
     const [row] = await room.database.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
       `EXPLAIN (ANALYZE, FORMAT JSON) ${listDeliveries(statuses)}`,
-      [room.account.id, null, 21],
+      [room.account.id, null, 21, false],
     );
     const plan = row?.['QUERY PLAN'][0]?.Plan;
     expect(plan === undefined ? NaN : rowsRead(plan)).toBeLessThanOrEqual(100);

@@ -16,6 +16,7 @@ import {
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { openSessionRoom, type SessionRoom, type SessionRoomOptions } from './session-room.js';
+import { liveTenant } from './tenants.js';
 
 export const AGENT = 'acme_agent';
 /** Names of events that the platform does not repeat. */
@@ -117,7 +118,7 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
     tell: async (...events) => decide(await cards.storeEvents(events)),
     decide,
     cardOf: async (id) => (await findCards(database, [id])).get(id),
-    sessionOf: ({ accountId, id }) => room.sessions.find(accountId, id),
+    sessionOf: ({ accountId, id }) => room.sessions.find(liveTenant(accountId), id),
     outcomesOf: async (events) => {
       const rows = await database.query<{ id: Uuid; outcome: string | null }>(
         'SELECT id, outcome FROM card_events WHERE id = ANY ($1::uuid[])',
@@ -146,7 +147,7 @@ async function decideIn(tx: Executor, room: SessionRoom, cards: CardStore, ids: 
       verdict === 'approve'
         ? ({ trigger: 'approve', approvedBy: 'rcs' } as const)
         : ({ trigger: 'deny', approvedBy: null } as const);
-    ended.push(...(await room.sessions.decide(tx, { ids: ofVerdict, ...cause })).ended);
+    ended.push(...(await room.sessions.decide(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
   }
   await cards.noteEnded(tx, applied.taps, ended);
   return { ...applied, ended };

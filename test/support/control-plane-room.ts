@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Bell, bellConnection, prepareBell } from '@countersign/bus';
 import { EventStore, QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { createApiKey, ServerKeys } from '@countersign/keys';
+import { createApiKey, modeOf, ServerKeys, type Mode } from '@countersign/keys';
 import { Database, DatabaseClock, migrate, parseId } from '@countersign/postgres';
 import { deriveToken, SessionRenderer, SessionStore } from '@countersign/session';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
@@ -199,11 +199,14 @@ export class ControlPlaneRoom {
     return { phone: PHONE, accountId, brandId, clientChallenge: 'ab'.repeat(32), ...changes };
   }
 
-  /** Approves a session as a gateway does: the phone's SMS, one transaction, the bell. */
+  /** Approves a session, a test session too, as its phone's SMS does: one transaction, then the notification. */
   async approve(sessionId: string, options: { readonly ring?: boolean } = {}): Promise<void> {
     const id = parseId('sess', sessionId) ?? '';
     const evidence = { ref: 0, tokens: [this.tokenOf(id)], senders: [PHONE], trusted: true };
-    const { verdicts, eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, [evidence]));
+    const mode = await this.modeOf(id);
+    const { verdicts, eventIds } = await this.database.transaction((tx) =>
+      this.sessions.matchInbound(tx, mode, [evidence]),
+    );
     if (verdicts[0]?.fate !== 'matched') throw new Error(`the SMS was ${String(verdicts[0]?.fate)}`);
     if (options.ring ?? true) this.bell.ring(eventIds);
   }
@@ -212,7 +215,7 @@ export class ControlPlaneRoom {
   async mismatch(sessionId: string): Promise<void> {
     const tokens = [this.tokenOf(parseId('sess', sessionId) ?? '')];
     const evidence = { ref: 0, tokens, senders: ['+442071838750'], trusted: true };
-    const { eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, [evidence]));
+    const { eventIds } = await this.database.transaction((tx) => this.sessions.matchInbound(tx, 'live', [evidence]));
     this.bell.ring(eventIds);
   }
 
@@ -228,6 +231,11 @@ export class ControlPlaneRoom {
     const logger = createLogger({ app: 'control-plane', level: 'debug', destination });
     const shutdown = await startControlPlane(settings, logger, () => undefined);
     return () => shutdown.run('the test is over');
+  }
+
+  private async modeOf(id: string): Promise<Mode> {
+    const [row] = await this.database.query<{ test: boolean }>('SELECT test FROM sessions WHERE id = $1', [id]);
+    return modeOf(row?.test === true);
   }
 
   private tokenOf(id: string): { slug: string; token: string } {

@@ -10,6 +10,7 @@ export interface SeededDemo {
   readonly apiKey: string;
   readonly testApiKey: string;
   readonly webhookSecret: string;
+  readonly testWebhookSecret: string;
   readonly inboundNumber: string;
   readonly systemId: string;
   readonly password: string;

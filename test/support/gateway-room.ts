@@ -10,6 +10,7 @@ import { freePort } from '../../config/stack/postgres.mjs';
 import { Esme, type EsmeAccount } from './esme.js';
 import { lineTo, type Line } from './line.js';
 import { ENTROPY_KEYS, openSessionRoom, PHONE, type SessionRoom } from './session-room.js';
+import { liveTenant } from './tenants.js';
 
 export const PASSWORD = 'secret08';
 export const INBOUND_NUMBER = '+14155550100';
@@ -128,7 +129,7 @@ export class GatewayRoom {
   }
 
   async statusOf({ accountId, id }: Session): Promise<string | undefined> {
-    return (await this.room.sessions.find(accountId, id))?.status;
+    return (await this.room.sessions.find(liveTenant(accountId), id))?.status;
   }
 
   /** Every MO stored, in the order of arrival. */

@@ -18,6 +18,7 @@ import { GatewayRoom } from './gateway-room.js';
 import { RbmRoom } from './rbm-room.js';
 import { SiblingGateway } from './sibling-gateway.js';
 import { until } from './until.js';
+import { liveTenant } from './tenants.js';
 
 export const AGENT = 'acme_agent';
 const WITHIN_MS = 15_000;
@@ -153,7 +154,7 @@ export class RcsRoom {
 
   /** The session as it stands. */
   async session({ session: { accountId, id } }: OfferedCard): Promise<Session> {
-    const session = await this.gateway.room.sessions.find(accountId, id);
+    const session = await this.gateway.room.sessions.find(liveTenant(accountId), id);
     if (session === null) throw new Error('there is no such session');
     return session;
   }

@@ -21,6 +21,7 @@ export interface Quickstart {
   readonly apiKey: string;
   readonly testApiKey: string;
   readonly webhookSecret: string;
+  readonly testWebhookSecret: string;
   readonly adminKey: string;
   readonly phoneUrl: string;
   readonly demoUrl: string;

@@ -1,0 +1,398 @@
+import { MODES, type Mode } from '@countersign/keys';
+import { parseId } from '@countersign/postgres';
+import { deriveToken } from '@countersign/session';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { RealtimeClient } from '../support/realtime-client.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+import { signedBy } from '../support/webhook-calls.js';
+
+/** Keys of one mode against sessions, deliveries, channels, counts and secrets of the other (contract, Authentication). */
+
+const WITHIN_MS = 8_000;
+const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
+const UNKNOWN_DELIVERY = 'dlv_00000000000000000000000000';
+
+let room: ControlPlaneRoom;
+let admin: AdminCalls;
+/** The default webhook URLs of the account. */
+let receivers: Readonly<Record<Mode, Receiver>>;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  receivers = { live: await startReceiver(), test: await startReceiver() };
+  const { status } = await admin.patch(`accounts/${room.demo.accountId}`, {
+    defaultWebhookUrl: receivers.live.url,
+    testWebhookUrl: receivers.test.url,
+    webhookEvents: ['verification.cancelled', 'verification.denied', 'verification.expired'],
+  });
+  expect(status).toBe(200);
+});
+afterAll(async () => {
+  await room.close();
+  await Promise.all(Object.values(receivers).map((each) => each.close()));
+});
+
+const other = (mode: Mode): Mode => (mode === 'live' ? 'test' : 'live');
+const keyOf = (mode: Mode): string => (mode === 'live' ? room.demo.apiKey : room.demo.testApiKey);
+const secretOf = (mode: Mode): string => (mode === 'live' ? room.demo.webhookSecret : room.demo.testWebhookSecret);
+
+const created = async (mode: Mode, changes: Readonly<Record<string, unknown>> = {}): Promise<string> =>
+  String((await room.create(changes, { key: keyOf(mode) })).json['id']);
+
+async function approved(mode: Mode): Promise<string> {
+  const id = await created(mode);
+  await room.approve(id);
+  return id;
+}
+
+async function cancelled(mode: Mode): Promise<string> {
+  const id = await created(mode);
+  expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE', key: keyOf(mode) })).status).toBe(204);
+  return id;
+}
+
+/** The delivery of a session's end to the default URL of its mode, once it has succeeded. */
+async function deliveredFor(mode: Mode, sessionId: string): Promise<string> {
+  const found = async (): Promise<Record<string, unknown> | undefined> => {
+    const { json } = await room.call('/v1/webhooks/deliveries?status=succeeded', { key: keyOf(mode) });
+    return (json['data'] as Record<string, unknown>[]).find((each) => each['sessionId'] === sessionId);
+  };
+  await until(`the webhook of ${sessionId} is delivered`, WITHIN_MS, async () => (await found()) !== undefined);
+  return String((await found())?.['id']);
+}
+
+/** What a caller can tell two answers apart by. */
+function seen({ status, text, headers }: Answer): object {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  const steady = Object.entries(rest).filter(([name]) => !/ratelimit|retry-after/i.test(name));
+  return { status, text, headers: Object.fromEntries(steady) };
+}
+
+const idsOf = ({ json }: Answer): unknown[] => (json['data'] as { id: unknown }[]).map(({ id }) => id);
+
+const sessionRow = (id: string): Promise<object[]> =>
+  room.database.query('SELECT sessions.*, metadata::text AS metadata FROM sessions WHERE id = $1', [
+    parseId('sess', id),
+  ]);
+
+const deliveryRow = (id: string): Promise<object[]> =>
+  room.database.query('SELECT * FROM deliveries WHERE id = $1', [parseId('dlv', id)]);
+
+interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+}
+
+/** Every call that takes an account's key, as the API describes itself. */
+async function keyedRoutes(): Promise<Route[]> {
+  const { json } = await room.call('/v1/openapi.json', { key: null });
+  const paths = json['paths'] as Record<string, Record<string, { security?: readonly object[] }>>;
+  return Object.entries(paths).flatMap(([path, operations]) => {
+    if (path.startsWith('/v1/admin')) return [];
+    const methods = (['GET', 'POST', 'DELETE'] as const).filter((method) => {
+      const operation = operations[method.toLowerCase()];
+      return operation !== undefined && (operation.security ?? []).length > 0;
+    });
+    return methods.map((method) => ({ method, path }));
+  });
+}
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+/** For every route what a key of the other mode gets; a route that is not here fails the walk. */
+const WALK: Readonly<Record<string, (owner: Mode, route: Route) => Promise<void>>> = {
+  'GET /v1/verify/{sessionId}': sessionIsUnknown,
+  'DELETE /v1/verify/{sessionId}': sessionIsUnknown,
+  'POST /v1/verify/{sessionId}/send-sms': sessionIsUnknown,
+  'POST /v1/verify/{sessionId}/check': sessionIsUnknown,
+  'POST /v1/verify/{sessionId}/consume': sessionIsUnknown,
+  'POST /v1/verify/{sessionId}/realtime-ticket': sessionIsUnknown,
+  'GET /v1/webhooks/deliveries/{deliveryId}': deliveryIsUnknown,
+  'POST /v1/webhooks/deliveries/{deliveryId}/retry': deliveryIsUnknown,
+  'POST /v1/verify': createsApart,
+  'GET /v1/verify': listsApart,
+  'GET /v1/usage': countsApart,
+  'GET /v1/webhooks/deliveries': listsDeliveriesApart,
+  'POST /v1/webhooks/test': testsApart,
+  'POST /v1/webhooks/secret/rotate': rotatesApart,
+};
+
+async function sessionIsUnknown(owner: Mode, { method, path }: Route): Promise<void> {
+  const call: Call = {
+    method,
+    key: keyOf(other(owner)),
+    ...(path.endsWith('/check') ? { body: { code: '424242' } } : {}),
+  };
+  for (const make of [created, approved, cancelled]) {
+    const id = await make(owner);
+    const before = await sessionRow(id);
+    const foreign = await room.call(path.replace('{sessionId}', id), call);
+    const unknown = await room.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
+    expect(foreign).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    expect(seen(foreign)).toEqual(seen(unknown));
+    expect(await sessionRow(id)).toEqual(before);
+  }
+}
+
+async function deliveryIsUnknown(owner: Mode, { method, path }: Route): Promise<void> {
+  const id = await deliveredFor(owner, await cancelled(owner));
+  const before = await deliveryRow(id);
+  const call = { method, key: keyOf(other(owner)) };
+  const foreign = await room.call(path.replace('{deliveryId}', id), call);
+  expect(foreign).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  expect(seen(foreign)).toEqual(seen(await room.call(path.replace('{deliveryId}', UNKNOWN_DELIVERY), call)));
+  expect(await deliveryRow(id)).toEqual(before);
+}
+
+/** One Idempotency-Key in both modes is two: neither answers for the other. */
+async function createsApart(owner: Mode): Promise<void> {
+  const headers = { 'idempotency-key': `both-modes-${owner}` };
+  const one = await room.create({}, { headers, key: keyOf(owner) });
+  const two = await room.create({}, { headers, key: keyOf(other(owner)) });
+  expect([one.status, two.status]).toEqual([200, 200]);
+  expect(two.headers['idempotent-replayed']).toBeUndefined();
+  expect(two.json['id']).not.toBe(one.json['id']);
+  expect((owner === 'test' ? one : two).json['test']).toBe(true);
+  expect((owner === 'test' ? two : one).json).not.toHaveProperty('test');
+}
+
+async function listsApart(owner: Mode): Promise<void> {
+  const ids = [await created(owner), await approved(owner), await cancelled(owner)];
+  for (const query of [
+    '',
+    '?status=pending',
+    '?status=approved',
+    '?status=cancelled',
+    `?phone=${encodeURIComponent(PHONE)}`,
+  ]) {
+    const limited = `/v1/verify${query}${query === '' ? '?' : '&'}limit=100`;
+    const theirs = idsOf(await room.call(limited, { key: keyOf(other(owner)) }));
+    expect(theirs.filter((id) => ids.includes(String(id)))).toEqual([]);
+  }
+  const own = await room.call('/v1/verify?limit=100', { key: keyOf(owner) });
+  expect(idsOf(own)).toEqual(expect.arrayContaining(ids));
+  const marks = (own.json['data'] as object[]).map((session) => 'test' in session);
+  expect(new Set(marks)).toEqual(new Set([owner === 'test']));
+  const behind = await room.call(`/v1/verify?startingAfter=${ids[0] ?? ''}`, { key: keyOf(other(owner)) });
+  expect(behind).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'startingAfter' });
+}
+
+async function countsApart(owner: Mode): Promise<void> {
+  const usage = async (mode: Mode): Promise<object> =>
+    (await room.call('/v1/usage?groupBy=brand', { key: keyOf(mode) })).json;
+  const total = async (): Promise<number> =>
+    ((await usage(owner)) as { verifications: { total: number } }).verifications.total;
+  const [ownBefore, theirsBefore] = [await total(), await usage(other(owner))];
+  await approved(owner);
+  await created(owner);
+  expect(await total()).toBe(ownBefore + 2);
+  const { period: _, ...theirs } = (await usage(other(owner))) as Record<string, unknown>;
+  expect(theirsBefore).toMatchObject(theirs);
+}
+
+async function listsDeliveriesApart(owner: Mode): Promise<void> {
+  const id = await deliveredFor(owner, await cancelled(owner));
+  for (const query of ['', '&status=succeeded']) {
+    const target = `/v1/webhooks/deliveries?limit=100${query}`;
+    expect(idsOf(await room.call(target, { key: keyOf(owner) }))).toContain(id);
+    expect(idsOf(await room.call(target, { key: keyOf(other(owner)) }))).not.toContain(id);
+  }
+  const behind = await room.call(`/v1/webhooks/deliveries?startingAfter=${id}`, { key: keyOf(other(owner)) });
+  expect(behind).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'startingAfter' });
+}
+
+/** Without a URL it goes to the default of the key's own mode, signed with the secret of that mode alone. */
+async function testsApart(owner: Mode): Promise<void> {
+  const { json } = await room.call('/v1/webhooks/test', { method: 'POST', key: keyOf(owner) });
+  const eventId = String(json['eventId']);
+  const posted = () => receivers[owner].received.find(({ headers }) => headers['webhook-id'] === eventId);
+  await until('the test webhook arrives', WITHIN_MS, () => posted() !== undefined);
+  const webhook = posted();
+  if (webhook === undefined) throw new Error('the webhook arrived before');
+  expect(signedBy(secretOf(owner), webhook)).toBe(true);
+  expect(signedBy(secretOf(other(owner)), webhook)).toBe(false);
+  const elsewhere = receivers[other(owner)].received.map(({ headers }) => headers['webhook-id']);
+  expect(elsewhere).not.toContain(eventId);
+}
+
+const secretColumns = (mode: Mode): Promise<object[]> =>
+  room.database.query(
+    mode === 'live'
+      ? 'SELECT webhook_secret_sealed, previous_webhook_secrets_sealed FROM accounts'
+      : 'SELECT test_webhook_secret_sealed, previous_test_webhook_secrets_sealed FROM accounts',
+  );
+
+async function rotatesApart(owner: Mode): Promise<void> {
+  const [own, theirs] = [await secretColumns(owner), await secretColumns(other(owner))];
+  const { status } = await room.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf(owner) });
+  expect(status).toBe(200);
+  expect(await secretColumns(owner)).not.toEqual(own);
+  expect(await secretColumns(other(owner))).toEqual(theirs);
+}
+
+describe('a key of the other mode', () => {
+  it('is tried on every route that takes a key', async () => {
+    const names = (await keyedRoutes()).map(nameOf).sort();
+    expect(names).toEqual(Object.keys(WALK).sort());
+  });
+
+  describe.each(MODES)('than %s', (owner) => {
+    it.each(Object.keys(WALK))('%s', { timeout: 60_000 }, async (name) => {
+      const route = (await keyedRoutes()).find((each) => nameOf(each) === name);
+      if (route === undefined) throw new Error(`${name} is not a route`);
+      await WALK[name]?.(owner, route);
+    });
+  });
+});
+
+describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
+  const connected = async (mode: Mode, run: (client: RealtimeClient) => Promise<void>): Promise<void> => {
+    const client = await RealtimeClient.open(room, { key: keyOf(mode) });
+    try {
+      await run(client);
+    } finally {
+      client.close();
+    }
+  };
+
+  it('answers for a session as for one that never was', async () => {
+    await connected(other(owner), async (client) => {
+      const unknown = await client.subscribe(`session:${UNKNOWN_SESSION}`);
+      const foreign = await client.subscribe(`session:${await created(owner)}`);
+      expect(foreign.error).toMatchObject({ code: 'SESSION_NOT_FOUND' });
+      expect(foreign.error).toEqual(unknown.error);
+    });
+  });
+
+  it('hears of its own events on the account channel, and of no others', async () => {
+    const channel = `account:${room.demo.accountId}`;
+    await connected(owner, async (own) => {
+      await own.subscribe(channel);
+      await connected(other(owner), async (foreign) => {
+        await foreign.subscribe(channel);
+        const mine = await cancelled(owner);
+        expect((await own.event('verification.cancelled')).data).toMatchObject({ id: mine });
+        const theirs = await cancelled(other(owner));
+        expect((await foreign.event('verification.cancelled')).data).toMatchObject({ id: theirs });
+        await foreign.ask({ type: 'ping', id: 'p' });
+        expect(foreign.events().map(({ data }) => data?.['id'])).toEqual([theirs]);
+      });
+    });
+  });
+});
+
+describe('a test session', () => {
+  it('says that it is one wherever it appears; a live one has no such field', async () => {
+    for (const mode of MODES) {
+      const marked = (value: unknown): boolean => (value as { test?: unknown }).test === true;
+      const key = keyOf(mode);
+      const answer = await room.create({}, { key });
+      const id = String(answer.json['id']);
+      const shown: unknown[] = [answer.json, (await room.call(`/v1/verify/${id}`, { key })).json];
+      const client = await RealtimeClient.open(room, { key });
+      shown.push((await client.subscribe(`session:${id}`)).snapshot);
+      const { json } = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST', key });
+      const page = await RealtimeClient.open(room, { key: null });
+      await page.ask({ type: 'auth', id: 'a', ticket: json['ticket'] });
+      shown.push((await page.subscribe(`session:${id}`)).snapshot);
+      await room.approve(id);
+      shown.push(
+        (await client.event('verification.completed')).data,
+        (await page.event('verification.completed')).data,
+      );
+      const delivery = await deliveredFor(mode, id);
+      const body = (await room.call(`/v1/webhooks/deliveries/${delivery}`, { key })).json['body'];
+      shown.push((body as { data: unknown }).data);
+      const posted = receivers[mode].received.find((each) => each.body.includes(id));
+      shown.push((JSON.parse(posted?.body ?? '{}') as { data: unknown }).data);
+      shown.push((await room.call(`/v1/verify/${id}/consume`, { method: 'POST', key })).json);
+      shown.push((await admin.get(`sessions/${id}`)).json);
+      expect(shown.map(marked)).toEqual(shown.map(() => mode === 'test'));
+      if (mode === 'live') for (const each of shown) expect(each).not.toHaveProperty('test');
+      client.close();
+      page.close();
+    }
+  });
+
+  it('is not approved by an SMS that came from a carrier, nor by a tap on a card', async () => {
+    const id = await created('test');
+    const sessionId = parseId('sess', id) ?? '';
+    const token = { slug: room.demo.brandSlug, token: deriveToken(room.keys, sessionId) };
+    const evidence = { ref: 0, tokens: [token], senders: [PHONE], trusted: true };
+    const { verdicts } = await room.database.transaction(async (tx) => {
+      await room.sessions.chooseRcs(tx, [sessionId]);
+      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [sessionId] });
+      await room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [sessionId] });
+      return room.sessions.matchInbound(tx, 'live', [evidence]);
+    });
+    expect(verdicts).toEqual([{ fate: 'unknown_token', sessionId: null, accountId: null }]);
+    const { json } = await room.call(`/v1/verify/${id}`, { key: keyOf('test') });
+    expect(json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
+  });
+
+  it('never yields the authEntropy of a live one for the same phone', async () => {
+    const entropies = await Promise.all(
+      MODES.map(async (mode) => (await room.call(`/v1/verify/${await approved(mode)}`, { key: keyOf(mode) })).json),
+    );
+    expect(new Set(entropies.map(({ authEntropy }) => authEntropy)).size).toBe(2);
+  });
+
+  it('goes to its own webhook URL, else to the test URL, signed with the test secret', async () => {
+    const secret = String(
+      (await room.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf('test') })).json['secret'],
+    );
+    const own = await startReceiver();
+    const ids = [await created('test', { webhookUrl: own.url }), await created('test')];
+    for (const id of ids) await room.approve(id);
+    for (const [at, target] of [own, receivers.test].entries()) {
+      const posted = () => target.received.find(({ body }) => body.includes(ids[at] ?? ''));
+      await until('the webhook arrives', WITHIN_MS, () => posted() !== undefined);
+      const webhook = posted();
+      if (webhook === undefined) throw new Error('the webhook arrived before');
+      expect(signedBy(secret, webhook)).toBe(true);
+      expect(signedBy(room.demo.webhookSecret, webhook)).toBe(false);
+    }
+    expect(receivers.live.received.filter(({ body }) => ids.some((id) => body.includes(id)))).toEqual([]);
+    await own.close();
+  });
+
+  it('has no webhook where neither it nor the account names a test URL, and webhooks/test then wants one', async () => {
+    expect((await admin.patch(`accounts/${room.demo.accountId}`, { testWebhookUrl: null })).status).toBe(200);
+    const sibling = await room.neighbour();
+    const call = { method: 'POST', key: keyOf('test'), baseUrl: sibling.baseUrl } as const;
+    const answer = await room.call('/v1/webhooks/test', call);
+    expect(answer).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'url' });
+    await sibling.stop();
+    const id = await created('test');
+    await room.approve(id);
+    const deliveries = await room.database.query('SELECT 1 FROM deliveries WHERE session_id = $1', [
+      parseId('sess', id),
+    ]);
+    expect(deliveries).toEqual([]);
+    await admin.patch(`accounts/${room.demo.accountId}`, { testWebhookUrl: receivers.test.url });
+  });
+});
+
+describe('engineers', () => {
+  it('list what is live, what test keys made, or both', async () => {
+    const [live, test] = [await approved('live'), await approved('test')];
+    for (const [query, expected] of [
+      ['test=true', [test]],
+      ['test=false', [live]],
+      ['limit=100', [test, live]],
+    ] as const) {
+      const ids = idsOf(await admin.get(`sessions?${query}`));
+      expect(ids.filter((id) => id === live || id === test)).toEqual(expected);
+    }
+    expect(await admin.get('sessions?test=maybe')).toMatchObject({ status: 422, field: 'test' });
+    await room.call(`/v1/verify/${await created('test')}/send-sms`, { method: 'POST', key: keyOf('test') });
+    const messages = async (query: string): Promise<unknown[]> =>
+      (await admin.get(`messages?direction=out&${query}`)).json['data'] as unknown[];
+    expect(await messages('test=true')).toEqual([expect.objectContaining({ test: true, direction: 'out' })]);
+    expect(await messages('test=false')).toEqual([]);
+  });
+});
