@@ -36,7 +36,9 @@ describe('API keys', () => {
     const { id, key, prefix } = await newKey('test');
     const asked = await Promise.all(Array.from({ length: 50 }, () => directory.authenticate(key)));
     expect(new Set(asked.map((principal) => JSON.stringify(principal))).size).toBe(1);
-    expect(asked[0]).toEqual({ keyId: id, kind: 'test', accountId: room.account.id, scopes: SCOPES, limits: {} });
+    expect(asked[0]).toEqual({
+      ...{ keyId: id, kind: 'test', tenant: testTenant(room.account.id), scopes: SCOPES, limits: {} },
+    });
     expect(count()).toBe(1);
     expect(key.startsWith(prefix)).toBe(true);
   });

@@ -8,6 +8,7 @@ const MIGRATIONS = [
   'CarrierGrade1700000000003',
   'Cards1700000000004',
   'WebhooksRealtime1700000000005',
+  'TestMode1700000000006',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class
