@@ -1,4 +1,4 @@
-import { countryOf, senderCandidates, type SmppAddress } from '@countersign/phone';
+import { countryOf, destinationCandidates, type SmppAddress } from '@countersign/phone';
 import type { Uuid } from '@countersign/postgres';
 import type { InboundNumber } from './carrier.js';
 
@@ -36,7 +36,7 @@ export function receivingCountry(numbers: readonly InboundNumber[], destination:
   const ours =
     numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
   if (ours !== undefined) return countryServedBy(ours);
-  const [international] = senderCandidates(destination, null);
+  const [international] = destinationCandidates(destination, null);
   return international === undefined ? null : countryOf(international);
 }
 
@@ -46,7 +46,7 @@ function byNationalForm(numbers: readonly InboundNumber[], destination: SmppAddr
   const lastDigits = destination.value.slice(-4);
   return numbers.find(({ number }) => {
     if (!LONG_NUMBER.test(number) || !number.endsWith(lastDigits)) return false;
-    return senderCandidates(destination, countryOf(number)).includes(number);
+    return destinationCandidates(destination, countryOf(number)).includes(number);
   });
 }
 

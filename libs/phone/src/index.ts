@@ -1,5 +1,16 @@
 export { isCountry } from './country.js';
+export { destinationCandidates } from './destination.js';
 export { maskPhone, maskPhonesIn } from './mask.js';
 export { checkPhone, countryOf, NON_GEOGRAPHIC, type PhoneCheck } from './phone-check.js';
 export { numberTypeOf, type NumberType } from './number-type.js';
-export { senderCandidates, type SmppAddress } from './sender.js';
+export {
+  isOfUnknownFormat,
+  readSender,
+  SENDER_FORMATS,
+  SENDER_READINGS,
+  type SenderEvidence,
+  type SenderFormat,
+  type SenderReading,
+  type SenderRule,
+} from './sender.js';
+export type { SmppAddress } from './smpp-address.js';

@@ -1,111 +1,102 @@
+import { isCountry } from './country.js';
 import {
-  getCountries,
-  getCountryCallingCode,
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/max';
+  isNumber,
+  readInternational,
+  readMarkedInternational,
+  readNational,
+  withoutInternationalPrefix,
+} from './number-reading.js';
+import { isOfOtherNetwork, TON, type SmppAddress } from './smpp-address.js';
 
-/** An address as SMPP carries it: type of number, numbering plan, and the characters (SMPP 3.4, 5.2.5 to 5.2.9). */
-export interface SmppAddress {
-  readonly ton: number;
-  readonly npi: number;
-  readonly value: string;
+export const SENDER_READINGS = ['international', 'national'] as const;
+/** How the digits of a sender of unknown type are written: with their country code, or as dialled within the country. */
+export type SenderReading = (typeof SENDER_READINGS)[number];
+
+export const SENDER_FORMATS = [...SENDER_READINGS, 'auto'] as const;
+/** How a link writes senders of unknown type (contract, Admin). `auto`: it is not known. */
+export type SenderFormat = (typeof SENDER_FORMATS)[number];
+
+/** What the address of an SMS shows of its sender: never more than one number, and none when it is ambiguous. */
+export interface SenderEvidence {
+  /** The one number that the sender is, in E.164; null when there is no such number. */
+  readonly phone: string | null;
+  /** The digits may be two different valid numbers, or contradict what was learned: they are evidence for none. */
+  readonly ambiguous: boolean;
+  /** In `auto`, of a sender of unknown type: the only reading of its digits, where it teaches or contradicts; else null. */
+  readonly shows: SenderReading | null;
 }
 
-const TON_UNKNOWN = 0;
-const TON_INTERNATIONAL = 1;
-const TON_NATIONAL = 2;
+/** What a link's senders are read by. */
+export interface SenderRule {
+  readonly format: SenderFormat;
+  /** In `auto`: how all senders of the link have been read so far; null before that is known. */
+  readonly learned: SenderReading | null;
+}
 
-const DIGITS = /^\+?[0-9]{4,20}$/;
-/** Country code and at least four digits: below that a number is a short code, whatever its type says. */
-const INTERNATIONAL_DIGITS = /^[1-9][0-9]{6,14}$/;
-
-/** Country codes of countries, and of the services that belong to none (ITU-T E.164, non-geographic). */
-const CALLING_CODES: ReadonlySet<string> = new Set([
-  ...getCountries().map((country) => getCountryCallingCode(country)),
-  ...['800', '808', '870', '878', '881', '882', '883', '888', '979'],
-]);
+const NO_EVIDENCE: SenderEvidence = { phone: null, ambiguous: false, shows: null };
+const AMBIGUOUS: SenderEvidence = { phone: null, ambiguous: true, shows: null };
 
 /**
- * The E.164 numbers that the sender of an SMS may be, best first; none for letters and short codes. A candidate is
- * compared with the session's phone as a whole, never by its end (contract, MO matching).
+ * Reads the sender of an SMS. The number is compared with the session's phone as a whole, never by its end (contract, MO
+ * matching).
  *
+ * - a type of number above 2 (short codes, letters, abbreviations), letters, or the numbering plan of another network:
+ *   no evidence, with a plus too. Senders of such a type are free text at many SMS shops;
  * - international (TON 1, or a leading plus): that number, with or without `+` or `00`;
  * - national (TON 2): the number in the country of the receiving number;
- * - unknown (TON 0): as international where that is a number, then as national. Where the international reading already
- *   lies in the receiving country, the national one is dropped: it would be another subscriber's number;
- * - any other type: none.
+ * - unknown (TON 0) behind `00`: international;
+ * - unknown (TON 0) otherwise: as the rule says. `auto` takes a number only where both readings do not give two.
  *
- * The numbering plan (NPI) is ignored, since carriers fill it at random.
+ * @param receivingCountry ISO 3166-1 alpha-2, or null when it is not known: then nothing is read as national
  */
-export function senderCandidates(address: SmppAddress, receivingCountry: string | null): string[] {
-  const { ton, value } = address;
-  if (!DIGITS.test(value)) return [];
-  if (value.startsWith('+')) return listOf(international(value.slice(1)));
-  switch (ton) {
-    case TON_INTERNATIONAL:
-      return listOf(international(withoutPrefix(value)));
-    case TON_NATIONAL:
-      return listOf(national(value, receivingCountry));
-    case TON_UNKNOWN:
-      return ofUnknownType(value, receivingCountry);
-    default:
-      return [];
-  }
+export function readSender(address: SmppAddress, receivingCountry: string | null, rule: SenderRule): SenderEvidence {
+  const { ton, npi, value } = address;
+  if (ton > TON.national || isOfOtherNetwork(npi) || !isNumber(value)) return NO_EVIDENCE;
+  if (value.startsWith('+')) return evidenceOf(readMarkedInternational(value.slice(1)));
+  if (ton === TON.international) return evidenceOf(readMarkedInternational(withoutInternationalPrefix(value)));
+  if (ton === TON.national) return evidenceOf(readNational(value, receivingCountry));
+  if (value.startsWith('00')) return evidenceOf(readInternational(withoutInternationalPrefix(value)));
+  if (rule.format !== 'auto') return evidenceOf(readAs(rule.format, value, receivingCountry));
+  return rule.learned === null
+    ? readBothWays(value, receivingCountry)
+    : readAsLearned(rule.learned, value, receivingCountry);
 }
 
-function ofUnknownType(value: string, receivingCountry: string | null): string[] {
-  const asInternational = valid(withoutPrefix(value));
-  const asNational = national(value, receivingCountry);
-  if (asInternational === null) return listOf(asNational);
-  if (asNational === null || sameCallingCode(asInternational, asNational)) return [asInternational];
-  return [asInternational, asNational];
+/** Whether the link's format decides how this sender is read. */
+export function isOfUnknownFormat({ ton, value }: SmppAddress): boolean {
+  return ton === TON.unknown && !value.startsWith('+') && !value.startsWith('00');
 }
 
-/**
- * The peer vouches for an international number, so it is taken as it stands (parsing costs ten times the rest of this
- * file). Only a zero behind the country code needs the number plan: a trunk prefix in Britain, part of the number in Italy.
- */
-function international(digits: string): string | null {
-  if (!INTERNATIONAL_DIGITS.test(digits)) return null;
-  const code = callingCodeOf(digits);
-  if (code === null) return null;
-  return digits.charAt(code.length) === '0' ? valid(digits) : `+${digits}`;
+function readBothWays(value: string, receivingCountry: string | null): SenderEvidence {
+  const international = readInternational(value);
+  const national = readNational(value, receivingCountry);
+  if (international === null) return national === null ? NO_EVIDENCE : shown(national, 'national');
+  if (national === international || !isKnown(receivingCountry)) return evidenceOf(international);
+  return national === null ? shown(international, 'international') : AMBIGUOUS;
 }
 
-function valid(digits: string): string | null {
-  if (!INTERNATIONAL_DIGITS.test(digits)) return null;
-  const number = parsePhoneNumberFromString(`+${digits}`, { extract: false });
-  return number?.isValid() ? number.number : null;
+/** A sender that only the other reading knows contradicts what was learned: it is evidence of no number. */
+function readAsLearned(learned: SenderReading, value: string, receivingCountry: string | null): SenderEvidence {
+  const phone = readAs(learned, value, receivingCountry);
+  if (phone !== null || !isKnown(receivingCountry)) return evidenceOf(phone);
+  const other = learned === 'international' ? 'national' : 'international';
+  if (readAs(other, value, receivingCountry) === null) return NO_EVIDENCE;
+  return { ...AMBIGUOUS, shows: other };
 }
 
-function national(value: string, country: string | null): string | null {
-  if (country === null || !isSupportedCountry(country)) return null;
-  const number = parsePhoneNumberFromString(value, { defaultCountry: country, extract: false });
-  if (number?.countryCallingCode !== getCountryCallingCode(country) || !number.isValid()) return null;
-  // Some number plans (Germany's) allow more digits than E.164 does.
-  return INTERNATIONAL_DIGITS.test(number.number.slice(1)) ? number.number : null;
+/** Without a country the national reading is unknown, not absent: such a sender neither teaches nor contradicts. */
+function isKnown(receivingCountry: string | null): boolean {
+  return receivingCountry !== null && isCountry(receivingCountry);
 }
 
-/** `00` is the international prefix of most of the world, and no country code starts with a zero. */
-function withoutPrefix(value: string): string {
-  return value.startsWith('00') ? value.slice(2) : value;
+function readAs(reading: SenderReading, value: string, receivingCountry: string | null): string | null {
+  return reading === 'international' ? readInternational(value) : readNational(value, receivingCountry);
 }
 
-function sameCallingCode(a: string, b: string): boolean {
-  const code = callingCodeOf(a.slice(1));
-  return code !== null && code === callingCodeOf(b.slice(1));
+function evidenceOf(phone: string | null): SenderEvidence {
+  return phone === null ? NO_EVIDENCE : { phone, ambiguous: false, shows: null };
 }
 
-/** Country codes have one to three digits and none begins another. */
-function callingCodeOf(digits: string): string | null {
-  for (const length of [1, 2, 3]) {
-    const code = digits.slice(0, length);
-    if (CALLING_CODES.has(code)) return code;
-  }
-  return null;
-}
-
-function listOf(candidate: string | null): string[] {
-  return candidate === null ? [] : [candidate];
+function shown(phone: string, shows: SenderReading): SenderEvidence {
+  return { phone, ambiguous: false, shows };
 }
