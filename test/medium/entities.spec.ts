@@ -52,6 +52,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   rate_limits: "the limiter's library owns its columns",
   realtime_tickets: 'issued and used by one guarded statement each',
   row_leases: 'taken by one guarded upsert',
+  sender_formats: 'what senders of a link showed, in guarded writes',
   submissions: 'where responses and receipts meet, in sets',
   system_connections: 'what gateways see, in sets',
   usage_folds: 'which hours are folded',
@@ -151,7 +152,7 @@ describe('the entities', () => {
     });
     expect(await repository.findOneByOrFail(AccountEntity, { id: account.id })).toMatchObject(account);
     expect(await repository.findOneByOrFail(BrandEntity, { id: brand.id })).toMatchObject(brand);
-    const { passwordSealed: _passwordSealed, ...wanted } = bind;
+    const { passwordSealed: _passwordSealed, senderLearning: _senderLearning, ...wanted } = bind;
     expect(await repository.findOneByOrFail(BindEntity, { id: bind.id })).toMatchObject(wanted);
   });
 

@@ -54,6 +54,8 @@ function bindTo(port: number, keys: ServerKeys): Bind {
     defaultAlphabet: 'gsm',
     retryableMoStatus: 0x14,
     trustedForMo: true,
+    senderFormat: 'auto',
+    senderLearning: null,
     enabled: true,
     sendWindow: 10,
     connections: 1,

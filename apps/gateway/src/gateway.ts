@@ -8,6 +8,7 @@ import { BindsService } from './binds/binds.service.js';
 import { GatewayModule } from './gateway.module.js';
 import { Housekeeping } from './housekeeping.js';
 import { InboundService } from './inbound/inbound.service.js';
+import { SenderLearner } from './inbound/sender-learner.js';
 import { LeaseKeeper } from './leases/lease-keeper.js';
 import { ListenerService } from './listener/listener.service.js';
 import { OutboundPump } from './outbound/outbound-pump.js';
@@ -70,7 +71,7 @@ function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
     })
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
-      await rcs.stop();
+      await Promise.all([app.get(SenderLearner).stop(), rcs.stop()]);
     })
     .step('leave the gateways', STEP_MS, () => app.get(LeaseKeeper).stop())
     .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())

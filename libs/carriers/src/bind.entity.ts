@@ -1,3 +1,4 @@
+import type { SenderFormat } from '@countersign/phone';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { BindHost, BindTls, BindType, InterfaceVersion, LinkAlphabet, MessageIdBase } from './carrier.js';
 
@@ -73,6 +74,9 @@ export class BindEntity {
 
   @Column('boolean', { name: 'trusted_for_mo', default: false })
   trustedForMo!: boolean;
+
+  @Column('text', { name: 'sender_format', default: 'auto' })
+  senderFormat!: SenderFormat;
 
   @Column('boolean', { default: true })
   enabled!: boolean;

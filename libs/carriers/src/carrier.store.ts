@@ -15,6 +15,7 @@ import {
 import { BIND_TYPES, type Bind, type InboundNumber, type LinkTerms, type SmppSystem } from './carrier.js';
 import { DELETE_ROUTE, INSERT_ROUTE, LIST_ROUTES, UPDATE_ROUTE } from './route.sql.js';
 import type { Route } from './route.js';
+import { DISCARD_SENDER_FORMAT } from './sender-format.sql.js';
 import { sealBindPassword, systemPasswordDigest } from './smpp-password.js';
 
 /** ESME_RMSGQFUL: the carrier's queue is full, try again (SMPP 3.4, 5.1.3). */
@@ -35,12 +36,18 @@ export interface NewInboundNumber {
 type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
 
 /** A system; everything but its name, carrier and password has the contract's default. */
-export type NewSystem = Defaulted<Omit<SmppSystem, 'id' | 'passwordDigest'>, 'systemId' | 'carrier'> & {
+export type NewSystem = Defaulted<
+  Omit<SmppSystem, 'id' | 'passwordDigest' | 'senderLearning'>,
+  'systemId' | 'carrier'
+> & {
   readonly password: string;
 };
 
 /** A bind; everything but its names, hosts and password has the contract's default. */
-export type NewBind = Defaulted<Omit<Bind, 'id' | 'passwordSealed'>, 'name' | 'carrier' | 'hosts' | 'systemId'> & {
+export type NewBind = Defaulted<
+  Omit<Bind, 'id' | 'passwordSealed' | 'senderLearning'>,
+  'name' | 'carrier' | 'hosts' | 'systemId'
+> & {
   readonly password: string;
 };
 
@@ -53,6 +60,8 @@ const LINK_DEFAULTS: Omit<LinkTerms, 'carrier'> = {
   defaultAlphabet: 'gsm',
   retryableMoStatus: RETRYABLE_BY_DEFAULT,
   trustedForMo: false,
+  senderFormat: 'auto',
+  senderLearning: null,
   enabled: true,
 };
 
@@ -141,6 +150,11 @@ export class CarrierStore {
     await tx.query(DELETE_BIND, [id]);
   }
 
+  /** Discards what the senders of a bind or a system have shown, and what gateways are about to add to it. */
+  async discardSenderEvidence(tx: Executor, linkId: Uuid): Promise<void> {
+    await tx.query(DISCARD_SENDER_FORMAT, [linkId]);
+  }
+
   /** The name itself where no bind has it, else the first free one of `name 2`, `name 3` and so on. */
   async freeBindName(tx: Executor, name: string): Promise<string> {
     const taken = new Set((await tx.query<{ name: string }>(LIST_NAMES_LIKE, [name])).map((row) => row.name));
@@ -186,6 +200,7 @@ function systemValues(system: SmppSystem): unknown[] {
     system.defaultAlphabet,
     system.retryableMoStatus,
     system.enabled,
+    system.senderFormat,
   ];
 }
 
@@ -213,6 +228,7 @@ function bindValues(bind: Bind): unknown[] {
     bind.retryableMoStatus,
     bind.trustedForMo,
     bind.enabled,
+    bind.senderFormat,
   ];
 }
 

@@ -1,4 +1,6 @@
+import type { SenderFormat } from '@countersign/phone';
 import type { Uuid } from '@countersign/postgres';
+import type { SenderLearning } from './sender-learning.js';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';
 
@@ -24,6 +26,10 @@ export interface LinkTerms {
   readonly retryableMoStatus: number;
   /** Only a trusted link's MO is evidence (contract, MO matching). */
   readonly trustedForMo: boolean;
+  /** How it writes senders of unknown type (TON 0) that have neither a plus nor `00`. */
+  readonly senderFormat: SenderFormat;
+  /** What its senders have shown so far; null before they showed anything. Read with the row, written by gateways alone. */
+  readonly senderLearning: SenderLearning | null;
   readonly enabled: boolean;
 }
 

@@ -126,6 +126,15 @@ export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+export { epochOf, SenderFormatStore, type SenderObservation } from './sender-format.store.js';
+export {
+  LEARNED_SENDER_FORMATS,
+  senderRuleOf,
+  SENDERS_TO_LEARN,
+  type LearnedSenderFormat,
+  type SenderLearning,
+  type ShownSender,
+} from './sender-learning.js';
 export {
   SystemConnectionStore,
   type SystemConnection,

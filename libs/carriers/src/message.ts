@@ -10,6 +10,7 @@ export const MESSAGE_FATES = [
   'ended',
   'no_token',
   'untrusted',
+  'ambiguous_sender',
 ] as const;
 export type MessageFate = (typeof MESSAGE_FATES)[number];
 

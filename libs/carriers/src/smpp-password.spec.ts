@@ -20,6 +20,8 @@ const system = (password: string): SmppSystem => ({
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,
   trustedForMo: false,
+  senderFormat: 'auto',
+  senderLearning: null,
   enabled: true,
 });
 

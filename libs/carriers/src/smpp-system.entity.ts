@@ -1,3 +1,4 @@
+import type { SenderFormat } from '@countersign/phone';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { BindType, LinkAlphabet } from './carrier.js';
 
@@ -34,6 +35,9 @@ export class SmppSystemEntity {
 
   @Column('boolean', { name: 'trusted_for_mo', default: false })
   trustedForMo!: boolean;
+
+  @Column('text', { name: 'sender_format', default: 'auto' })
+  senderFormat!: SenderFormat;
 
   @Column('text', { name: 'default_alphabet', default: 'gsm' })
   defaultAlphabet!: LinkAlphabet;

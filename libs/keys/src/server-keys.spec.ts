@@ -25,6 +25,7 @@ const DIGEST_VECTORS: Readonly<Record<DigestLabel, string>> = {
   idempotency: 'c47e8701f80e6c126d022eefd88f2c1e9a744563f504084eab25025e3716edb2',
   'card-answer': 'dc954daf63291bdf46f71765c18038f256ba005af300a2c19346f0ce392bbc7c',
   'realtime-ticket': 'fbb559fea92b026b2dfacc176a20e0da66e9cde84f19e632fc5964d6d617e89f',
+  'sender-number': '4a3c3b82473f8e18919ffd1203f5747cc99c141911d8f38b9424a501296b9686',
 };
 
 /** Likewise: the text "grüße", nonce 00…0b, the context above. */

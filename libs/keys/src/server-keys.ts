@@ -20,7 +20,8 @@ export type DigestLabel =
   | 'otp-counter'
   | 'idempotency'
   | 'card-answer'
-  | 'realtime-ticket';
+  | 'realtime-ticket'
+  | 'sender-number';
 /** What a sealed value is. A value sealed under one label does not open under another. */
 export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer';
 
@@ -67,6 +68,7 @@ export class ServerKeys {
         idempotency: derive('idempotency'),
         'card-answer': derive('card-answer'),
         'realtime-ticket': derive('realtime-ticket'),
+        'sender-number': derive('sender-number'),
       },
       {
         'message-text': derive('message-text'),

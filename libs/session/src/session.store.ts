@@ -54,6 +54,8 @@ export interface InboundEvidence {
   readonly tokens: readonly FoundToken[];
   /** E.164 numbers that its sender may be. */
   readonly senders: readonly string[];
+  /** Its sender may be two different numbers and is evidence for neither; then `senders` is empty. Absent: it is not. */
+  readonly ambiguousSender?: boolean;
   /** Whether the bind or system it came by is trusted for MO. */
   readonly trusted: boolean;
 }

@@ -142,7 +142,8 @@ export class DemoSeed {
     if (known !== undefined) {
       const wanted = JSON.stringify([[{ host, port }], systemId, password]);
       const hosts = known.hosts.map((each) => ({ host: each.host, port: each.port }));
-      if (JSON.stringify([hosts, known.systemId, this.passwordOf(known)]) === wanted) return known;
+      if (JSON.stringify([hosts, known.systemId, this.passwordOf(known)]) === wanted)
+        return this.withInternationalSenders(tx, known);
       await tx.query(DELETE_BIND_ROUTES, [BIND_NAME]);
       await tx.query(DELETE_BIND, [BIND_NAME]);
     }
@@ -153,10 +154,17 @@ export class DemoSeed {
       systemId,
       password,
       trustedForMo: true,
+      senderFormat: 'international' as const,
       // The simulator has no rate of its own, and a load test is not to wait for ours.
       submitPerSecond: 1_000,
     };
     return this.carriers.createBind(tx, bind);
+  }
+
+  /** A bind that an earlier release made has the format `auto`; a format that somebody chose stays. */
+  private withInternationalSenders(tx: Executor, bind: Bind): Promise<Bind> {
+    if (bind.senderFormat !== 'auto') return Promise.resolve(bind);
+    return this.carriers.updateBind(tx, { ...bind, senderFormat: 'international' });
   }
 
   /** Codes go to the simulator, whatever their number. A route that somebody has changed or switched off stays so. */

@@ -26,6 +26,8 @@ const bind: Bind = {
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,
   trustedForMo: false,
+  senderFormat: 'auto',
+  senderLearning: null,
   enabled: true,
 };
 

@@ -7,12 +7,13 @@ import {
   type MessageStore,
 } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
-import { senderCandidates } from '@countersign/phone';
+import { isOfUnknownFormat, readSender, type SenderEvidence } from '@countersign/phone';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
 import type { FoundToken, InboundEvidence, InboundVerdict, SessionStore } from '@countersign/session';
 import type { SmppAddress } from '@countersign/smpp';
 import { messageRow, type InboundCommand } from './inbound-command.js';
 import { tokensOfPart } from './part-tokens.js';
+import type { SenderLearner } from './sender-learner.js';
 
 export interface InboundBatchOptions {
   readonly database: Database;
@@ -22,12 +23,13 @@ export interface InboundBatchOptions {
   readonly messages: MessageStore;
   readonly concatenations: ConcatenationStore;
   readonly leases: Pick<BindLeaseStore, 'holding'>;
+  readonly learner: Pick<SenderLearner, 'ruleOf' | 'isLearning' | 'observe'>;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
 }
 
-/** An MO with its sealed text and the numbers that its sender may be. */
-type Arrival = readonly [InboundCommand, Buffer, readonly string[]];
+/** An MO with its sealed text and what its address shows of its sender. */
+type Arrival = readonly [InboundCommand, Buffer, SenderEvidence];
 
 /**
  * One transaction for a set of MOs: the parts of long messages, the sessions that their tokens name, the messages with
@@ -50,7 +52,15 @@ export class InboundBatch {
       return { verdicts: arrived.map((arrival) => ofTaken.get(arrival) ?? null), eventIds: matched.eventIds };
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
+    this.learn(arrived, verdicts);
     return verdicts;
+  }
+
+  /** Only from messages that are stored, and that this gateway was allowed to take. */
+  private learn(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
+    for (const [index, [{ link }, , sender]] of arrived.entries()) {
+      if (sender.shows !== null && verdicts[index] !== null) this.o.learner.observe(link, sender);
+    }
   }
 
   /** Those that came over connections that this gateway may act on, as the database says. */
@@ -68,8 +78,9 @@ export class InboundBatch {
     if (arrived.length === 0) return { verdicts: [], eventIds: [] };
     const commands = arrived.map(([command]) => command);
     const tokens = await this.tokensOf(tx, commands);
-    const evidence = arrived.map(([{ link }, , senders], ref): InboundEvidence => {
-      return { ref, tokens: tokens[ref] ?? [], senders, trusted: link.trustedForMo };
+    const evidence = arrived.map(([{ link }, , { phone, ambiguous }], ref): InboundEvidence => {
+      const senders = phone === null ? [] : [phone];
+      return { ref, tokens: tokens[ref] ?? [], senders, ambiguousSender: ambiguous, trusted: link.trustedForMo };
     });
     return this.o.sessions.matchInbound(tx, 'live', evidence, (found) => {
       const sealed = arrived.map(([, text]) => text);
@@ -78,18 +89,26 @@ export class InboundBatch {
     });
   }
 
-  /** E.164 numbers that each sender may be. The receiving number's country is asked for only where it matters. */
-  private async sendersOf(commands: readonly InboundCommand[]): Promise<string[][]> {
+  /** What each address shows of its sender. The receiving number's country is looked up only where it matters. */
+  private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
     const countries = new Map<string, string | null>();
     for (const command of commands) {
       const { source, destination } = command.message;
-      if (!mayShowToken(command) || isInternational(source) || countries.has(keyOf(destination))) continue;
+      if (!this.needsSender(command) || isInternational(source) || countries.has(keyOf(destination))) continue;
       countries.set(keyOf(destination), await this.o.carriers.receivingCountry(destination));
     }
     return commands.map((command) => {
+      if (!this.needsSender(command)) return NOT_READ;
       const { source, destination } = command.message;
-      return mayShowToken(command) ? senderCandidates(source, countries.get(keyOf(destination)) ?? null) : [];
+      return readSender(source, countries.get(keyOf(destination)) ?? null, this.o.learner.ruleOf(command.link));
     });
+  }
+
+  /** Messages without a token teach a link's format too, and it is they that show first when it was learned wrongly. */
+  private needsSender(command: InboundCommand): boolean {
+    return (
+      mayShowToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
+    );
   }
 
   /** Each message's own tokens, and for a part of a long message those that its neighbours make whole. */
@@ -113,6 +132,8 @@ function partOf({ message, whole }: InboundCommand): MessagePart | null {
 }
 
 const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
+
+const NOT_READ: SenderEvidence = { phone: null, ambiguous: false, shows: null };
 
 const TON_INTERNATIONAL = 1;
 

@@ -10,6 +10,8 @@ const link: InboundLink = {
   peer: 'north-1',
   carrier: 'north',
   trustedForMo: true,
+  senderFormat: 'auto',
+  senderLearning: null,
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,
 };

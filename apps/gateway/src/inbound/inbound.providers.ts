@@ -1,6 +1,12 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Bell } from '@countersign/bus';
-import { BindLeaseStore, CarrierDirectory, ConcatenationStore, MessageStore } from '@countersign/carriers';
+import { Bell, PubSub } from '@countersign/bus';
+import {
+  BindLeaseStore,
+  CarrierDirectory,
+  ConcatenationStore,
+  MessageStore,
+  SenderFormatStore,
+} from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
@@ -11,23 +17,40 @@ import { LOGGER } from '../logger.token.js';
 import { ReceiptsService } from '../outbound/receipts.service.js';
 import { InboundBatch } from './inbound-batch.js';
 import { InboundService } from './inbound.service.js';
+import { SenderLearner } from './sender-learner.js';
+
+/** Whoever changes the row of a bind or of a system says so here, as what is learned of it is read with its row. */
+const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
 
 export const inboundProviders: FactoryProvider[] = [
   {
+    provide: SenderLearner,
+    inject: [Database, ServerKeys, PubSub, LOGGER],
+    useFactory: (database: Database, keys: ServerKeys, bus: PubSub, logger: Logger) =>
+      new SenderLearner({
+        store: new SenderFormatStore(keys),
+        database,
+        onLearned: ({ lease }) => bus.publish(TOPIC_OF[lease === undefined ? 'system' : 'bind']),
+        logger,
+      }),
+  },
+  {
     provide: InboundBatch,
-    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, BindLeaseStore, Bell],
+    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, BindLeaseStore, SenderLearner, Bell],
     useFactory: (
       database: Database,
       keys: ServerKeys,
       carriers: CarrierDirectory,
       sessions: SessionStore,
       leases: BindLeaseStore,
+      learner: SenderLearner,
       bell: Bell,
     ) => {
       const messages = new MessageStore();
       const concatenations = new ConcatenationStore(keys);
       const onEvents = (ids: readonly string[]): void => bell.ring(ids);
-      return new InboundBatch({ database, keys, carriers, sessions, messages, concatenations, leases, onEvents });
+      const stores = { carriers, sessions, messages, concatenations, leases };
+      return new InboundBatch({ database, keys, ...stores, learner, onEvents });
     },
   },
   {

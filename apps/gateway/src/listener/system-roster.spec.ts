@@ -15,6 +15,8 @@ const system = (systemId: string, allowedCidrs: readonly string[], changes: Part
   defaultAlphabet: 'gsm',
   retryableMoStatus: 0x14,
   trustedForMo: true,
+  senderFormat: 'auto',
+  senderLearning: null,
   enabled: true,
   bindTypes: ['transceiver'],
   maxConnections: 4,

@@ -27,6 +27,8 @@ const bind: Bind = {
   defaultAlphabet: 'gsm',
   retryableMoStatus: 20,
   trustedForMo: true,
+  senderFormat: 'auto',
+  senderLearning: null,
   enabled: true,
 };
 const senderOf = (slot: number): BindSender => ({

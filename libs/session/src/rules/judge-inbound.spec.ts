@@ -114,6 +114,30 @@ describe('judgeInbound', () => {
     expect(mismatch).toEqual([]);
   });
 
+  it.each<[what: string, changes: Partial<LockedSession>]>([
+    ['pending', {}],
+    ['approved by an SMS', { status: 'approved', approvedBy: 'mo' }],
+    ['cancelled', { status: 'cancelled' }],
+    ['past its time', { expiresAtMs: NOW }],
+  ])('says ambiguous_sender of a session that is %s, approves nothing and reports no mismatch', (_, changes) => {
+    const ambiguous = mo(['s1'], { senders: [], ambiguousSender: true });
+    const { verdicts, approve, mismatch } = judgeInbound([ambiguous], bench(session('s1', changes)));
+    expect(verdicts).toEqual([{ fate: 'ambiguous_sender', sessionId: 's1', accountId: 'account' }]);
+    expect([approve, mismatch]).toEqual([[], []]);
+  });
+
+  it('does not believe an ambiguous sender even where its candidates are given', () => {
+    const { verdicts, approve } = judgeInbound([mo(['s1'], { ambiguousSender: true })], bench(session('s1')));
+    expect([verdicts[0]?.fate, approve]).toEqual(['ambiguous_sender', []]);
+  });
+
+  it('asks for the token, the trust and the session before the sender', () => {
+    const ambiguous = { senders: [], ambiguousSender: true };
+    const cases = [mo([], ambiguous), mo(['s1'], { ...ambiguous, trusted: false }), mo(['s2'], ambiguous)];
+    expect(fates(cases, session('s1'))).toEqual(['no_token', 'untrusted', 'unknown_token']);
+    expect(fates([mo(['s2', 's1'], ambiguous)], session('s1'))).toEqual(['ambiguous_sender']);
+  });
+
   it('gives a message with several tokens the best fate that one of them reached', () => {
     const others = [
       session('ended', { status: 'denied' }),
@@ -151,6 +175,7 @@ describe('judgeInbound', () => {
       fc.record({
         digests: fc.array(digest, { maxLength: 3 }),
         senders: fc.subarray([PHONE, STRANGER]),
+        ambiguousSender: fc.boolean(),
         trusted: fc.boolean(),
       }),
     );
@@ -163,6 +188,8 @@ describe('judgeInbound', () => {
         expect(verdicts).toHaveLength(messages.length);
         expect(verdicts.filter(({ fate }) => fate === 'matched').map(({ sessionId }) => sessionId)).toEqual(approve);
         expect(new Set(approve).size).toBe(approve.length);
+        const ofAmbiguous = verdicts.filter((_, at) => messages[at]?.ambiguousSender === true);
+        expect(ofAmbiguous.map(({ fate }) => fate)).not.toContain('matched');
         for (const id of [...approve, ...mismatch]) {
           const row = known.get(id);
           expect(row?.status).toBe('pending');

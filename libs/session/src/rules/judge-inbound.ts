@@ -4,7 +4,15 @@ import { transition, type RefusalReason } from './transition.js';
 
 /** What became of an inbound SMS (contract, MO matching). Only `matched` approved a session. */
 export type Fate =
-  'matched' | 'duplicate' | 'wrong_sender' | 'unknown_token' | 'expired' | 'ended' | 'no_token' | 'untrusted';
+  | 'matched'
+  | 'duplicate'
+  | 'wrong_sender'
+  | 'unknown_token'
+  | 'expired'
+  | 'ended'
+  | 'no_token'
+  | 'untrusted'
+  | 'ambiguous_sender';
 
 /** A message's fate, and the session it speaks of where its token is known. */
 export interface InboundVerdict {
@@ -19,6 +27,8 @@ export interface InboundCase {
   readonly digests: readonly string[];
   /** E.164 numbers that its sender may be. */
   readonly senders: readonly string[];
+  /** Its sender may be two different numbers and is evidence for neither; then `senders` is empty. Absent: it is not. */
+  readonly ambiguousSender?: boolean;
   /** Whether the bind or system it came by is trusted for MO. */
   readonly trusted: boolean;
 }
@@ -45,7 +55,15 @@ export interface Judgement {
 }
 
 /** With several tokens in one message, the first of these that one of them reached is the message's fate. */
-const BEST_FIRST: readonly Fate[] = ['matched', 'duplicate', 'ended', 'expired', 'wrong_sender', 'unknown_token'];
+const BEST_FIRST: readonly Fate[] = [
+  'matched',
+  'duplicate',
+  'ended',
+  'expired',
+  'ambiguous_sender',
+  'wrong_sender',
+  'unknown_token',
+];
 
 /**
  * Judges messages in the order they came: the first that matches a session approves it, and those behind it in the same
@@ -71,7 +89,7 @@ class Bench {
     if (!inbound.trusted) return verdict('untrusted');
     const reached: InboundVerdict[] = [];
     for (const digest of inbound.digests) {
-      const outcome = this.judgeToken(this.sessions.get(digest), inbound.senders);
+      const outcome = this.judgeToken(this.sessions.get(digest), inbound);
       reached.push(outcome);
       // One SMS approves one session; its other tokens are not acted upon.
       if (outcome.fate === 'matched') break;
@@ -79,10 +97,18 @@ class Bench {
     return best(reached);
   }
 
-  private judgeToken(session: LockedSession | undefined, senders: readonly string[]): InboundVerdict {
+  private judgeToken(session: LockedSession | undefined, inbound: InboundCase): InboundVerdict {
     if (session === undefined) return verdict('unknown_token');
-    const fate = senders.includes(session.phone) ? this.approve(session) : this.refuseSender(session);
-    return { fate, sessionId: session.id, accountId: session.accountId };
+    return { fate: this.judgeSender(session, inbound), sessionId: session.id, accountId: session.accountId };
+  }
+
+  /**
+   * As a wrong sender, an ambiguous one comes before the state of the session: whether it ended or was approved says
+   * nothing about a message that is nobody's. No event of a mismatch: the sender may well be the session's phone.
+   */
+  private judgeSender(session: LockedSession, { senders, ambiguousSender = false }: InboundCase): Fate {
+    if (ambiguousSender) return 'ambiguous_sender';
+    return senders.includes(session.phone) ? this.approve(session) : this.refuseSender(session);
   }
 
   private approve(session: LockedSession): Fate {

@@ -8,6 +8,7 @@ import {
   MESSAGE_ID_BASES,
   type MessageIdBase,
 } from '@countersign/carriers';
+import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, ValidateIf } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
@@ -154,6 +155,9 @@ export class BindDraft {
   @IsBoolean(failsWith('trustedForMo must be true or false.'))
   @Optional()
   trustedForMo?: boolean;
+
+  @OneOf('senderFormat', SENDER_FORMATS)
+  senderFormat?: SenderFormat;
 
   @ApiPropertyOptional(BIND_FIELDS.enabled)
   @IsBoolean(failsWith('enabled must be true or false.'))

@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
+import { discardsSenderEvidence } from '../sender-format.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsOf } from './hosts.js';
@@ -36,8 +37,12 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   /** Gateways look at once, and else within 2 s. */
   readonly committed = (): void => this.bus.publish('binds');
 
-  /** How often it was made anew is no setting, and yet what an engineer has asked for. */
-  readonly audited = (bind: BindRecord): object => ({ ...bindSettings(bind), generation: bind.generation });
+  /** No settings, and yet what an engineer may change: how often it was made anew, and what its senders have shown. */
+  readonly audited = (bind: BindRecord): object => ({
+    ...bindSettings(bind),
+    generation: bind.generation,
+    learnedSenderFormat: bind.senderLearning?.learned ?? null,
+  });
 
   async create(tx: Executor, body: BindDraft): Reply {
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
@@ -54,6 +59,8 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     const told = hostsTold(change);
     if (!told.ok) return told;
     const changed = { ...bind, ...stored(rest), hosts: told.value ?? bind.hosts };
+    if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
+      await this.carriers.discardSenderEvidence(tx, bind.id);
     const row = { ...(await this.carriers.updateBind(tx, changed, password)), slots: bind.slots };
     return succeed({ row, ...(password === undefined ? {} : { hidden: ['password'] }) });
   }

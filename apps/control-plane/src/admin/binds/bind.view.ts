@@ -14,6 +14,7 @@ import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nest
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../smpp-fields.js';
+import { SENDER_FIELDS } from '../sender-format.js';
 import { idField, nullable, nullableId } from '../view-fields.js';
 import { MAX_HOSTS } from './hosts.js';
 import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
@@ -123,6 +124,7 @@ export const BIND_FIELDS = {
     default: 20,
     description: 'The command status that makes this carrier send an MO again later.',
   },
+  senderFormat: SENDER_FIELDS.senderFormat,
   enabled: { type: 'boolean', default: true, description: 'Whether its connections are wanted.' },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
@@ -157,6 +159,9 @@ export class BindStatusAnswer {
     description: '`bound` when all its connections are, `degraded` when some are.',
   })
   readonly state!: string;
+
+  @ApiProperty(SENDER_FIELDS.learnedSenderFormat)
+  readonly learnedSenderFormat!: string | null;
 
   @ApiProperty({ type: BindConnectionAnswer, isArray: true })
   readonly connections!: readonly Plain<BindConnectionAnswer>[];
@@ -223,6 +228,9 @@ export class BindAnswer {
   @ApiProperty(SMPP_FIELDS.trustedForMo)
   readonly trustedForMo!: boolean;
 
+  @ApiProperty(BIND_FIELDS.senderFormat)
+  readonly senderFormat!: string;
+
   @ApiProperty(BIND_FIELDS.enabled)
   readonly enabled!: boolean;
 
@@ -234,7 +242,11 @@ export class BindList extends PageOf(BindAnswer) {}
 
 export function bindView(bind: BindRecord): Plain<BindAnswer> {
   const { state, connections } = bindStatus(bind, bind.slots);
-  return { ...bindSettings(bind), status: { state, connections: connections.map(connectionView) } };
+  const learnedSenderFormat = bind.senderLearning?.learned ?? null;
+  return {
+    ...bindSettings(bind),
+    status: { state, learnedSenderFormat, connections: connections.map(connectionView) },
+  };
 }
 
 /** What engineers decide of a bind, without how it is doing. */
@@ -261,6 +273,7 @@ export function bindSettings(bind: BindRecord): Omit<Plain<BindAnswer>, 'status'
     temporaryStatuses: bind.temporaryStatuses,
     retryableMoStatus: bind.retryableMoStatus,
     trustedForMo: bind.trustedForMo,
+    senderFormat: bind.senderFormat,
     enabled: bind.enabled,
   };
 }

@@ -29,7 +29,7 @@ export class MessageAnswer {
     type: 'string',
     enum: [...FATES],
     description:
-      'What became of a message that came in (`matched` to `untrusted`), or how far one that goes out has come (`queued` to `failed`).',
+      'What became of a message that came in (`matched` to `ambiguous_sender`), or how far one that goes out has come (`queued` to `failed`).',
     example: 'matched',
   })
   readonly fate!: string;

@@ -1,8 +1,10 @@
 import { BIND_TYPES, type BindType } from '@countersign/carriers';
+import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
+import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
+import { SENDER_FIELDS } from '../sender-format.js';
 import { isCarrier, isPassword, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
 import { networkOf } from './networks.js';
 import { MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
@@ -62,6 +64,11 @@ export class SmppSystemDraft {
   @IsBoolean(failsWith('trustedForMo must be true or false.'))
   @Optional()
   trustedForMo?: boolean;
+
+  @ApiPropertyOptional(SENDER_FIELDS.senderFormat)
+  @IsIn([...SENDER_FORMATS], failsWith(`senderFormat must be one of ${SENDER_FORMATS.join(', ')}.`))
+  @Optional()
+  senderFormat?: SenderFormat;
 
   @ApiPropertyOptional(SYSTEM_FIELDS.enabled)
   @IsBoolean(failsWith('enabled must be true or false.'))

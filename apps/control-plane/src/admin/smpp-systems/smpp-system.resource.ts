@@ -5,6 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
+import { discardsSenderEvidence } from '../sender-format.js';
 import { networkOf } from './networks.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
 import { type SmppSystemAnswer, smppSystemSettings, smppSystemView } from './smpp-system.view.js';
@@ -38,7 +39,10 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   }
 
   async update(tx: Executor, system: SystemRecord, { password, ...change }: SmppSystemChange): Reply {
-    const changed = await this.carriers.updateSystem(tx, { ...system, ...stored(change) }, password);
+    const wanted = { ...system, ...stored(change) };
+    if (discardsSenderEvidence(system, wanted, change.senderFormat !== undefined))
+      await this.carriers.discardSenderEvidence(tx, system.id);
+    const changed = await this.carriers.updateSystem(tx, wanted, password);
     return succeed({
       row: { ...changed, links: system.links },
       ...(password === undefined ? {} : { hidden: ['password'] }),

@@ -3,6 +3,7 @@ import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
+import { SENDER_FIELDS } from '../sender-format.js';
 import { ConnectionNumbers, SMPP_FIELDS } from '../smpp-fields.js';
 import { idField } from '../view-fields.js';
 
@@ -86,6 +87,12 @@ export class SmppSystemAnswer {
   @ApiProperty(SMPP_FIELDS.trustedForMo)
   readonly trustedForMo!: boolean;
 
+  @ApiProperty(SENDER_FIELDS.senderFormat)
+  readonly senderFormat!: string;
+
+  @ApiProperty(SENDER_FIELDS.learnedSenderFormat)
+  readonly learnedSenderFormat!: string | null;
+
   @ApiProperty(SYSTEM_FIELDS.enabled)
   readonly enabled!: boolean;
 
@@ -111,6 +118,8 @@ export function smppSystemSettings(system: SystemRecord): Omit<Plain<SmppSystemA
     submitPerSecond: system.submitPerSecond,
     tlsRequired: system.tlsRequired,
     trustedForMo: system.trustedForMo,
+    senderFormat: system.senderFormat,
+    learnedSenderFormat: system.senderLearning?.learned ?? null,
     enabled: system.enabled,
   };
 }

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { discardsSenderEvidence } from './sender-format.js';
+
+const LINK = {
+  carrier: 'north',
+  senderFormat: 'auto',
+  senderLearning: { learned: 'national', epoch: 1 },
+  trustedForMo: true,
+  systemId: 'us',
+  hosts: [{ host: 'smsc.north.example', port: 2775 }],
+} as const;
+const MIXED = { ...LINK, senderLearning: { learned: 'mixed', epoch: 1 } } as const;
+
+describe('what the senders of a link have shown', () => {
+  it.each([
+    ['its format is set', { senderFormat: 'international' }],
+    ['its carrier changes', { carrier: 'south' }],
+    ['its trust changes', { trustedForMo: false }],
+    ['its system_id changes', { systemId: 'them' }],
+    ['its hosts change', { hosts: [{ host: 'smsc.south.example', port: 2775 }] }],
+  ] as const)('is discarded when %s', (_, change) =>
+    expect(discardsSenderEvidence(LINK, { ...LINK, ...change }, false)).toBe(true),
+  );
+
+  it('is kept when nothing of that changes, the format being set to what it was too', () => {
+    expect(discardsSenderEvidence(LINK, { ...LINK }, false)).toBe(false);
+    expect(discardsSenderEvidence(LINK, { ...LINK }, true)).toBe(false);
+    expect(discardsSenderEvidence(MIXED, { ...MIXED }, false)).toBe(false);
+  });
+
+  it('is discarded when it is mixed and the format is set to auto once more', () => {
+    expect(discardsSenderEvidence(MIXED, { ...MIXED }, true)).toBe(true);
+  });
+});

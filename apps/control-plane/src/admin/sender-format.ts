@@ -1,0 +1,41 @@
+import { LEARNED_SENDER_FORMATS, type LinkTerms } from '@countersign/carriers';
+import { SENDER_FORMATS } from '@countersign/phone';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+
+/** The fields of a bind or a system by which its senders are read. */
+export const SENDER_FIELDS = {
+  senderFormat: {
+    type: 'string',
+    enum: [...SENDER_FORMATS],
+    default: 'auto',
+    description:
+      'How this link writes senders of unknown type (TON 0) that have neither a plus nor `00`. `auto`: a sender that may ' +
+      'be two different numbers is evidence for neither (`ambiguous_sender`), until 20 senders have shown the format.',
+  },
+  learnedSenderFormat: {
+    oneOf: [{ type: 'string', enum: [...LEARNED_SENDER_FORMATS] }, { type: 'null' }],
+    description:
+      'What senders of this link have shown while `senderFormat` is `auto`; null before 20 different ones agree. `mixed`: ' +
+      'they contradict each other, so that nothing is learned until `senderFormat` is set.',
+    example: null,
+  },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+/** What of a link decides whose senders it carries. */
+type Link = Pick<LinkTerms, 'carrier' | 'senderFormat' | 'senderLearning' | 'trustedForMo'> & {
+  readonly systemId: string;
+  readonly hosts?: readonly { readonly host: string; readonly port: number }[];
+};
+
+/**
+ * Whether a change of a link makes worthless what its senders have shown: the format is set, the link may lead to another
+ * carrier, or its trust changes. Setting `auto` once more discards a `mixed`, and nothing else.
+ */
+export function discardsSenderEvidence(before: Link, after: Link, formatIsSet: boolean): boolean {
+  if (formatIsSet && before.senderLearning?.learned === 'mixed') return true;
+  return JSON.stringify(identityOf(before)) !== JSON.stringify(identityOf(after));
+}
+
+function identityOf({ carrier, senderFormat, trustedForMo, systemId, hosts = [] }: Link): unknown {
+  return [carrier, senderFormat, trustedForMo, systemId, hosts.map(({ host, port }) => [host, port])];
+}

@@ -1,0 +1,118 @@
+import type { LearnedSenderFormat, SenderLearning, SenderObservation } from '@countersign/carriers';
+import { createLogger } from '@countersign/telemetry';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { InboundLink } from './inbound-link.js';
+import { SenderLearner } from './sender-learner.js';
+
+const ID = '01890000-0000-7000-8000-000000000001';
+const link = (senderLearning: SenderLearning | null = null, changes: Partial<InboundLink> = {}): InboundLink => ({
+  id: ID,
+  peer: 'north-1',
+  carrier: 'north',
+  trustedForMo: true,
+  senderFormat: 'auto',
+  senderLearning,
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 20,
+  ...changes,
+});
+const national = (number: number): Parameters<SenderLearner['observe']>[1] => ({
+  phone: `+1415555${number}`,
+  ambiguous: false,
+  shows: 'national',
+});
+const CONTRADICTION = { phone: null, ambiguous: true, shows: 'national' } as const;
+
+type Answer = Promise<{ learned: LearnedSenderFormat | null; changed: boolean } | null>;
+
+const learners: SenderLearner[] = [];
+afterEach(() => Promise.all(learners.splice(0).map((learner) => learner.stop())));
+
+function opened(answer: () => Answer = () => Promise.resolve({ learned: null, changed: false })): {
+  readonly learner: SenderLearner;
+  readonly written: SenderObservation[];
+  readonly learned: InboundLink[];
+} {
+  const written: SenderObservation[] = [];
+  const learned: InboundLink[] = [];
+  const learner = new SenderLearner({
+    store: {
+      digestOf: (linkId, e164) => `${linkId}:${e164}`,
+      addSenders: (_, observation) => {
+        written.push(observation);
+        return answer();
+      },
+    },
+    database: { transaction: () => Promise.reject(new Error('the store has its own')) },
+    onLearned: (of) => learned.push(of),
+    logger: createLogger({ app: 'test', level: 'silent' }),
+  });
+  learners.push(learner);
+  return { learner, written, learned };
+}
+
+describe('a gateway that learns the format of a link', () => {
+  it('writes every sender once, and no more than 20', async () => {
+    const { learner, written } = opened();
+    for (let times = 0; times < 3; times += 1) {
+      for (let number = 1_000; number < 1_030; number += 1) learner.observe(link(), national(number));
+    }
+    await learner.stop();
+    const senders = written.flatMap((observation) => observation.senders);
+    expect(senders).toHaveLength(20);
+    expect(new Set(senders.map(({ digest }) => digest)).size).toBe(20);
+  });
+
+  it('reads by what the row says, and not by what it has seen', async () => {
+    const { learner } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
+    for (let number = 1_000; number < 1_020; number += 1) learner.observe(link(), national(number));
+    await learner.stop();
+    expect(learner.ruleOf(link())).toEqual({ format: 'auto', learned: null });
+    expect(learner.ruleOf(link({ learned: 'national', epoch: 0 }))).toEqual({ format: 'auto', learned: 'national' });
+  });
+
+  it('calls for the rows to be read again when something was learned', async () => {
+    const { learner, learned } = opened(() => Promise.resolve({ learned: 'national', changed: true }));
+    learner.observe(link(), national(1_000));
+    await learner.stop();
+    expect(learned).toEqual([link()]);
+  });
+
+  it('relies no more on what a sender contradicted, before that is written, until the row is of another epoch', async () => {
+    const { learner, written } = opened();
+    const international = link({ learned: 'international', epoch: 3 });
+    expect(learner.ruleOf(international).learned).toBe('international');
+    learner.observe(international, CONTRADICTION);
+    expect(learner.ruleOf(international).learned).toBeNull();
+    expect(learner.isLearning(international)).toBe(false);
+    learner.observe(international, CONTRADICTION);
+    expect(learner.ruleOf(link({ learned: 'international', epoch: 4 })).learned).toBe('international');
+    await learner.stop();
+    expect(written).toEqual([{ linkId: ID, epoch: 3, senders: [{ digest: '', shows: 'national' }] }]);
+  });
+
+  it('keeps senders that could not be written, and writes them with later ones', async () => {
+    let away = true;
+    const { learner, written } = opened(() =>
+      away ? Promise.reject(new Error('away')) : Promise.resolve({ learned: null, changed: false }),
+    );
+    learner.observe(link(), national(1_000));
+    await Promise.resolve();
+    away = false;
+    learner.observe(link(), national(1_001));
+    await learner.stop();
+    expect(written.at(-1)?.senders).toHaveLength(2);
+  });
+
+  it.each([
+    ['a link that is not trusted', link(null, { trustedForMo: false })],
+    ['a link with a format', link(null, { senderFormat: 'international' })],
+    ['a link whose senders are mixed', link({ learned: 'mixed', epoch: 0 })],
+  ])('learns nothing from %s', async (_, of) => {
+    const { learner, written } = opened();
+    expect(learner.isLearning(of)).toBe(false);
+    learner.observe(of, national(1_000));
+    await learner.stop();
+    expect(written).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { SenderReading, SenderRule, SenderFormat } from '@countersign/phone';
+
+/** So many different senders with one reading alone make a link's format known (contract, MO matching). */
+export const SENDERS_TO_LEARN = 20;
+
+export const LEARNED_SENDER_FORMATS = ['international', 'national', 'mixed'] as const;
+/** What the senders of a link in `auto` have shown. `mixed`: both readings, so that nothing is learned from it any more. */
+export type LearnedSenderFormat = (typeof LEARNED_SENDER_FORMATS)[number];
+
+/** What is known of the senders of a link; `epoch` rises whenever that is discarded. */
+export interface SenderLearning {
+  readonly learned: LearnedSenderFormat | null;
+  readonly epoch: number;
+}
+
+/** One sender of unknown type whose digits have one reading alone. */
+export interface ShownSender {
+  /** Keyed digest of its number, as hex. */
+  readonly digest: string;
+  readonly shows: SenderReading;
+}
+
+/** The evidence of a link: the reading that all its senders had, and their digests until the format is learned. */
+export interface SenderEvidenceRow {
+  readonly learned: LearnedSenderFormat | null;
+  readonly reading: SenderReading | null;
+  readonly digests: readonly string[];
+}
+
+const MIXED: SenderEvidenceRow = { learned: 'mixed', reading: null, digests: [] };
+
+/**
+ * What a link's evidence is after further senders. All of one reading are counted once each, up to 20. The first that
+ * contradicts the others, or what was learned from them, makes the link `mixed`, which no sender changes: whoever could
+ * outnumber the senders of a quiet hour could else teach the link the wrong format. Pure.
+ */
+export function learnFrom(row: SenderEvidenceRow, senders: readonly ShownSender[]): SenderEvidenceRow {
+  let now = row;
+  for (const sender of senders) now = learnFromOne(now, sender);
+  return now;
+}
+
+function learnFromOne(row: SenderEvidenceRow, { digest, shows }: ShownSender): SenderEvidenceRow {
+  if (row.learned === 'mixed') return row;
+  if (row.learned !== null) return row.learned === shows ? row : MIXED;
+  if (row.reading !== null && row.reading !== shows) return MIXED;
+  if (row.digests.includes(digest)) return row;
+  const digests = [...row.digests, digest];
+  if (digests.length < SENDERS_TO_LEARN) return { learned: null, reading: shows, digests };
+  return { learned: shows, reading: null, digests: [] };
+}
+
+/** How the senders of a link are read: what was learned counts in `auto` alone, and `mixed` is nothing learned. */
+export function senderRuleOf(format: SenderFormat, learned: LearnedSenderFormat | null): SenderRule {
+  return { format, learned: format !== 'auto' || learned === 'mixed' ? null : learned };
+}
