@@ -10,6 +10,7 @@ export class SiblingGateway {
   private constructor(
     readonly line: Line,
     readonly httpPort: number,
+    readonly smppPort: number,
     private readonly end: () => Promise<void>,
   ) {}
 
@@ -27,7 +28,7 @@ export class SiblingGateway {
     });
     const logger = createLogger({ app: 'gateway', level: 'silent' });
     const shutdown = await startGateway(settings, logger, () => undefined);
-    return new SiblingGateway(line, ports.http, () => shutdown.run('the test is over'));
+    return new SiblingGateway(line, ports.http, ports.smpp, () => shutdown.run('the test is over'));
   }
 
   /** As after a SIGTERM. */

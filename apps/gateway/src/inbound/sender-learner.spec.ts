@@ -104,6 +104,16 @@ describe('a gateway that learns the format of a link', () => {
     expect(written.at(-1)?.senders).toHaveLength(2);
   });
 
+  it('writes senders that come while others are written', async () => {
+    const { learner, written } = opened();
+    for (let number = 1_000; number < 1_010; number += 1) {
+      learner.observe(link(), national(number));
+      await Promise.resolve();
+    }
+    await learner.stop();
+    expect(written.flatMap(({ senders }) => senders)).toHaveLength(10);
+  });
+
   it.each([
     ['a link that is not trusted', link(null, { trustedForMo: false })],
     ['a link with a format', link(null, { senderFormat: 'international' })],

@@ -107,17 +107,23 @@ export class SenderLearner {
   /** One link after the other: what failed waits for the next run, and so does the rest. */
   private async write(): Promise<boolean> {
     for (const seen of this.#seen.values()) {
-      if (seen.waiting.length === 0) continue;
-      const senders = seen.waiting;
-      const written = await this.o.store.addSenders(this.o.database, {
-        linkId: seen.link.id,
-        epoch: seen.epoch,
-        senders,
-      });
-      seen.waiting = seen.waiting.slice(senders.length);
-      if (written?.changed === true) this.report(seen.link, written.learned);
+      if (seen.waiting.length > 0) await this.writeOne(seen);
     }
     return false;
+  }
+
+  private async writeOne(seen: Seen): Promise<void> {
+    const senders = seen.waiting;
+    // Others are seen while these are written.
+    seen.waiting = [];
+    try {
+      const observation = { linkId: seen.link.id, epoch: seen.epoch, senders };
+      const written = await this.o.store.addSenders(this.o.database, observation);
+      if (written?.changed === true) this.report(seen.link, written.learned);
+    } catch (error) {
+      seen.waiting = [...senders, ...seen.waiting];
+      throw error;
+    }
   }
 
   private report(link: InboundLink, learned: LearnedSenderFormat | null): void {
