@@ -3,6 +3,7 @@ import { BINDS, bindPassword } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { teach } from '../support/sender-evidence.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;
@@ -72,8 +73,9 @@ describe('a bind', () => {
       temporaryStatuses: [8, 20, 88],
       retryableMoStatus: 20,
       trustedForMo: false,
+      senderFormat: 'auto',
       enabled: true,
-      status: { state: 'unbound', connections: [NEVER_BOUND] },
+      status: { state: 'unbound', learnedSenderFormat: null, connections: [NEVER_BOUND] },
     });
     expect((await admin.get(`binds/${String(id)}`)).json).toEqual(answer.json);
   });
@@ -110,6 +112,7 @@ describe('a bind', () => {
       temporaryStatuses: [],
       retryableMoStatus: 100,
       trustedForMo: true,
+      senderFormat: 'international',
       enabled: false,
     };
     const answer = await admin.post('binds', { ...body, password: '12345678' });
@@ -135,6 +138,7 @@ describe('a bind', () => {
       temporaryStatuses: [88, 1025],
       retryableMoStatus: 88,
       trustedForMo: false,
+      senderFormat: 'national',
       enabled: true,
     };
     const changed = await admin.patch(`binds/${idOf(answer)}`, changes);
@@ -249,6 +253,9 @@ describe('a bind', () => {
     ['retryableMoStatus', 0],
     ['retryableMoStatus', 2 ** 31],
     ['trustedForMo', 'yes'],
+    ['senderFormat', 'e164'],
+    ['senderFormat', null],
+    ['learnedSenderFormat', 'national'],
     ['enabled', 1],
     ['enabled', null],
     ['id', 'x'],
@@ -260,6 +267,40 @@ describe('a bind', () => {
     const answer = await create({ [field]: value });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', where]);
     expect(await room.database.query('SELECT count(*) FROM binds')).toEqual(before);
+  });
+
+  it('shows what its senders have taught, until its format is set or it leads elsewhere', async () => {
+    const id = idOf(await create({ trustedForMo: true }));
+    const learnedOf = async (): Promise<unknown> => {
+      const { status } = (await admin.get(`binds/${id}`)).json;
+      return (status as Readonly<Record<string, unknown>>)['learnedSenderFormat'];
+    };
+    for (const change of [
+      { senderFormat: 'national' },
+      { hosts: [{ host: 'b.example', port: 1 }] },
+      { systemId: 'b' },
+    ]) {
+      await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
+      await teach(room, parseId('bind', id) ?? '', 20);
+      expect(await learnedOf()).toBe('national');
+      await admin.patch(`binds/${id}`, { submitPerSecond: 7, senderFormat: 'auto' });
+      expect(await learnedOf()).toBe('national');
+      await admin.patch(`binds/${id}`, change);
+      expect(await learnedOf()).toBeNull();
+    }
+  });
+
+  it('whose senders contradict each other learns anew when auto is set once more, and the audit log says so', async () => {
+    const id = idOf(await create({ trustedForMo: true }));
+    await teach(room, parseId('bind', id) ?? '', 20);
+    await teach(room, parseId('bind', id) ?? '', 1, 'international');
+    expect((await admin.get(`binds/${id}`)).json['status']).toMatchObject({ learnedSenderFormat: 'mixed' });
+    const changed = await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
+    expect(changed.json['status']).toMatchObject({ learnedSenderFormat: null });
+    const noted = (await admin.notes(id)).at(-1);
+    expect([noted?.before?.['learnedSenderFormat'], noted?.after?.['learnedSenderFormat']]).toEqual(['mixed', null]);
+    await admin.delete(`binds/${id}`);
+    expect(await teach(room, parseId('bind', id) ?? '', 1)).toBeNull();
   });
 
   it('has a name of its own', async () => {

@@ -168,9 +168,11 @@ describe('messages', () => {
     const session = await newSession(PHONE);
     const matched = await received({ session });
     const duplicate = await received({ session, fate: 'duplicate' });
+    const ambiguous = await received({ session, fate: 'ambiguous_sender' });
     const queued = await sent(session);
     const of = (query: string): Promise<unknown[]> => idsOf(`sessionId=${session}&${query}`);
-    expect(await of('direction=in')).toEqual([duplicate, matched]);
+    expect(await of('direction=in')).toEqual([ambiguous, duplicate, matched]);
+    expect(await of('fate=ambiguous_sender')).toEqual([ambiguous]);
     expect(await of('direction=out')).toEqual([queued]);
     expect(await of('fate=duplicate')).toEqual([duplicate]);
     expect(await of('fate=queued')).toEqual([queued]);

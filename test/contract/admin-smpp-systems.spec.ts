@@ -3,6 +3,7 @@ import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { teach } from '../support/sender-evidence.js';
 
 let room: ControlPlaneRoom;
 let admin: AdminCalls;
@@ -40,6 +41,8 @@ describe('a system that connects in', () => {
       submitPerSecond: null,
       tlsRequired: false,
       trustedForMo: false,
+      senderFormat: 'auto',
+      learnedSenderFormat: null,
       enabled: true,
       connections: [],
     });
@@ -57,6 +60,7 @@ describe('a system that connects in', () => {
       submitPerSecond: 100,
       tlsRequired: true,
       trustedForMo: true,
+      senderFormat: 'international',
       enabled: false,
     };
     const answer = await admin.post('smpp-systems', { ...body, password: '12345678' });
@@ -70,6 +74,7 @@ describe('a system that connects in', () => {
       submitPerSecond: null,
       tlsRequired: false,
       trustedForMo: false,
+      senderFormat: 'national',
       enabled: true,
     };
     const changed = await admin.patch(`smpp-systems/${idOf(answer)}`, changes);
@@ -117,6 +122,9 @@ describe('a system that connects in', () => {
     ['submitPerSecond', '100'],
     ['tlsRequired', 'yes'],
     ['trustedForMo', 1],
+    ['senderFormat', 'e164'],
+    ['senderFormat', null],
+    ['learnedSenderFormat', 'national'],
     ['enabled', null],
     ['id', 'x'],
     ['connections', []],
@@ -126,6 +134,24 @@ describe('a system that connects in', () => {
     const answer = await create({ [field]: value });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
     expect((await admin.get('smpp-systems?limit=100')).text).toBe(before);
+  });
+
+  it('shows what its senders have taught, until its format is set, its trust changes, or it is another', async () => {
+    const id = idOf(await create({ trustedForMo: true }));
+    for (const change of [{ senderFormat: 'international' }, { trustedForMo: false }, { systemId: newSystemId() }]) {
+      await admin.patch(`smpp-systems/${id}`, { senderFormat: 'auto', trustedForMo: true });
+      await teach(room, parseId('sys', id) ?? '', 20);
+      const learned = await admin.patch(`smpp-systems/${id}`, { maxConnections: 7 });
+      expect(learned.json['learnedSenderFormat']).toBe('national');
+      expect((await admin.patch(`smpp-systems/${id}`, change)).json['learnedSenderFormat']).toBeNull();
+      const noted = (await admin.notes(id)).at(-1);
+      expect([noted?.before?.['learnedSenderFormat'], noted?.after?.['learnedSenderFormat']]).toEqual([
+        'national',
+        null,
+      ]);
+    }
+    await admin.delete(`smpp-systems/${id}`);
+    expect(await teach(room, parseId('sys', id) ?? '', 1)).toBeNull();
   });
 
   it('has a system_id of its own', async () => {

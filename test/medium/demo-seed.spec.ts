@@ -64,15 +64,29 @@ describe('the demo account', () => {
     const carriers = new CarrierDirectory(database);
     expect(await carriers.inboundNumberFor('US')).toBe(demo.inboundNumber);
     const system = await carriers.system(demo.smpp.systemId);
-    expect(system?.trustedForMo).toBe(true);
+    expect(system).toMatchObject({ trustedForMo: true, senderFormat: 'auto' });
     expect(systemPasswordMatches(keys, system, demo.smpp.password)).toBe(true);
     const [bind] = await carriers.listBinds();
     expect(bind).toMatchObject({
       hosts: [{ host: '127.0.0.1', port: 2776 }],
       systemId: 'countersign',
       trustedForMo: true,
+      senderFormat: 'international',
     });
     if (bind !== undefined) expect(bindPassword(keys, bind)).toBe('secret08');
+  });
+
+  it('has a bind of international senders, though an earlier release made it without a format', async () => {
+    const format = async (): Promise<unknown> => (await new CarrierDirectory(database).listBinds())[0]?.senderFormat;
+    for (const [was, is] of [
+      ['auto', 'international'],
+      ['national', 'national'],
+    ]) {
+      await seed({ ...nothing, simulator });
+      await database.query('UPDATE binds SET sender_format = $1', [was]);
+      await seed({ ...nothing, simulator });
+      expect(await format()).toBe(is);
+    }
   });
 
   it('may send codes to every country, by a route to the simulator for every number', async () => {

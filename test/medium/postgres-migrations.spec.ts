@@ -1,6 +1,7 @@
 import { Database, migrate, revertMigration } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 
 const MIGRATIONS = [
   'FirstTables1700000000001',
@@ -52,6 +53,19 @@ describe('migrating', () => {
   const tables = async (): Promise<string[]> =>
     inDatabase(async (database) => (await database.query<{ name: string }>(TABLES)).map((row) => row.name));
 
+  const names = async (): Promise<string[]> =>
+    inDatabase(async (database) => {
+      const rows = await database.query<{ name: string }>('SELECT name FROM migrations');
+      return rows.map(({ name }) => name);
+    });
+
+  const insert = (database: Database, fate: string): Promise<unknown> =>
+    database.query(
+      `INSERT INTO messages (id, direction, carrier, link_id, source, source_ton, source_npi, destination, data_coding,
+         text_sealed, fate) VALUES (gen_random_uuid(), 'in', '', gen_random_uuid(), '', 0, 0, '', 0, '', $1)`,
+      [fate],
+    );
+
   const shape = (): Promise<object[]> => inDatabase((database) => database.query(SHAPE));
 
   it('makes the tables once, and says what it did', async () => {
@@ -92,6 +106,34 @@ describe('migrating', () => {
     expect(await tables()).toEqual(['migration_lock', 'migrations']);
     expect(await migrate(home.url)).toEqual(MIGRATIONS);
     expect(await shape()).toEqual(complete);
+  });
+
+  it('widens the check of fates behind an open read, which holds up no insert for long', async () => {
+    await migrate(home.url);
+    while ((await names()).includes('SenderFormat1700000000007')) await revertMigration(home.url);
+    await inDatabase(async (database) => {
+      await database.query(`CREATE TABLE messages_old PARTITION OF messages DEFAULT`);
+      let migrated: Promise<string[]> | undefined;
+      await database.transaction(async (reader) => {
+        await reader.query('SELECT FROM messages');
+        migrated = migrate(home.url);
+        await until('the migration waits for the lock', 5_000, async () => {
+          const waiting = await database.query(
+            `SELECT FROM pg_locks WHERE NOT granted AND relation = 'messages'::regclass`,
+          );
+          return waiting.length > 0;
+        });
+        // Behind the lock that is waited for, until the try is given up.
+        await insert(database, 'no_token');
+      });
+      expect(await migrated).toContain('SenderFormat1700000000007');
+      await insert(database, 'ambiguous_sender');
+      await expect(insert(database, 'unheard_of')).rejects.toThrow();
+      await database.query(`CREATE TABLE messages_new (LIKE messages INCLUDING ALL)`);
+      await database.query(
+        `ALTER TABLE messages ATTACH PARTITION messages_new FOR VALUES FROM (MINVALUE) TO ('00000000-0000-0000-0000-000000000001')`,
+      );
+    });
   });
 
   it('goes on from the tables of an earlier release, with what they hold', async () => {

@@ -1,0 +1,19 @@
+import { SenderFormatStore, type LearnedSenderFormat, type ShownSender } from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
+import type { Database, Uuid } from '@countersign/postgres';
+
+const EPOCH_OF_LINK = 'SELECT epoch FROM sender_formats WHERE link_id = $1';
+
+/** Different senders show their format, as gateways write it; answers what is learned, null where there is no such link. */
+export async function teach(
+  { database, keys }: { readonly database: Database; readonly keys: ServerKeys },
+  linkId: Uuid,
+  count: number,
+  shows: ShownSender['shows'] = 'national',
+): Promise<{ readonly learned: LearnedSenderFormat | null } | null> {
+  const store = new SenderFormatStore(keys);
+  const [row] = await database.query<{ epoch: number }>(EPOCH_OF_LINK, [linkId]);
+  const digests = Array.from({ length: count }, (_, at) => store.digestOf(linkId, `+1415555${2_600 + at}`));
+  const senders = digests.map((digest) => ({ digest, shows }));
+  return store.addSenders(database, { linkId, epoch: row?.epoch ?? 0, senders });
+}
