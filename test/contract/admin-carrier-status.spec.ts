@@ -80,6 +80,7 @@ describe('the status of a bind', () => {
     const owner = renderId('gw', gateway);
     expect((await admin.get(`binds/${id}`)).json['status']).toEqual({
       state: 'degraded',
+      learnedSenderFormat: null,
       connections: [
         { ...BOUND, owner },
         { ...BOUND, owner, state: 'connecting', host: null, enquireLinkMs: null },

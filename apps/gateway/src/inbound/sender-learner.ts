@@ -37,8 +37,8 @@ interface Seen {
 
 /**
  * Learns how links in `auto` write their senders, beside the transactions of messages: what was seen is kept in memory
- * and written when it is new, 20 times a link at most; a link whose format is known costs nothing. A format is relied on
- * only when it was read back with the row of its link, and so was committed; a contradiction counts at once.
+ * and written when it is new, 20 times a link at most. A learned format is relied on only when it was read back with the
+ * row of its link, and so was committed; a contradiction counts at once.
  */
 export class SenderLearner {
   readonly #seen = new Map<Uuid, Seen>();
@@ -68,8 +68,9 @@ export class SenderLearner {
     const seen = this.seenOf(link);
     const learned = link.senderLearning?.learned ?? null;
     if (learned !== null) seen.contradicted ||= learned !== shows;
+    if (countOf(seen, shows) >= SENDERS_TO_LEARN) return;
     const digest = phone === null ? CONTRADICTION : this.o.store.digestOf(link.id, phone);
-    if (seen.senders.has(digest) || countOf(seen, shows) >= SENDERS_TO_LEARN) return;
+    if (seen.senders.has(digest)) return;
     seen.senders.set(digest, shows);
     seen.waiting.push({ digest, shows });
     this.#writing.nudge();

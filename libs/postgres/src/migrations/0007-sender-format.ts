@@ -81,7 +81,7 @@ async function underShortLock(runner: QueryRunner, statement: string): Promise<v
 }
 
 function isLockTimeout(error: unknown): boolean {
-  return (
-    error instanceof QueryFailedError && 'code' in error.driverError && error.driverError.code === LOCK_NOT_AVAILABLE
-  );
+  if (!(error instanceof QueryFailedError)) return false;
+  const cause: unknown = error.driverError;
+  return cause instanceof Error && 'code' in cause && cause.code === LOCK_NOT_AVAILABLE;
 }
