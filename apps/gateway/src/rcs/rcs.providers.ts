@@ -175,7 +175,7 @@ export const rcsProviders: FactoryProvider[] = [
         onFate: (fate, kind) => metrics.received(fate, kind),
         onError: seldom((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
       });
-      return new WebhookServer({ host, port, take: (octets, signature) => desk.take(octets, signature) });
+      return new WebhookServer({ host, port, desk });
     },
   },
   {

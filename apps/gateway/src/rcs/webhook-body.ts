@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { MAX_BODY_OCTETS } from './webhook-head.js';
 import { objectIn, readMembers, textIn, type Members } from './json-members.js';
 
 const SIGNATURE_OCTETS = 64;
@@ -6,7 +7,7 @@ const MAX_SIGNATURE_CHARACTERS = 88;
 const MAX_TOKEN_CHARACTERS = 256;
 const MAX_SECRET_CHARACTERS = 1_024;
 /** No message of the platform is longer; the server refuses longer bodies before they come here. */
-const MAX_DATA_CHARACTERS = 2 * 1024 * 1024;
+const MAX_DATA_CHARACTERS = MAX_BODY_OCTETS;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** What a POST on the webhook is, before it is known who sent it. */

@@ -3,6 +3,7 @@ import type { NewCardEvent } from '@countersign/cards';
 import type { PlatformEvent } from './platform-event.js';
 import { readPlatformEvent } from './platform-event.js';
 import { isClientToken, isSigned, readWebhookBody, type WebhookBody } from './webhook-body.js';
+import { judgeWebhookHead, type HeadVerdict, type WebhookHead } from './webhook-head.js';
 import type { RefusalCode } from './webhook-refusal.js';
 
 /** What a POST is answered. */
@@ -14,7 +15,25 @@ export type WebhookAnswer =
 
 /** What became of a POST, as it is counted. */
 export type WebhookFate =
-  'stored' | 'unreadable' | 'handshake' | 'malformed' | 'unsigned' | 'wrong_token' | 'sent_back' | 'not_set_up';
+  | 'stored'
+  | 'unreadable'
+  | 'handshake'
+  | 'malformed'
+  | 'unsigned'
+  | 'wrong_token'
+  | 'sent_back'
+  | 'not_set_up'
+  /** Refused by its headers, or by the length of its body. */
+  | 'too_large'
+  | 'wrong_type'
+  /** Its body had not arrived when too many others waited for theirs. */
+  | 'evicted';
+
+const FATE_OF = {
+  PAYLOAD_TOO_LARGE: 'too_large',
+  UNSUPPORTED_MEDIA_TYPE: 'wrong_type',
+  UNAUTHORIZED: 'unsigned',
+} as const satisfies Partial<Record<RefusalCode, WebhookFate>>;
 
 export interface WebhookDeskOptions {
   /** Null: nothing can be believed, so nothing is taken. */
@@ -35,6 +54,22 @@ export interface WebhookDeskOptions {
  */
 export class WebhookDesk {
   constructor(private readonly o: WebhookDeskOptions) {}
+
+  /** Decides by the headers whether the body is read. A refusal is counted. */
+  judgeHead(head: WebhookHead): HeadVerdict | { readonly kind: 'refuse'; readonly code: 'SERVICE_UNAVAILABLE' } {
+    if (this.o.clientToken === null) {
+      this.o.onFate('not_set_up', null);
+      return { kind: 'refuse', code: 'SERVICE_UNAVAILABLE' };
+    }
+    const verdict = judgeWebhookHead(head);
+    if (verdict.kind === 'refuse') this.o.onFate(FATE_OF[verdict.code], null);
+    return verdict;
+  }
+
+  /** Counts a body that could not be read to its end. */
+  countUnread(fate: 'too_large' | 'evicted'): void {
+    this.o.onFate(fate, null);
+  }
 
   /** Never rejects. */
   async take(octets: Buffer, signature: string | undefined): Promise<WebhookAnswer> {

@@ -5,6 +5,7 @@ export const REFUSALS = {
   FORBIDDEN: { status: 403, message: 'This is not the client token.' },
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not answer to this method.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send Content-Type: application/json.' },
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong here.' },

@@ -1,23 +1,29 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WebhookAnswer } from './webhook-desk.js';
+import { judgeWebhookHead, MAX_BODY_OCTETS } from './webhook-head.js';
 import { WEBHOOK_PATH, WebhookServer } from './webhook.server.js';
 
 let server: WebhookServer;
 let url: string;
 let port: number;
 let answer: WebhookAnswer;
+let unread: string[];
 let taken: { readonly octets: Buffer; readonly signature: string | undefined }[];
 
 beforeAll(async () => {
   server = new WebhookServer({
     host: '127.0.0.1',
     port: 0,
-    take: (octets, signature) => {
-      taken.push({ octets, signature });
-      return Promise.resolve(answer);
+    desk: {
+      judgeHead: (head) => judgeWebhookHead(head),
+      countUnread: (fate) => void unread.push(fate),
+      take: (octets, signature) => {
+        taken.push({ octets, signature });
+        return Promise.resolve(answer);
+      },
     },
   });
   port = await server.listen();
@@ -26,6 +32,7 @@ beforeAll(async () => {
 beforeEach(() => {
   answer = { kind: 'taken' };
   taken = [];
+  unread = [];
 });
 afterAll(() => server.close());
 
@@ -83,7 +90,7 @@ describe('the webhook', () => {
   });
 
   it('refuses a body that is too large', async () => {
-    const response = await post(Buffer.alloc(1024 * 1024 + 1, 'x'));
+    const response = await post(Buffer.alloc(MAX_BODY_OCTETS + 1, 'x'));
     expect(await refusalOf(response)).toEqual({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
   });
 
@@ -114,5 +121,91 @@ describe('the webhook', () => {
     const received = await text(socket);
     expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(received).toMatch(/\{"error":\{"code":"[A-Z_]+","message":"[^"]+"\}\}$/);
+  });
+});
+
+const SIGNATURE = `${'A'.repeat(86)}==`;
+/** Between two looks of the server for late requests, and a margin for a busy machine. */
+const CLOSED_WITHIN_MS = 15_000;
+
+/** A request whose body does not come, or not all of it. */
+async function stalled(headers: readonly string[], body: string | Buffer = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  socket.write([`POST ${WEBHOOK_PATH} HTTP/1.1`, 'Host: x', ...headers, '', ''].join('\r\n'));
+  socket.write(body);
+  return socket;
+}
+
+const LARGE = String(MAX_BODY_OCTETS + 1);
+
+describe('a body that may not be read', () => {
+  it.each<[string, readonly string[], number]>([
+    ['unsigned and larger than a handshake', ['Content-Length: 10000'], 401],
+    ['signed and too large', [`Content-Length: ${LARGE}`, `X-Goog-Signature: ${SIGNATURE}`], 413],
+    ['of another type', ['Content-Length: 100', 'Content-Type: text/plain'], 415],
+  ])('is refused before it comes, and its connection closed: %s', async (_, headers, status) => {
+    const socket = await stalled(headers);
+    const received = await text(socket);
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(received.toLowerCase()).toContain('connection: close');
+    expect(taken).toEqual([]);
+  });
+
+  it('is not asked for by a client that waits to be told to send it', async () => {
+    const socket = await stalled(['Content-Length: 10000', 'Expect: 100-continue']);
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 401 /);
+  });
+
+  it('is refused once it is seen to be too large, where its length is not said', async () => {
+    const chunk = `${MAX_BODY_OCTETS.toString(16)}\r\n${'x'.repeat(MAX_BODY_OCTETS)}\r\n1\r\nx\r\n`;
+    const signed = await stalled(['Transfer-Encoding: chunked', `X-Goog-Signature: ${SIGNATURE}`], chunk);
+    expect(await text(signed)).toMatch(/^HTTP\/1.1 413 /);
+    const unsigned = await stalled(['Transfer-Encoding: chunked'], chunk);
+    expect(await text(unsigned)).toMatch(/^HTTP\/1.1 401 /);
+    expect(unread).toEqual(['too_large', 'too_large']);
+  });
+
+  it('is evicted, when it stalls, by the hundredth that comes after it', async () => {
+    const headers = ['Content-Length: 100', `X-Goog-Signature: ${SIGNATURE}`];
+    const oldest = await stalled(headers, 'x');
+    const others: Socket[] = [];
+    for (let nth = 0; nth < 100; nth += 1) others.push(await stalled(headers, 'x'));
+    const received = await text(oldest);
+    expect(received).toMatch(/^HTTP\/1.1 503 /);
+    expect(received.toLowerCase()).toContain('retry-after: 1');
+    expect((await post('{}', { 'x-goog-signature': SIGNATURE })).status).toBe(200);
+    for (const socket of others) socket.destroy();
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ['a body', ['Content-Length: 100', `X-Goog-Signature: ${SIGNATURE}`], 'x'],
+    ['an end of the headers', [], ''],
+  ])(
+    'is waited for ten seconds: %s',
+    async (what, headers, body) => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      const head = [`POST ${WEBHOOK_PATH} HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
+      socket.write(what === 'a body' ? `${head}\r\n\r\n${body}` : head);
+      expect(await text(socket)).toMatch(/^HTTP\/1.1 408 /);
+    },
+    CLOSED_WITHIN_MS,
+  );
+});
+
+describe('a signed body', () => {
+  it('is asked for where the client waits for that', async () => {
+    const headers = [
+      'Content-Length: 2',
+      `X-Goog-Signature: ${SIGNATURE}`,
+      'Expect: 100-continue',
+      'Connection: close',
+    ];
+    const socket = await stalled(headers);
+    const received = text(socket);
+    socket.write('{}');
+    expect(await received).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n/);
   });
 });

@@ -1,27 +1,37 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { WebhookAnswer } from './webhook-desk.js';
+import { Crowd, nameOf } from '../listener/crowd.js';
+import { BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
+import type { WebhookDesk } from './webhook-desk.js';
+import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
 
 export const WEBHOOK_PATH = '/rcs/webhook';
-/** Events are a few hundred octets, what people send as text a few thousand. */
-const MAX_BODY_OCTETS = 1024 * 1024;
+const MAX_HEAD_OCTETS = 8 * 1024;
+/** From the first octet of a request, or from connecting, to the last octet of its body. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** How often Node looks for requests that are late. */
+const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const MAX_CONNECTIONS = 1_000;
+/** Bodies that are being received at a time; one more evicts the one that has waited longest. */
+const MAX_BODIES_IN_FLIGHT = 100;
+/**
+ * Connections at a time, and those of them over which nothing signed has come: one more evicts the one of these that
+ * has waited longest. Behind a TLS proxy all have one address, so no bound is per address.
+ */
+const CONNECTION_LIMITS = { connections: 1_000, connectionsOfPeer: 1_000, unbound: 900, unboundOfPeer: 900 };
 const RETRY_AFTER_SECONDS = '1';
-/** How long a peer may take to read the answer to what was no request. */
+/** How long a refused peer may go on sending, so that it reads its answer; what it sends is discarded. */
 const LINGER_MS = 1_000;
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
 export interface WebhookServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Must not reject. */
-  readonly take: (octets: Buffer, signature: string | undefined) => Promise<WebhookAnswer>;
+  readonly desk: Pick<WebhookDesk, 'judgeHead' | 'take' | 'countUnread'>;
 }
 
 /**
@@ -31,11 +41,18 @@ export interface WebhookServerOptions {
 export class WebhookServer {
   readonly #server: FastifyInstance;
   readonly #o: WebhookServerOptions;
+  readonly #bodies = new BodyReads(MAX_BODIES_IN_FLIGHT);
+  readonly #connections = new Crowd<Socket>(CONNECTION_LIMITS);
 
   constructor(options: WebhookServerOptions) {
     this.#o = options;
     this.#server = fastify({
-      bodyLimit: MAX_BODY_OCTETS,
+      http: {
+        maxHeaderSize: MAX_HEAD_OCTETS,
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      },
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       forceCloseConnections: 'idle',
@@ -44,8 +61,7 @@ export class WebhookServer {
       clientErrorHandler: (error, socket) => refuseBroken(socket, error.code),
       frameworkErrors: (_error, request, reply) => void refuse(reply, request, 'MALFORMED_REQUEST'),
     });
-    this.#server.server.maxConnections = MAX_CONNECTIONS;
-    this.#readBodies();
+    this.#boundConnections();
     this.#route();
   }
 
@@ -61,17 +77,26 @@ export class WebhookServer {
     await this.#server.close();
   }
 
-  /** Bodies stay octets: what is in them is read once it is known that they are meant for us. */
-  #readBodies(): void {
-    this.#server.removeAllContentTypeParsers();
-    this.#server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, octets: Buffer, done) => {
-      const type = request.headers['content-type'];
-      if (type === undefined || JSON_TYPE.test(type)) done(null, octets);
-      else done(new UnsupportedType(), undefined);
+  #boundConnections(): void {
+    const { server } = this.#server;
+    server.on('connection', (socket) => {
+      const name = nameOf(socket);
+      const entry = this.#connections.enter(name, socket.remoteAddress ?? '', socket);
+      if (!entry.entered) {
+        socket.destroy();
+        return;
+      }
+      socket.once('close', () => this.#connections.leave(name));
+      entry.pushedOut?.destroy();
     });
+    // The headers are judged before the body is asked for.
+    server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
   #route(): void {
+    // The body stays on the connection until its request may be read.
+    this.#server.removeAllContentTypeParsers();
+    this.#server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     this.#server.addHook('onRequest', (request, reply, done) => {
       void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
       done();
@@ -89,11 +114,19 @@ export class WebhookServer {
   }
 
   async #answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const signature = request.headers['x-goog-signature'];
-    const octets = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const answer = await this.#o.take(octets, typeof signature === 'string' ? signature : undefined);
+    const signature = textOf(request.headers['x-goog-signature']);
+    const head = this.#o.desk.judgeHead({
+      signature,
+      contentType: request.headers['content-type'],
+      contentLength: contentLengthOf(request),
+    });
+    if (head.kind === 'refuse') return refuse(reply, request, head.code);
+    const octets = await this.#read(request, reply, head.maxOctets);
+    if (!Buffer.isBuffer(octets)) return octets;
+    const answer = await this.#o.desk.take(octets, signature);
     switch (answer.kind) {
       case 'taken':
+        this.#connections.bound(nameOf(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
         // What is sent back was sent here: nothing may take it for a page.
@@ -102,15 +135,40 @@ export class WebhookServer {
         return refuse(reply, request, answer.code, answer.message);
     }
   }
+
+  /** The body, or the reply that refuses it. */
+  async #read(request: FastifyRequest, reply: FastifyReply, maxOctets: number): Promise<Buffer | FastifyReply> {
+    if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+    try {
+      return await this.#bodies.read(request.raw, maxOctets);
+    } catch (error) {
+      if (error instanceof BodyTooLarge) {
+        this.#o.desk.countUnread('too_large');
+        // Without a signature a body of this size is no handshake.
+        return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
+      }
+      if (!(error instanceof BodyReadEvicted)) return refuse(reply, request, 'MALFORMED_REQUEST');
+      this.#o.desk.countUnread('evicted');
+      return refuse(reply, request, 'SERVICE_UNAVAILABLE');
+    }
+  }
 }
 
-/** What never became a request is answered on its line, which ends with it. */
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : undefined;
+
+/** Null for a chunked body. Node has refused lengths that are no numbers. */
+function contentLengthOf({ headers }: FastifyRequest): number | null {
+  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
+}
+
+/** Answers what is no HTTP request, or not a whole one in time, and ends its connection. */
 function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
   if (nodeCode?.startsWith('ECONN') === true || !socket.writable) {
     socket.destroy();
     return;
   }
-  const code = nodeCode === 'HPE_HEADER_OVERFLOW' ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED_REQUEST';
+  const code = codeOfBroken(nodeCode);
   const body = refusalBody(code);
   const { status } = REFUSALS[code];
   const head = [
@@ -120,22 +178,48 @@ function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
     'Cache-Control: no-store',
     'Connection: close',
   ];
-  socket.end([...head, '', body].join('\r\n'));
+  socket.end([...head, '', body].join('\r\n'), () => {
+    // A peer whose time is over gets no more of it.
+    if (code === 'REQUEST_TIMEOUT') socket.destroy();
+  });
+  destroyLater(socket);
+}
+
+function codeOfBroken(nodeCode: string | undefined): RefusalCode {
+  if (nodeCode === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
+  return nodeCode === 'HPE_HEADER_OVERFLOW' ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED_REQUEST';
+}
+
+function destroyLater(socket: Duplex): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** As the framework says it. */
-class UnsupportedType extends Error {
-  readonly statusCode = 415;
-}
-
+/**
+ * Refuses a request. Its connection ends with the answer, since nobody has shown a signature over it; only a request
+ * that is to be repeated keeps it.
+ */
 function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode, message?: string): FastifyReply {
   const { status } = REFUSALS[code];
   if (status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS);
+  if (status !== 503 || !request.raw.complete) {
+    void reply.header('connection', 'close');
+    lingerOnClose(request.raw.socket);
+  }
   return reply
     .code(status)
     .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
     .send(refusalBody(code, message));
+}
+
+/**
+ * Node destroys the connection after the last answer. With a body still arriving that is a reset, which can overtake
+ * the answer; so the connection is half closed, and destroyed a moment later.
+ */
+function lingerOnClose(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end();
+    destroyLater(socket);
+  };
 }

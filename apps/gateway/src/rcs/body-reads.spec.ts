@@ -1,0 +1,57 @@
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
+
+const MAX = 1_000;
+
+function bodyOf(...pieces: readonly Buffer[]): PassThrough {
+  const stream = new PassThrough();
+  for (const piece of pieces) stream.write(piece);
+  stream.end();
+  return stream;
+}
+
+describe('reading a body', () => {
+  it('gives the octets, in whatever pieces they come', async () => {
+    const pieces = fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(pieces, async (each) => {
+        const whole = Buffer.concat(each);
+        const read = new BodyReads(1).read(bodyOf(...each.map((piece) => Buffer.from(piece))), MAX);
+        if (whole.length > MAX) await expect(read).rejects.toBeInstanceOf(BodyTooLarge);
+        else expect(await read).toEqual(whole);
+      }),
+    );
+  });
+
+  it('refuses a body that is longer than it may be once that is seen, not at its end', async () => {
+    const endless = new PassThrough();
+    const read = new BodyReads(1).read(endless, MAX);
+    endless.write(Buffer.alloc(MAX));
+    endless.write(Buffer.alloc(1));
+    await expect(read).rejects.toBeInstanceOf(BodyTooLarge);
+  });
+
+  it('evicts the oldest for one more than the limit, and reads that one', async () => {
+    const reads = new BodyReads(2);
+    const [oldest, older] = [reads.read(new PassThrough(), MAX), reads.read(new PassThrough(), MAX)];
+    const isEvicted = expect(oldest).rejects.toBeInstanceOf(BodyReadEvicted);
+    expect(await reads.read(bodyOf(Buffer.from('a')), MAX)).toEqual(Buffer.from('a'));
+    await isEvicted;
+    expect(reads.inFlight).toBe(1);
+    const isEvictedToo = expect(older).rejects.toBeInstanceOf(BodyReadEvicted);
+    void reads.read(new PassThrough(), MAX).catch(() => undefined);
+    expect(await reads.read(bodyOf(Buffer.from('b')), MAX)).toEqual(Buffer.from('b'));
+    await isEvictedToo;
+  });
+
+  it('ends with the connection', async () => {
+    const reads = new BodyReads(1);
+    const stream = new PassThrough();
+    const read = expect(reads.read(stream, MAX)).rejects.toThrow('ended before');
+    stream.destroy();
+    await read;
+    expect(reads.inFlight).toBe(0);
+  });
+});
