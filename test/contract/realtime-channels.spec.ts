@@ -1,4 +1,4 @@
-import { AccountStore } from '@countersign/accounts';
+import { AccountStore, type Scope } from '@countersign/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient, type Dial } from '../support/realtime-client.js';
@@ -25,6 +25,19 @@ async function connect(dial: Dial = {}): Promise<RealtimeClient> {
   open.push(client);
   return client;
 }
+async function keyWith(scopes: readonly Scope[]): Promise<string> {
+  const store = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM api_keys ORDER BY id LIMIT 1');
+  const { key } = await store.createApiKey(room.database, {
+    accountId: row?.id ?? '',
+    kind: 'live',
+    name: scopes.join(' '),
+    scopes: [...scopes],
+  });
+  return key;
+}
+/** What a ticket shows of a session. */
+const SHOWN = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
 const created = async (): Promise<string> => String((await room.create()).json['id']);
 
 describe('a server on the live channel', () => {
@@ -92,6 +105,48 @@ describe('a server on the live channel', () => {
     expect(snapshot).toMatchObject({ status: 'approved' });
     await client.ask({ type: 'ping', id: 'p' });
     expect(client.events()).toEqual([]);
+  });
+
+  it('with the scope realtime alone reads sessions as a ticket holder does, on both kinds of channel', async () => {
+    const client = await connect({ key: await keyWith(['realtime']) });
+    const id = await created();
+    await client.subscribe(`account:${room.demo.accountId}`);
+    expect(Object.keys((await client.subscribe(`session:${id}`)).snapshot ?? {})).toEqual(SHOWN);
+    await room.mismatch(id);
+    await client.event('verification.sender_mismatch');
+    await room.approve(id);
+    await until('both channels have the approval', 10_000, () => client.events('verification.completed').length === 2);
+    const approvals = client.events('verification.completed');
+    expect(approvals.map(({ channel }) => String(channel).split(':')[0]).sort()).toEqual(['account', 'session']);
+    for (const { data } of approvals) expect(Object.keys(data ?? {})).toEqual(SHOWN);
+    expect(JSON.stringify(client.said)).not.toMatch(/authEntropy|4155552671/);
+    const { snapshot } = await client.subscribe(`session:${id}`);
+    expect(Object.keys(snapshot ?? {})).toEqual(SHOWN);
+  });
+
+  it('with the scopes realtime and verify sees whole sessions', async () => {
+    const client = await connect({ key: await keyWith(['realtime', 'verify']) });
+    const id = await created();
+    await room.approve(id);
+    const { snapshot } = await client.subscribe(`session:${id}`);
+    expect(snapshot).toEqual((await room.call(`/v1/verify/${id}`)).json);
+    expect(snapshot).toHaveProperty('authEntropy');
+  });
+
+  it('is closed when its key loses the scope that showed it whole sessions', async () => {
+    const key = await keyWith(['realtime', 'verify']);
+    const client = await connect({ key });
+    const adminKey = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    const listed = await room.call(`/v1/admin/keys?accountId=${room.demo.accountId}&limit=100`, { key: adminKey });
+    const keys = listed.json['data'] as { readonly id: string; readonly prefix: string }[];
+    const id = keys.find(({ prefix }) => key.startsWith(prefix))?.id ?? '';
+    const changed = await room.call(`/v1/admin/keys/${id}`, {
+      method: 'PATCH',
+      key: adminKey,
+      body: { scopes: ['realtime'] },
+    });
+    expect(changed.status).toBe(200);
+    expect(await client.end()).toBe(4403);
   });
 
   it('does not learn whether a foreign session exists', async () => {

@@ -3,6 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AccountStore } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
+import { WebSocket } from 'ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient, type Dial } from '../support/realtime-client.js';
@@ -110,6 +111,44 @@ describe('the places of a control plane', () => {
       await small.stop();
     }
   });
+});
+
+describe('silent connections', () => {
+  it('from a few addresses never keep a browser out, however many they are', async () => {
+    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const baseUrl = proxied.baseUrl.replace('https', 'http');
+    const from = (address: string): Record<string, string> => ({
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': address,
+    });
+    const silent: WebSocket[] = [];
+    const codes: number[] = [];
+    const openSilent = async (address: string): Promise<void> => {
+      const url = `${baseUrl.replace('http', 'ws')}/v1/realtime`;
+      const socket = new WebSocket(url, 'countersign.v1', { headers: from(address), perMessageDeflate: false });
+      socket.on('error', () => undefined).on('close', (code) => codes.push(code));
+      silent.push(socket);
+      await new Promise((resolve) => socket.once('open', resolve).once('close', resolve));
+    };
+    try {
+      // 25 addresses open 125 each: more than may wait of one address, and more than may wait in all.
+      const addresses = Array.from({ length: 25 }, (_, nth) => `198.51.100.${nth + 1}`);
+      const ticket = await ticketFor(await created());
+      for (let round = 0; round < 25; round += 1) {
+        const flood = addresses.flatMap((address) => Array.from({ length: 5 }, () => openSilent(address)));
+        await Promise.all(flood);
+      }
+      const more = Promise.all(addresses.map((address) => openSilent(address)));
+      const browser = await connect({ baseUrl, key: null, headers: from('203.0.113.1') });
+      expect(await browser.ask({ type: 'auth', id: 1, ticket })).toEqual({ type: 'authenticated', id: 1 });
+      await more;
+      expect(silent.filter(({ readyState }) => readyState === WebSocket.OPEN).length).toBeLessThanOrEqual(2_000);
+      expect(codes).toContain(4429);
+    } finally {
+      for (const socket of silent) socket.terminate();
+      await proxied.stop();
+    }
+  }, 120_000);
 });
 
 describe('behind a TLS proxy', () => {

@@ -18,6 +18,6 @@ export const CLOSE_REASONS: Readonly<Record<CloseCode, string>> = {
   4401: 'the ticket or the API key is not valid',
   4403: 'this may not be listened to',
   4408: 'no auth within 5 seconds',
-  4429: 'too many messages',
+  4429: 'too many messages or connections',
   4503: 'the reader is too slow',
 };

@@ -4,14 +4,22 @@ import type { Channel } from './channel.js';
 import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { FrameError } from './server-frame.js';
+import type { SessionView } from './watcher.js';
 
 /** Whom a connection speaks for. */
 export type Listener =
   | { readonly kind: 'nobody' }
   /** `keyId` names the key that asked for the ticket. */
   | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly tenant: Tenant; readonly keyId: Uuid }
-  /** `keyDigest` is the key's digest in hex, which becomes another when the key is rotated. */
-  | { readonly kind: 'key'; readonly tenant: Tenant; readonly keyId: Uuid; readonly keyDigest: string }
+  | {
+      readonly kind: 'key';
+      readonly tenant: Tenant;
+      readonly keyId: Uuid;
+      /** The key's digest in hex, which becomes another when the key is rotated. */
+      readonly keyDigest: string;
+      /** What the key sees of sessions: everything with the scope `verify`, else what a ticket shows. */
+      readonly view: SessionView;
+    }
   | { readonly kind: 'admin' };
 
 export type ListenerKind = Listener['kind'];

@@ -3,16 +3,19 @@ import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
 import { judgeKey } from './key-watch.js';
 
-const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd' };
+const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd', view: 'full' };
+const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });
 
 describe('a connection whose key', () => {
   it.each([
-    ['is as it was', KEY, key(['realtime']), null],
+    ['is as it was', KEY, key(['realtime', 'verify']), null],
+    ['never had the scope for whole sessions', REDUCED, key(['realtime']), null],
+    ['lost the scope for whole sessions', KEY, key(['realtime']), 4403],
     ['lost the scope', KEY, key(['verify']), 4403],
-    ['was rotated', KEY, key(['realtime'], 'other'), 4401],
+    ['was rotated', KEY, key(['realtime', 'verify'], 'other'), 4401],
     ['was revoked', KEY, undefined, 4401],
     ['asked for its ticket and is as it was', TICKET, key(['verify']), null],
     ['asked for its ticket and was rotated', TICKET, key(['verify'], 'other'), null],

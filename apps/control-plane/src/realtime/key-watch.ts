@@ -1,4 +1,4 @@
-import type { AccountDirectory, LiveKey } from '@countersign/accounts';
+import type { AccountDirectory, LiveKey, Scope } from '@countersign/accounts';
 import { Periodic, type Uuid } from '@countersign/postgres';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
@@ -61,10 +61,15 @@ export class KeyWatch {
   }
 }
 
+/** What the key of a connection must still be allowed. One that saw whole sessions by `verify` ends with that scope. */
+function scopesOf(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
+  if (listener.kind === 'ticket') return ['verify'];
+  return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
+}
+
 /** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
   if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
-  const scope = listener.kind === 'key' ? 'realtime' : 'verify';
-  return key.scopes.includes(scope) ? null : CLOSE.forbidden;
+  return scopesOf(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
 }

@@ -13,6 +13,8 @@ const MAX_WAITING = 100;
 const MAX_AFTER_END = 1_000;
 /** From connecting to being authenticated (contract, Realtime). */
 const AUTH_WITHIN_MS = 5_000;
+/** How long a peer that never authenticated may take to answer the close of its connection. */
+const UNAUTHENTICATED_CLOSE_MS = 1_000;
 /** A ticket that came in time and is being looked up when the time is over gets so much more, and again. */
 const AUTH_AGAIN_MS = 500;
 
@@ -157,6 +159,13 @@ export class RealtimeConnection {
     clearTimeout(this.#patience);
     this.#waiting.length = 0;
     this.socket.close(code, CLOSE_REASONS[code]);
+    if (this.#listener.kind === 'nobody') this.#patience = setTimeout(() => this.drop(), UNAUTHENTICATED_CLOSE_MS);
+  }
+
+  /** Ends it at once, to make room for another; the close frame is sent, and no answer to it awaited. */
+  evict(): void {
+    this.close(CLOSE.tooMany);
+    this.drop();
   }
 
   /** Says goodbye, and when to come back. */

@@ -9,11 +9,11 @@ import type { Limits } from '../http/limits.js';
 import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
 import type { Caller } from '../http/route-access.js';
 import type { Listener } from './connection-rules.js';
-import { Crowd } from './crowd.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
 import { Places } from './places.js';
 import { RealtimeConnection } from './realtime-connection.js';
+import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 /** Clients come back within this time after a shutdown, not all at once. */
 const RECONNECT_WITHIN_MS = 5_000;
@@ -58,7 +58,7 @@ export class RealtimeDoor {
   /** What the answers to upgrades that are under way say beside the handshake. */
   readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
   #hear: (connection: RealtimeConnection) => void = () => undefined;
-  readonly #crowd = new Crowd();
+  readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>();
   readonly #places: Places;
   #closed = false;
 
@@ -129,17 +129,18 @@ export class RealtimeDoor {
     return full === null ? verdict : { ...verdict, refused: full };
   }
 
-  private crowded({ caller, clientAddress }: AdmittedUpgrade): RefusedRequest | null {
+  private crowded({ caller }: AdmittedUpgrade): RefusedRequest | null {
     const { size } = this.connections;
-    if (this.#closed || !this.#places.roomBeside(size)) return BUSY;
-    if (caller !== null) {
-      return caller.kind === 'admin' || this.#places.roomFor(caller.tenant.accountId, size)
-        ? null
-        : TOO_MANY_OF_ACCOUNT;
-    }
-    const room = this.#crowd.roomFor(clientAddress);
-    if (room === 'yes') return null;
-    return room === 'full' ? BUSY : TOO_MANY;
+    if (this.#closed || !(this.#places.roomBeside(size) || this.evictUnauthenticated())) return BUSY;
+    if (caller === null || caller.kind === 'admin') return null;
+    return this.#places.roomFor(caller.tenant.accountId, size) ? null : TOO_MANY_OF_ACCOUNT;
+  }
+
+  /** Makes room when no connection is left to give: a connection without authentication goes first. */
+  private evictUnauthenticated(): boolean {
+    const evicted = this.#unauthenticated.evict();
+    evicted?.evict();
+    return evicted !== null;
   }
 
   /** The account of a ticket is known only when it comes. */
@@ -152,18 +153,18 @@ export class RealtimeDoor {
 
   private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
     const listener = listenerOf(caller, keyDigest ?? '');
-    if (caller === null) this.#crowd.enter(clientAddress);
-    else if (caller.kind !== 'admin') this.#places.enter(caller.tenant.accountId);
-    const connection = new RealtimeConnection(webSocket, {
+    if (caller !== null && caller.kind !== 'admin') this.#places.enter(caller.tenant.accountId);
+    const connection: RealtimeConnection = new RealtimeConnection(webSocket, {
       listener,
       clientAddress,
       nowMs,
-      onProven: () => this.#crowd.leave(clientAddress),
+      onProven: () => this.#unauthenticated.remove(connection),
       hasPlaceFor: (accountId) => this.hasPlaceFor(accountId),
     });
     // Those that came back together after a restart are not pinged together.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
     this.connections.add(connection);
+    if (caller === null) this.#unauthenticated.add(clientAddress, connection)?.evict();
     connection.onClose((code) => {
       this.connections.delete(connection);
       const { listener: last } = connection;
@@ -195,11 +196,6 @@ export class RealtimeDoor {
 const nowMs = (): number => performance.now();
 
 const BUSY = new RefusedRequest({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 5 });
-const TOO_MANY = new RefusedRequest({
-  code: 'RATE_LIMITED',
-  message: 'Too many connections from this address have not sent their ticket.',
-  retryAfterSeconds: 5,
-});
 const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
   code: 'RATE_LIMITED',
   message: 'This account has too many connections open.',
@@ -209,6 +205,6 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
 function listenerOf(caller: Caller | null, keyDigest: string): Listener {
   if (caller === null) return { kind: 'nobody' };
   if (caller.kind === 'admin') return { kind: 'admin' };
-  const { tenant, keyId } = caller;
-  return { kind: 'key', tenant, keyId, keyDigest };
+  const { tenant, keyId, scopes } = caller;
+  return { kind: 'key', tenant, keyId, keyDigest, view: scopes.includes('verify') ? 'full' : 'reduced_key' };
 }

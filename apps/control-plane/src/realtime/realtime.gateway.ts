@@ -78,10 +78,10 @@ export class RealtimeGateway {
   private async join(connection: RealtimeConnection, { id, channel }: Subscribe): Promise<void> {
     const { listener } = connection;
     if (channel.kind === 'binds') await this.binds.subscribe(connection, id);
-    else if (channel.kind === 'account') {
-      if (listener.kind === 'key') this.hub.subscribeAccount(connection, id, listener.tenant);
-    } else if (listener.kind === 'ticket' || listener.kind === 'key') {
-      const view = listener.kind === 'ticket' ? 'reduced' : 'full';
+    else if (listener.kind === 'key' && channel.kind === 'account') {
+      this.hub.subscribeAccount(connection, id, listener);
+    } else if (channel.kind === 'session' && (listener.kind === 'ticket' || listener.kind === 'key')) {
+      const view = listener.kind === 'ticket' ? 'reduced' : listener.view;
       const wish = { tenant: listener.tenant, sessionId: channel.id, view } as const;
       const there = await this.hub.subscribeSession(connection, id, wish);
       if (!there) connection.refuse(id, { error: NO_SESSION, close: null });

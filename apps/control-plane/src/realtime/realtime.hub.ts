@@ -11,7 +11,7 @@ import type { RealtimeConnection } from './realtime-connection.js';
 import { subscribedFrame } from './server-frame.js';
 import type { SessionRooms } from './session-rooms.js';
 import { withUpdates, type EventTidings, type TidingsReader } from './tidings.js';
-import { Watcher, type SessionView } from './watcher.js';
+import { renderingOf, Watcher, type SessionView } from './watcher.js';
 
 /** Told events that wait to be read; while the database is away the oldest make room, and pending sessions are re-read. */
 const MAX_WAITING = 10_000;
@@ -94,7 +94,7 @@ export class RealtimeHub {
         return false;
       }
       if (session.status === 'pending') rooms.noteRead(session, clock.nowMs());
-      watcher.join(subscribedFrame(id, channel, renderer[view](session)), session.status);
+      watcher.join(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
       return true;
     } catch (error) {
       connection.abandon(channel, again);
@@ -102,10 +102,14 @@ export class RealtimeHub {
     }
   }
 
-  subscribeAccount(connection: RealtimeConnection, id: FrameId, tenant: Tenant): void {
+  subscribeAccount(
+    connection: RealtimeConnection,
+    id: FrameId,
+    { tenant, view }: Pick<SessionWish, 'tenant' | 'view'>,
+  ): void {
     const channel = channelName({ kind: 'account', id: tenant.accountId });
     const key = tenantKey(tenant);
-    const watcher = new Watcher(connection, 'full');
+    const watcher = new Watcher(connection, view);
     const watchers = this.#accounts.get(key) ?? new Set();
     this.#accounts.set(key, watchers.add(watcher));
     connection.watch(channel, () => {

@@ -34,6 +34,12 @@ describe('an event that many listen to', () => {
     expect(String(first)).toContain('"channel":"account:acct_');
   });
 
+  it('is rendered anew for listeners of the account that see less', () => {
+    const { tidings } = tidingsOf(told);
+    expect(String(tidings.onAccount.inView('full'))).toContain('"view":"full"');
+    expect(String(tidings.onAccount.inView('reduced_key'))).toContain('"view":"reduced_key"');
+  });
+
   it('is rendered once for each view of its session', () => {
     const { tidings, rendered } = tidingsOf(told);
     for (const view of ['full', 'reduced', 'full', 'reduced'] as const) {

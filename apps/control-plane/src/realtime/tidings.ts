@@ -4,12 +4,12 @@ import { ENDS, type Session, type SessionRenderer, type SessionStatus, type Sess
 import { UPDATED, type ToldEvent } from '../events-told.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
-import type { SessionView, Tidings } from './watcher.js';
+import { renderingOf, type SessionView, type Tidings } from './watcher.js';
 
 export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
 
-/** Whose frame it is: the account's, or a session's in a view. */
-type Audience = SessionView | 'account';
+/** Which frame it is: one for each kind of channel and view. */
+type Audience = `${'session' | 'account'} ${SessionView}`;
 
 /** An event with what it tells, rendered once for each channel and view, however many listen. */
 export class EventTidings implements Tidings {
@@ -25,19 +25,20 @@ export class EventTidings implements Tidings {
   ) {
     this.ends = ENDS.get(told.type) ?? null;
     const account = { kind: 'account', id: told.accountId } as const;
-    this.onAccount = { ends: null, inView: () => this.once('account', account) };
+    this.onAccount = { ends: null, inView: (view) => this.once('account', view, account) };
   }
 
   inView(view: SessionView): Buffer | null {
     const { sessionId } = this.told;
-    return sessionId === null ? null : this.once(view, { kind: 'session', id: sessionId });
+    return sessionId === null ? null : this.once('session', view, { kind: 'session', id: sessionId });
   }
 
   /** Rendering costs more than sending: no listener has it done again, not even where it gave nothing. */
-  private once(audience: Audience, channel: Channel): Buffer | null {
+  private once(kind: 'session' | 'account', view: SessionView, channel: Channel): Buffer | null {
+    const audience: Audience = `${kind} ${view}`;
     const known = this.#frames.get(audience);
     if (known !== undefined) return known;
-    const data = this.dataIn(audience === 'account' ? 'full' : audience);
+    const data = this.dataIn(view);
     const octets = data === null ? null : this.frame(channelName(channel), data);
     this.#frames.set(audience, octets);
     return octets;
@@ -76,7 +77,7 @@ export class TidingsReader {
       if (!showsSession(event.type)) {
         // Who has a ticket does not see these.
         const text = data.get(event.id);
-        return text === undefined ? [] : [new EventTidings(event, (view) => (view === 'full' ? text : null))];
+        return text === undefined ? [] : [new EventTidings(event, (view) => (view === 'reduced' ? null : text))];
       }
       const session = byId.get(event.sessionId);
       return session === undefined ? [] : [new EventTidings(event, (view) => this.render(session, view))];
@@ -86,7 +87,7 @@ export class TidingsReader {
   /** Null for what cannot be rendered, for want of a key for instance: that must not keep the others from being told. */
   private render(session: Session, view: SessionView): string | null {
     try {
-      return this.o.renderer[view](session);
+      return this.o.renderer[renderingOf(view)](session);
     } catch (error) {
       this.o.onError(error);
       return null;

@@ -85,7 +85,12 @@ export function describeEvents(openapi: OpenAPIObject, publicBaseUrl: string): A
 
 const RECEIVER = { receiver: { description: 'The host of your webhook URL.', default: 'example.com' } };
 const SECURITY = {
-  key: { type: 'http', scheme: 'bearer', description: 'An API key with the scope realtime, on the upgrade.' },
+  key: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An API key with the scope realtime, on the upgrade. Whole sessions need the scope verify too; without it the Session has the fields that a ticket shows.',
+  },
   ticket: { type: 'apiKey', in: 'password', description: 'Of POST /v1/verify/{id}/realtime-ticket, in auth.' },
   signature: { type: 'symmetricEncryption', description: 'HMAC-SHA256 with the account’s secret, whsec_….' },
 };
