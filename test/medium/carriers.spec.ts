@@ -10,7 +10,7 @@ import {
   MAX_STORED_PART_CHARACTERS,
   MessageStore,
   systemPasswordMatches,
-  type AssembledText,
+  type NearbyParts,
   type MessageFate,
   type MessagePart,
   type NewInboundMessage,
@@ -256,7 +256,7 @@ describe('messages', () => {
 });
 
 describe('parts of long messages', () => {
-  const part = (number: number, text: string, changes: Partial<MessagePart> = {}): MessagePart => ({
+  const part = (number: number, edges: string, changes: Partial<MessagePart> = {}): MessagePart => ({
     carrier: 'agg',
     source: PHONE,
     destination: '+14155550100',
@@ -264,17 +264,16 @@ describe('parts of long messages', () => {
     referenceBits: 8,
     total: 3,
     number,
-    text,
+    edges,
     ...changes,
   });
-  const add = (...parts: readonly MessagePart[]): Promise<AssembledText[]> =>
+  const add = (...parts: readonly MessagePart[]): Promise<NearbyParts[]> =>
     room.database.transaction((tx) => new ConcatenationStore(room.keys).addParts(tx, parts));
-  const textsOf = ({ parts }: AssembledText): Record<string, string> => Object.fromEntries(parts);
+  const textsOf = (parts: NearbyParts): Record<string, string> => Object.fromEntries(parts);
 
   it('meet in any order, each seeing those before it', async () => {
     const [third] = await add(part(3, 'c'));
     const [first, second] = await add(part(1, 'a'), part(2, 'b'));
-    expect([third, first, second].map((each) => each?.complete)).toEqual([false, false, true]);
     expect([third, first, second].map((each) => each && textsOf(each))).toEqual([
       { 3: 'c' },
       { 1: 'a', 3: 'c' },
@@ -301,9 +300,9 @@ describe('parts of long messages', () => {
     ];
     const parts = others.map((changes, at) => part(1, String(at), { reference: 3, ...changes }));
     const together = await add(...parts);
-    expect(together.map(textsOf)).toEqual(parts.map(({ text }) => ({ 1: text })));
-    const later = await add(...parts.map((each) => ({ ...each, number: 2, text: 'x' })));
-    expect(later.map(textsOf)).toEqual(parts.map(({ text }) => ({ 1: text, 2: 'x' })));
+    expect(together.map(textsOf)).toEqual(parts.map(({ edges }) => ({ 1: edges })));
+    const later = await add(...parts.map((each) => ({ ...each, number: 2, edges: 'x' })));
+    expect(later.map(textsOf)).toEqual(parts.map(({ edges }) => ({ 1: edges, 2: 'x' })));
   });
 
   it('are not joined to a message of ten minutes ago that had the same reference', async () => {
@@ -329,7 +328,7 @@ describe('parts of long messages', () => {
           add(part(1, 'a', { reference, total: 2 }), part(1, 'x', { reference: 999, total: 255 })),
           add(part(2, 'y', { reference: 999, total: 255 }), part(2, 'b', { reference, total: 2 })),
         ]);
-        return [one[0]?.complete, two[1]?.complete].filter(Boolean).length;
+        return [one[0], two[1]].filter((nearby) => nearby?.size === 2).length;
       }),
     );
     expect(completed).toEqual(rounds.map(() => 1));
@@ -338,9 +337,27 @@ describe('parts of long messages', () => {
   it('are stored up to a bound, and sealed with their place', async () => {
     const long = '字'.repeat(MAX_STORED_PART_CHARACTERS + 10);
     const [whole] = await add(part(1, long, { reference: 7 }));
-    expect(whole?.parts.get(1)).toBe(long);
+    expect(whole?.get(1)).toBe(long);
     const [next] = await add(part(2, 'b', { reference: 7 }));
-    expect(next?.parts.get(1)).toBe(long.slice(0, MAX_STORED_PART_CHARACTERS));
+    expect(next?.get(1)).toBe(long.slice(0, MAX_STORED_PART_CHARACTERS));
+  });
+
+  it('are read as far as a token can need, not all of them', async () => {
+    const many = { reference: 9, total: 255 };
+    const wide = 'x'.repeat(131);
+    await add(...Array.from({ length: 254 }, (_, at) => part(at < 99 ? at + 1 : at + 2, wide, many)));
+    const [nearby] = await add(part(100, 'new', many));
+    expect([...(nearby?.keys() ?? [])].sort((a, b) => a - b)).toEqual([98, 99, 100, 101, 102]);
+  });
+
+  it('are read further where the nearest have little text', async () => {
+    const many = { reference: 10, total: 255 };
+    await add(
+      ...Array.from({ length: 254 }, (_, at) => part(at < 99 ? at + 1 : at + 2, at % 2 === 0 ? '' : 'a', many)),
+    );
+    const [nearby] = await add(part(100, 'new', many));
+    const numbers = [...(nearby?.keys() ?? [])];
+    expect([Math.min(...numbers), Math.max(...numbers)]).toEqual([36, 164]);
   });
 
   it('are forgotten when no part has joined for a while, and only then', async () => {

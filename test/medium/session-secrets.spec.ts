@@ -68,7 +68,7 @@ async function live(): Promise<Record<string, string>> {
     referenceBits: 8,
     total: 2,
     number: 1,
-    text,
+    edges: text,
   };
   await database.transaction(async (tx) => {
     await new ConcatenationStore(keys).addParts(tx, [part]);

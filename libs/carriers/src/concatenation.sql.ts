@@ -12,10 +12,22 @@ export const LOCK_WHOLES = `
 /** Drops the parts of an older message. $1 keys, locked before. */
 export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
 
-/** The parts of some long messages. $1 keys. */
-export const READ_PARTS = `
-  SELECT encode(key, 'hex') AS key, part_number AS number, text_sealed AS "textSealed"
-  FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
+/**
+ * The neighbours of some parts of long messages: on both sides of each the nearest ones, until they have so many octets
+ * of text together. $1 keys and $2 part numbers in the same order, $3 octets that sealing adds to a text, $4 part
+ * numbers to look at on each side, $5 octets of text that are enough for a side.
+ */
+export const READ_NEIGHBOURS = `
+  SELECT DISTINCT encode(part.key, 'hex') AS key, near.number, near.text_sealed AS "textSealed"
+  FROM unnest($1::bytea[], $2::smallint[]) AS part (key, number)
+    CROSS JOIN LATERAL (
+      SELECT part_number AS number, text_sealed, sum(octet_length(text_sealed) - $3::int) OVER (
+          PARTITION BY part_number > part.number ORDER BY abs(part_number - part.number)
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer_octets
+      FROM concatenation_parts AS other
+      WHERE other.key = part.key AND part_number <> part.number
+        AND part_number BETWEEN part.number - $4::int AND part.number + $4::int) AS near
+  WHERE coalesce(near.nearer_octets, 0) < $5::int`;
 
 /**
  * Stores parts and marks their messages as alive. A part that comes again takes the place of the first: it is the same,

@@ -1,18 +1,22 @@
-import type { ServerKeys } from '@countersign/keys';
+import { SEAL_OVERHEAD_OCTETS, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import {
   COUNT_WAITING_PARTS,
   FORGET_PARTS,
   LOCK_WHOLES,
   PURGE_WHOLES,
-  READ_PARTS,
+  READ_NEIGHBOURS,
   STORE_PARTS,
 } from './concatenation.sql.js';
 
 /** Parts further apart than this are of two messages that happen to share a reference; phones count to 255. */
 export const PARTS_BELONG_SECONDS = 600;
-/** Of a part's text this much is stored: many times what one SMS holds, and a bound for 255 of them. */
-export const MAX_STORED_PART_CHARACTERS = 2048;
+/** Of a part's edges this much is stored, in UTF-16 units; callers give no more. */
+export const MAX_STORED_PART_CHARACTERS = 256;
+/** Octets of text on each side of a part that are read: 64 UTF-16 units of 3 octets, more than any token has. */
+const NEIGHBOUR_OCTETS = 192;
+/** Parts on each side of a part that are looked at: each has a character or none. */
+const NEIGHBOUR_PARTS = 64;
 const PURGE_BATCH = 500;
 /** More unfinished messages than this are not looked at: something is badly wrong by then. */
 const MAX_COUNTED = 10_000;
@@ -32,15 +36,19 @@ export interface WholeMessage {
 export interface MessagePart extends WholeMessage {
   /** 1 to `total`. */
   readonly number: number;
-  /** Decoded text of this part alone. */
-  readonly text: string;
+  /** As much of its text as its neighbours can need: its beginning and its end. */
+  readonly edges: string;
 }
 
-/** The parts present once a part had joined: itself, those stored before, and those before it in the same call. */
-export interface AssembledText {
-  /** Text by part number. */
-  readonly parts: ReadonlyMap<number, string>;
-  readonly complete: boolean;
+/**
+ * What is present near a part once it had joined: itself, its neighbours stored before, and those before it in the same
+ * call. Edges by part number.
+ */
+export type NearbyParts = ReadonlyMap<number, string>;
+
+interface KeyedPart {
+  readonly part: MessagePart;
+  readonly key: string;
 }
 
 /**
@@ -51,20 +59,21 @@ export class ConcatenationStore {
   constructor(private readonly keys: ServerKeys) {}
 
   /**
-   * Adds parts in the caller's transaction and answers, for each in their order, what is present with it. Locks the
-   * messages in the order of their keys until the transaction ends.
+   * Adds parts in the caller's transaction and answers, for each in their order, what is present near it. Reads no more
+   * of a message than a token can need, however many parts it has. Locks the messages in the order of their keys until
+   * the transaction ends.
    */
-  async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<AssembledText[]> {
+  async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<NearbyParts[]> {
     if (parts.length === 0) return [];
     const keyed = parts.map((part) => ({ part, key: this.keyOf(part) }));
-    const present = await this.readLocked(tx, new Map(keyed.map(({ part, key }) => [key, part.total])));
-    const assembled = keyed.map(({ part, key }) => {
-      const texts = new Map(present.get(key)).set(part.number, part.text);
-      present.set(key, texts);
-      return { parts: texts, complete: texts.size === part.total };
+    const present = await this.readLocked(tx, keyed);
+    const nearby = keyed.map(({ part, key }) => {
+      const edges = new Map(present.get(key)).set(part.number, part.edges);
+      present.set(key, edges);
+      return edges;
     });
     await this.store(tx, keyed);
-    return assembled;
+    return nearby;
   }
 
   /** Forgets messages that no part has joined for that long; answers how many. Call again while it answers 500. */
@@ -77,32 +86,32 @@ export class ConcatenationStore {
     return (await db.query<{ parts: number }>(COUNT_WAITING_PARTS, [MAX_COUNTED]))[0]?.parts ?? 0;
   }
 
-  /** Stored texts by message and part number, of messages that are locked from here on. */
-  private async readLocked(
-    tx: Executor,
-    totals: ReadonlyMap<string, number>,
-  ): Promise<Map<string, Map<number, string>>> {
-    const keys = [...totals.keys()].map(octetsOf);
+  /** Stored edges by message and part number, near these parts; their messages are locked from here on. */
+  private async readLocked(tx: Executor, keyed: readonly KeyedPart[]): Promise<Map<string, Map<number, string>>> {
+    const totals = new Map(keyed.map(({ part, key }) => [key, part.total]));
     const wholes = await tx.query<{ key: string; stale: boolean }>(LOCK_WHOLES, [
-      keys,
+      [...totals.keys()].map(octetsOf),
       [...totals.values()],
       PARTS_BELONG_SECONDS,
     ]);
     const stale = wholes.filter((whole) => whole.stale).map(({ key }) => octetsOf(key));
     if (stale.length > 0) await tx.query(FORGET_PARTS, [stale]);
-    const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_PARTS, [keys]);
+    const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_NEIGHBOURS, [
+      keyed.map(({ key }) => octetsOf(key)),
+      keyed.map(({ part }) => part.number),
+      SEAL_OVERHEAD_OCTETS,
+      NEIGHBOUR_PARTS,
+      NEIGHBOUR_OCTETS,
+    ]);
     const present = new Map<string, Map<number, string>>();
     for (const { key, number, textSealed } of rows) {
-      const texts = present.get(key) ?? new Map<number, string>();
-      present.set(key, texts.set(number, this.open(key, number, textSealed)));
+      const edges = present.get(key) ?? new Map<number, string>();
+      present.set(key, edges.set(number, this.open(key, number, textSealed)));
     }
     return present;
   }
 
-  private async store(
-    tx: Executor,
-    keyed: readonly { readonly part: MessagePart; readonly key: string }[],
-  ): Promise<void> {
+  private async store(tx: Executor, keyed: readonly KeyedPart[]): Promise<void> {
     // The same part twice in one call: the later one is kept, as it would be in two calls.
     const latest = [...new Map(keyed.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
     await tx.query(STORE_PARTS, [
@@ -118,8 +127,8 @@ export class ConcatenationStore {
     return this.keys.digest('concatenation', named).toString('hex');
   }
 
-  private seal(key: string, { number, text }: MessagePart): Buffer {
-    return this.keys.seal('message-text', text.slice(0, MAX_STORED_PART_CHARACTERS), contextOf(key, number));
+  private seal(key: string, { number, edges }: MessagePart): Buffer {
+    return this.keys.seal('message-text', edges.slice(0, MAX_STORED_PART_CHARACTERS), contextOf(key, number));
   }
 
   private open(key: string, number: number, sealed: Buffer): string {

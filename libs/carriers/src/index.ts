@@ -74,7 +74,7 @@ export {
   ConcatenationStore,
   MAX_STORED_PART_CHARACTERS,
   PARTS_BELONG_SECONDS,
-  type AssembledText,
+  type NearbyParts,
   type MessagePart,
   type WholeMessage,
 } from './concatenation.store.js';

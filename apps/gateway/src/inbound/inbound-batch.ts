@@ -9,6 +9,7 @@ import {
 import type { ServerKeys } from '@countersign/keys';
 import { isOfUnknownFormat, readSender, type SenderEvidence } from '@countersign/phone';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
+import { tokenEdges } from '@countersign/session';
 import type { FoundToken, InboundEvidence, InboundVerdict, SessionStore } from '@countersign/session';
 import type { SmppAddress } from '@countersign/smpp';
 import { messageRow, type InboundCommand } from './inbound-command.js';
@@ -116,19 +117,20 @@ export class InboundBatch {
     const parts = commands.map(partOf);
     const arriving = parts.filter((part) => part !== null);
     if (arriving.length === 0) return commands.map(({ message }) => message.tokens);
-    const assembled = await this.o.concatenations.addParts(tx, arriving);
+    const joined = await this.o.concatenations.addParts(tx, arriving);
     let next = 0;
     return commands.map(({ message }, index) => {
       const part = parts[index] ?? null;
-      const present = part === null ? undefined : assembled[next++];
-      return part === null || present === undefined ? message.tokens : tokensOfPart(part, present.parts);
+      const nearby = part === null ? undefined : joined[next++];
+      if (part === null || nearby === undefined) return message.tokens;
+      return tokensOfPart(message.tokens, part.number, nearby);
     });
   }
 }
 
 function partOf({ message, whole }: InboundCommand): MessagePart | null {
   if (message.part === null || whole === null) return null;
-  return { ...whole, number: message.part.part, text: message.text };
+  return { ...whole, number: message.part.part, edges: tokenEdges(message.text) };
 }
 
 const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;

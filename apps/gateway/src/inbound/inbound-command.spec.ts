@@ -54,7 +54,6 @@ describe('inbound command', () => {
 
   it.each<[string, InboundLink, ReceivedMessage]>([
     ['carrier', { ...link, carrier: 'south' }, { ...message, part }],
-    ['trust', untrusted, { ...message, part }],
     ['source', link, { ...message, part, source: { ...message.source, value: '14155552672' } }],
     ['destination', link, { ...message, part, destination: { ...message.destination, value: '14155550101' } }],
     ['reference', link, { ...message, part: { ...part, reference: 8 } }],
@@ -67,10 +66,8 @@ describe('inbound command', () => {
     expect(other.keys).not.toEqual(known.keys);
   });
 
-  it('keeps the parts of two untrusted links apart, of one carrier though they be', () => {
-    const one = inboundCommand(ID, untrusted, { ...message, part });
-    const other = inboundCommand(ID, { ...untrusted, id: ID }, { ...message, part });
-    expect(other.keys).not.toEqual(one.keys);
+  it('joins no parts of a link that is not trusted', () => {
+    expect(inboundCommand(ID, untrusted, { ...message, part })).toMatchObject({ whole: null, keys: [] });
   });
 
   it('is stored with its addresses as they came, its part and its fate', () => {

@@ -10,27 +10,26 @@ export interface InboundCommand {
   readonly id: Uuid;
   readonly link: InboundLink;
   readonly message: ReceivedMessage;
-  /** The long message that this is a part of; null for a message on its own. */
+  /** The long message whose parts this one meets; null for a message on its own, and over a link that is not trusted. */
   readonly whole: WholeMessage | null;
   /** Commands with a key in common never share a transaction. */
   readonly keys: readonly string[];
 }
 
 export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMessage): InboundCommand {
-  const whole = message.part === null ? null : wholeOf(link, message, message.part);
+  const { part } = message;
+  // No token of an untrusted link approves anything, so none is sought over the edges of its parts.
+  const whole = part === null || !link.trustedForMo ? null : wholeOf(link, message, part);
   // A token names one session, whatever slug stands before it.
   const tokens = message.tokens.map(({ token }) => token);
   const keys = whole === null ? tokens : [...tokens, JSON.stringify(Object.values(whole))];
   return { id, link, message, whole, keys };
 }
 
-/**
- * Parts meet by carrier, over any of its links, and by both addresses, reference and total (architecture, Inbound SMS).
- * Those of a link that is not trusted meet only among themselves: they must not complete what a trusted one began.
- */
+/** Parts meet by carrier, over any of its links, and by both addresses, reference and total. */
 function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenation): WholeMessage {
   return {
-    carrier: link.trustedForMo ? link.carrier : `untrusted ${link.id}`,
+    carrier: link.carrier,
     source: message.source.value,
     destination: message.destination.value,
     reference: part.reference,

@@ -1,4 +1,4 @@
-import type { FoundToken } from '@countersign/session';
+import { findTokens, tokenEdges, type FoundToken } from '@countersign/session';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tokensOfPart } from './part-tokens.js';
@@ -6,8 +6,12 @@ import { tokensOfPart } from './part-tokens.js';
 const TOKEN = '0123456789ABCDEF';
 const FOUND = [{ slug: 'ACME', token: TOKEN }];
 
-const tokens = (number: number, text: string, stored: Record<number, string>): FoundToken[] =>
-  tokensOfPart({ number, text }, new Map(Object.entries(stored).map(([key, value]) => [Number(key), value])));
+/** Of a part with that text among texts of others, which are stored as their edges. */
+function tokens(number: number, text: string, stored: Readonly<Record<number, string>>): FoundToken[] {
+  const texts = Object.entries({ ...stored, [number]: text });
+  const nearby = new Map(texts.map(([key, value]) => [Number(key), tokenEdges(value)]));
+  return tokensOfPart(findTokens(text), number, nearby);
+}
 
 describe('tokens of a part', () => {
   it('finds a token inside the part, whatever else is stored', () => {
@@ -53,11 +57,11 @@ describe('tokens of a part', () => {
         const parts = edges.slice(1).map((end, i) => ({ number: i + 1, text: text.slice(edges[i], end) }));
         const rankOf = (number: number): number => ranks[number - 1] ?? 0;
         const order = parts.sort((a, b) => rankOf(a.number) - rankOf(b.number));
-        const stored = new Map<number, string>();
+        const stored: Record<number, string> = {};
         const found: FoundToken[] = [];
         for (const part of order) {
-          found.push(...tokensOfPart(part, stored));
-          stored.set(part.number, part.text);
+          found.push(...tokens(part.number, part.text, stored));
+          stored[part.number] = part.text;
         }
         expect(found).toEqual(FOUND);
       }),

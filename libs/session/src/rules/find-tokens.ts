@@ -67,10 +67,16 @@ const DASHES = /[\p{Dash_Punctuation}\u2212\u2043]/gu;
 const LETTER_QUOTES = /[\u02B9-\u02BF\u02C8\u02CA\u02CB]/g;
 const WHITE_SPACE = /\s+/g;
 
-function plainSpelling(text: string): string {
+/**
+ * The text without what may stand inside a token and means nothing: invisible characters are gone, dashes and wide
+ * forms are ASCII, each run of white space is one space. Folding two texts and then both together is folding the whole.
+ */
+export function foldedText(text: string): string {
   const visible = PLAIN_ASCII.test(text) ? text : foldUnicode(text);
-  return visible.replace(WHITE_SPACE, ' ').toUpperCase();
+  return visible.replace(WHITE_SPACE, ' ');
 }
+
+const plainSpelling = (text: string): string => foldedText(text).toUpperCase();
 
 function foldUnicode(text: string): string {
   return text
