@@ -11,6 +11,8 @@ const WEBHOOK_DEFAULTS = {
   WEBHOOK_ALLOW_HTTP: 'true',
   WEBHOOK_HOST_PER_SECOND: '10000',
 };
+/** A first load test may send all its messages from one phone. */
+const MO_DEFAULTS = { MO_SENDER_PER_SECOND: '10000' };
 /** A phone that is given RCS on the simulator's page gets the next card at once. */
 const RCS_DEFAULTS = { RCS_UNREACHABLE_SECONDS: '0' };
 const RBM_VARIABLES = ['RBM_BASE_URL', 'RBM_SERVICE_ACCOUNT_FILE', 'RBM_CLIENT_TOKEN'];
@@ -115,6 +117,7 @@ export function environmentOf({ env, dataDir, places, secrets, stores, certifica
     // From Node 22 on, compiled code is kept between starts; earlier ones do not know the variable.
     NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'),
     ...WEBHOOK_DEFAULTS,
+    ...MO_DEFAULTS,
   };
   const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '');
   return {

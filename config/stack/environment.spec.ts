@@ -57,6 +57,7 @@ describe('the environment of the apps', () => {
       COUNTERSIGN_MASTER_KEY: 'm',
       WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_HOST_PER_SECOND: '10000',
+      MO_SENDER_PER_SECOND: '10000',
       DATABASE_URL: 'postgres://made',
       REDIS_URL: 'redis://made',
     });

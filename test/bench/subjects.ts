@@ -46,6 +46,8 @@ export async function startGateway(name: string, environment: Environment, batch
     env: {
       ...environment,
       ...batchOf(batch),
+      // All MOs of a measurement may come from one phone.
+      MO_SENDER_PER_SECOND: '1000000',
       GATEWAY_SMPP_PORT: String(port),
       GATEWAY_SMPP_TLS_PORT: String(await freePort()),
       GATEWAY_HTTP_PORT: environment['GATEWAY_HTTP_PORT'] ?? String(await freePort()),

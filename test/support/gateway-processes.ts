@@ -43,6 +43,7 @@ async function gatewayPart(databaseUrl: string): Promise<AppPart> {
     COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
     COUNTERSIGN_ENTROPY_KEYS: [...ENTROPY_KEYS].map(([version, key]) => `${version}:${key.toString('base64')}`).join(),
     COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+    MO_SENDER_PER_SECOND: '1000000',
     GATEWAY_SMPP_PORT: String(await freePort()),
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),

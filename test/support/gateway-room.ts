@@ -14,6 +14,8 @@ import { liveTenant } from './tenants.js';
 
 export const PASSWORD = 'secret08';
 export const INBOUND_NUMBER = '+14155550100';
+/** Many messages of a test come from one phone. */
+const MANY_PER_SECOND = '1000000';
 const MASTER_KEY = Buffer.alloc(32, 1);
 
 /** What is stored of an MO, its text opened. */
@@ -162,6 +164,7 @@ export class GatewayRoom {
         .map(([version, key]) => `${version}:${key.toString('base64')}`)
         .join(),
       COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
+      MO_SENDER_PER_SECOND: MANY_PER_SECOND,
       GATEWAY_SMPP_PORT: String(this.ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(this.ports.smppTls),
       GATEWAY_HTTP_PORT: String(this.ports.http),

@@ -179,6 +179,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     GATEWAY_SMPP_PORT: String(ports.smpp),
     GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),
     GATEWAY_HTTP_PORT: String(ports.http),
+    MO_SENDER_PER_SECOND: '1000000',
     WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_HOST_PER_SECOND: '10000',

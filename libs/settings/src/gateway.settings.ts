@@ -1,6 +1,6 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { FilePath, Host, Port, Secret, ServiceUrl } from './variables.js';
+import { FilePath, Host, Port, Secret, ServiceUrl, WholeNumber } from './variables.js';
 
 /** How the platform of RCS Business Messaging is reached, and how it is known. */
 export interface RbmSettings {
@@ -31,6 +31,10 @@ export class GatewaySettings extends DaemonSettings {
   /** Authorities of the certificates that peers must show on the TLS port; null: no peer is asked for one. */
   @FilePath('SMPP_TLS_CLIENT_CA_FILE')
   readonly smppTlsClientCaFile: string | null = null;
+
+  /** MOs a second that are taken from one sender over one link of this process, twice as many at once; 0: no limit. */
+  @WholeNumber('MO_SENDER_PER_SECOND', 0, 1_000_000)
+  readonly moSenderPerSecond: number = 10;
 
   @Host('GATEWAY_HTTP_HOST')
   readonly httpHost: string = '127.0.0.1';

@@ -73,6 +73,7 @@ describe('a good environment', () => {
       smppHost: '127.0.0.1',
       smppPort: 2775,
       smppTlsPort: 3550,
+      moSenderPerSecond: 10,
       smppTlsCertFile: null,
       smppTlsKeyFile: null,
       httpHost: '127.0.0.1',

@@ -18,6 +18,7 @@ import { ReceiptsService } from '../outbound/receipts.service.js';
 import { InboundBatch } from './inbound-batch.js';
 import { InboundService } from './inbound.service.js';
 import { SenderLearner } from './sender-learner.js';
+import { SenderRate } from './sender-rate.js';
 
 /** Whoever changes the row of a bind or of a system says so here, as what is learned of it is read with its row. */
 const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
@@ -61,8 +62,11 @@ export const inboundProviders: FactoryProvider[] = [
       batch: InboundBatch,
       receipts: ReceiptsService,
       metrics: GatewayMetrics,
-      { batchMaxCommands: maxBatch }: GatewaySettings,
+      { batchMaxCommands: maxBatch, moSenderPerSecond }: GatewaySettings,
       logger: Logger,
-    ) => new InboundService({ clock, batch, receipts, maxBatch, metrics, logger }),
+    ) => {
+      const senderRate = new SenderRate(moSenderPerSecond);
+      return new InboundService({ clock, batch, receipts, maxBatch, senderRate, metrics, logger });
+    },
   },
 ];

@@ -7,6 +7,7 @@ import { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundCommand } from './inbound-command.js';
 import type { InboundLink } from './inbound-link.js';
 import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
+import { SenderRate } from './sender-rate.js';
 
 const ID = '01890000-0000-7000-8000-000000000001';
 const OK = 0;
@@ -34,6 +35,7 @@ function opened(run: Run): { service: InboundService; log: string[]; metrics: ()
     batch: { run },
     receipts: { accept: () => ({ status: RECEIPT_TAKEN }) },
     maxBatch: 64,
+    senderRate: new SenderRate(0),
     metrics: new GatewayMetrics(metrics),
     logger: createLogger({ app: 'test', level: 'info', destination: { write: (line: string) => void log.push(line) } }),
   });

@@ -7,6 +7,7 @@ import type { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';
 import type { InboundLink } from './inbound-link.js';
 import { readMessage } from './received-message.js';
+import type { SenderRate } from './sender-rate.js';
 
 /** Two transactions at a time keep PostgreSQL busy while the next set gathers; more only queue up inside it. */
 const MAX_BATCHES_IN_FLIGHT = 2;
@@ -21,6 +22,7 @@ export interface InboundOptions {
   /** Takes what reports on a message of ours. */
   readonly receipts: { accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
   readonly maxBatch: number;
+  readonly senderRate: Pick<SenderRate, 'take'>;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
@@ -54,6 +56,11 @@ export class InboundService {
   accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     if (messageKind(pdu) === 'receipt') return this.o.receipts.accept(pdu, link);
     const receivedMs = performance.now();
+    // Before any work is done for it.
+    if (!this.o.senderRate.take(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
+      this.o.metrics.messagesSentBack.inc({ reason: 'sender_rate' });
+      return { status: link.retryableMoStatus };
+    }
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SenderRate } from './sender-rate.js';
+
+const taken = (rate: SenderRate, count: number, source: string, nowMs: number, link = 'l'): number =>
+  Array.from({ length: count }, () => rate.take(link, source, nowMs)).filter(Boolean).length;
+
+describe('the rate of one sender', () => {
+  it('is two seconds’ worth at once, and then as many a second as it may send', () => {
+    const rate = new SenderRate(10);
+    expect(taken(rate, 100, 'a', 0)).toBe(20);
+    expect(taken(rate, 100, 'a', 100)).toBe(1);
+    expect(taken(rate, 100, 'a', 1_100)).toBe(10);
+    expect(taken(rate, 100, 'a', 60_000)).toBe(20);
+  });
+
+  it('is that of a sender on a link: others have their own', () => {
+    const rate = new SenderRate(1);
+    expect(taken(rate, 100, 'a', 0)).toBe(2);
+    expect(taken(rate, 100, 'b', 0)).toBe(2);
+    expect(taken(rate, 100, 'a', 0, 'other')).toBe(2);
+  });
+
+  it('has no limit at 0', () => {
+    expect(taken(new SenderRate(0), 10_000, 'a', 0)).toBe(10_000);
+  });
+
+  it('remembers only so many senders, the latest', () => {
+    const rate = new SenderRate(1, 2);
+    for (const source of ['a', 'b', 'c']) taken(rate, 2, source, 0);
+    expect(taken(rate, 2, 'c', 0)).toBe(0);
+    expect(taken(rate, 2, 'a', 0)).toBe(2);
+  });
+
+  it('never lets more through in any time than the burst and the rate allow', () => {
+    const steps = fc.array(fc.nat({ max: 300 }), { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 50 }), (waits, perSecond) => {
+        const rate = new SenderRate(perSecond);
+        let [nowMs, passed] = [0, 0];
+        for (const waitMs of waits) {
+          nowMs += waitMs;
+          passed += Number(rate.take('l', 'a', nowMs));
+        }
+        expect(passed).toBeLessThanOrEqual((nowMs / 1_000) * perSecond + 2 * perSecond + 1e-6);
+      }),
+    );
+  });
+});

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Esme } from '../support/esme.js';
+import { GatewayRoom, sms } from '../support/gateway-room.js';
+
+const OK = 0;
+const MESSAGE_QUEUE_FULL = 0x14;
+const FLOOD = 500;
+
+let gateway: GatewayRoom;
+let esme: Esme;
+beforeAll(async () => {
+  gateway = await GatewayRoom.open({ MO_SENDER_PER_SECOND: '10' });
+  await gateway.system({ systemId: 'north' });
+  esme = await gateway.esme('north');
+});
+afterAll(() => gateway.close());
+
+describe('a sender that floods a link', () => {
+  it('is asked to send again beyond its rate, and keeps no other sender out', async () => {
+    const session = await gateway.create();
+    const flood = Array.from({ length: FLOOD }, () => {
+      return esme.send('submit_sm', sms('hello', { source_addr: '14155559999' }));
+    });
+    const other = await esme.send('submit_sm', sms(gateway.textOf(session)));
+    expect(other.command_status).toBe(OK);
+    expect(await gateway.statusOf(session)).toBe('approved');
+    const statuses = (await Promise.all(flood)).map(({ command_status }) => command_status);
+    expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
+    const stored = statuses.filter((status) => status === OK).length;
+    expect(stored).toBeGreaterThanOrEqual(20);
+    expect((await gateway.messages()).filter(({ source }) => source === '14155559999')).toHaveLength(stored);
+    expect(await gateway.metric('countersign_mo_sent_back_total{reason="sender_rate"')).toBe(FLOOD - stored);
+  });
+});
