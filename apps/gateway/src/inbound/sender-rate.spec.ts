@@ -26,9 +26,9 @@ describe('the rate of one sender', () => {
   });
 
   it('remembers only so many senders, the latest', () => {
-    const rate = new SenderRate(1, 2);
-    for (const source of ['a', 'b', 'c']) taken(rate, 2, source, 0);
-    expect(taken(rate, 2, 'c', 0)).toBe(0);
+    const rate = new SenderRate(1, 4);
+    for (const source of ['a', 'b', 'c', 'd', 'e', 'f']) taken(rate, 2, source, 0);
+    expect(taken(rate, 2, 'f', 0)).toBe(0);
     expect(taken(rate, 2, 'a', 0)).toBe(2);
   });
 
