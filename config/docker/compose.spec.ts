@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { Ajv } from 'ajv';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+
+const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
+
+/** Of the compose specification, the parts that the file uses: what kind of value each has, and no other names. */
+const TEXT = { type: 'string', minLength: 1 };
+const TEXTS = { type: 'array', items: TEXT };
+const NUMBER = { type: 'integer', minimum: 0 };
+const object = (properties: object, required: readonly string[] = []): object => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+const mapOf = (value: object): object => ({ type: 'object', additionalProperties: value });
+/** A variable without a value is passed on from where compose is run. */
+const ENVIRONMENT = mapOf({ type: ['string', 'number', 'boolean', 'null'] });
+const NETWORK = {
+  type: ['object', 'null'],
+  properties: { internal: { type: 'boolean' }, ipam: object({ config: { type: 'array', items: mapOf(TEXT) } }) },
+  additionalProperties: false,
+};
+const HEALTHCHECK = object(
+  {
+    // A list of texts that begins with how it is run, never a mapping that an unquoted ": " made of a text.
+    test: { type: 'array', prefixItems: [{ enum: ['CMD', 'CMD-SHELL'] }], items: TEXT, minItems: 2 },
+    interval: TEXT,
+    timeout: TEXT,
+    retries: NUMBER,
+    start_period: TEXT,
+  },
+  ['test'],
+);
+const SERVICE = object(
+  {
+    image: TEXT,
+    build: object({ context: TEXT, dockerfile: TEXT, target: TEXT }, ['context']),
+    command: TEXTS,
+    user: TEXT,
+    restart: TEXT,
+    init: { type: 'boolean' },
+    read_only: { type: 'boolean' },
+    cap_drop: TEXTS,
+    security_opt: TEXTS,
+    pids_limit: NUMBER,
+    logging: object({ driver: TEXT, options: mapOf(TEXT) }),
+    mem_limit: TEXT,
+    shm_size: TEXT,
+    tmpfs: TEXTS,
+    ulimits: mapOf(object({ soft: NUMBER, hard: NUMBER })),
+    depends_on: mapOf(object({ condition: { enum: ['service_healthy', 'service_started'] } })),
+    ports: TEXTS,
+    networks: TEXTS,
+    environment: ENVIRONMENT,
+    volumes: TEXTS,
+    secrets: TEXTS,
+    healthcheck: HEALTHCHECK,
+    stop_grace_period: TEXT,
+    stop_signal: TEXT,
+  },
+  ['image', 'networks', 'healthcheck'],
+);
+const COMPOSE = {
+  type: 'object',
+  properties: {
+    name: TEXT,
+    services: mapOf(SERVICE),
+    networks: mapOf(NETWORK),
+    volumes: mapOf(object({})),
+    secrets: mapOf(object({ file: TEXT }, ['file'])),
+  },
+  patternProperties: { '^x-': {} },
+  required: ['services'],
+  additionalProperties: false,
+};
+
+interface Service {
+  readonly networks: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly healthcheck: { readonly test: readonly string[] };
+}
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: object;
+  readonly secrets: object;
+}
+
+const read = (text: string): unknown => load(text, { schema: CORE_SCHEMA.withTags(mergeTag) });
+
+function faultsOf(compose: unknown): string[] {
+  const validate = new Ajv({ strict: false, allErrors: true }).compile(COMPOSE);
+  validate(compose);
+  return (validate.errors ?? []).map(({ instancePath, message = '' }) => `${instancePath} ${message}`);
+}
+
+describe('docker-compose.yml', () => {
+  const text = readFileSync(FILE, 'utf8');
+  const compose = read(text) as Compose;
+
+  it('has the shape that compose demands', () => {
+    expect(faultsOf(compose)).toEqual([]);
+  });
+
+  it('would be refused with a health check whose text is not quoted', () => {
+    const unquoted = text.replaceAll(/- "(fetch\(.*)ok \? 0 : 1(.*)"$/gm, '- $1ok ? 0: 1$2');
+    expect(unquoted).not.toBe(text);
+    expect(faultsOf(read(unquoted))).toEqual([
+      '/services/control-plane/healthcheck/test/3 must be string',
+      '/services/gateway/healthcheck/test/3 must be string',
+    ]);
+  });
+
+  it('names only services, networks and secrets that it has', () => {
+    const { services, networks, secrets } = compose;
+    for (const service of Object.values(services)) {
+      expect(Object.keys(networks)).toEqual(expect.arrayContaining([...service.networks]));
+      expect(Object.keys(secrets)).toEqual(expect.arrayContaining([...(service.secrets ?? [])]));
+      expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(service.depends_on ?? {})));
+    }
+  });
+
+  it('has health checks that are programs', () => {
+    const programs = Object.values(compose.services).flatMap(({ healthcheck: { test } }) => {
+      const at = test.indexOf('--eval');
+      return at === -1 ? [] : [test[at + 1] ?? ''];
+    });
+    expect(programs).toHaveLength(2);
+    for (const program of programs) expect(() => new Script(program)).not.toThrow();
+  });
+});
