@@ -15,6 +15,7 @@ import { keepSecrets, loadSecrets } from './secrets.mjs';
 import { seed } from './seed.mjs';
 import { ensureServiceAccount } from './service-account.mjs';
 import { startStores } from './stores.mjs';
+import { withSecretFiles } from './secret-files.mjs';
 
 /** Brings everything up, and ends this process when it is stopped or something fails. */
 export async function launch(env = process.env) {
@@ -22,7 +23,7 @@ export async function launch(env = process.env) {
   const lifecycle = createLifecycle(log);
   lifecycle.watch();
   try {
-    await bringUp(env, lifecycle, log);
+    await bringUp(withSecretFiles(env), lifecycle, log);
   } catch (error) {
     if (!lifecycle.signal.aborted) await lifecycle.stop(1, faultText(error));
   }
@@ -33,6 +34,9 @@ async function bringUp(env, lifecycle, log) {
     throw new StartError(
       'npm start is a development run (demo keys, webhooks to this machine). In production run the two apps, as docker-compose.yml shows; to try it here, unset NODE_ENV',
     );
+  }
+  if (env.NODE_ENV && !['development', 'test'].includes(env.NODE_ENV)) {
+    throw new StartError(`NODE_ENV is "${env.NODE_ENV}". Allowed: production, development, test`);
   }
   const listeners = listenersOf(env);
   const places = placesOf(env, listeners);

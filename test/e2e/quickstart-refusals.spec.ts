@@ -40,6 +40,7 @@ describe('npm start says what to do', () => {
     [{ RCS_DELIVERY_WAIT_MS: '9000' }, /RCS_DELIVERY_WAIT_MS/],
     [{ RBM_CLIENT_TOKEN: 'short' }, /RBM_CLIENT_TOKEN/],
     [{ NODE_ENV: 'production' }, /npm start is a development run/],
+    [{ NODE_ENV: 'prod' }, /NODE_ENV is "prod". Allowed: production, development, test/],
     [{ COUNTERSIGN_DATA_DIR: '/dev/null/x' }, /cannot write to \/dev\/null\/x .*set COUNTERSIGN_DATA_DIR/],
   ])('to an environment like %o', async (environment: Record<string, string>, words) => {
     const launcher = start(environment);

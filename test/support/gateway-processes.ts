@@ -15,13 +15,16 @@ export interface GatewayProcesses {
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL; the gateways are the test's to start. */
-export async function gatewayProcesses(count: number): Promise<GatewayProcesses> {
+/** Starts PostgreSQL; the gateways are the test's to start. `changes` are variables of their environment. */
+export async function gatewayProcesses(
+  count: number,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcesses> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
   const room = await openSessionRoom({ url: postgres.url });
   const gateways: AppPart[] = [];
-  for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url));
+  for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url, changes));
   return {
     room,
     gateways,
@@ -34,7 +37,7 @@ export async function gatewayProcesses(count: number): Promise<GatewayProcesses>
   };
 }
 
-async function gatewayPart(databaseUrl: string): Promise<AppPart> {
+async function gatewayPart(databaseUrl: string, changes: Readonly<Record<string, string>>): Promise<AppPart> {
   const opsPort = await freePort();
   const environment = {
     NODE_ENV: 'development',
@@ -48,6 +51,7 @@ async function gatewayPart(databaseUrl: string): Promise<AppPart> {
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(opsPort),
+    ...changes,
   };
   return new AppPart('gateway', environment, opsPort);
 }

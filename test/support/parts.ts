@@ -47,6 +47,16 @@ export class AppPart implements Part {
     private readonly opsPort: number,
   ) {}
 
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error(`${this.name} was never started`);
+    return this.#child.pid;
+  }
+
+  /** The port that this variable of its environment names. */
+  port(variable: string): number {
+    return Number(this.environment[variable]);
+  }
+
   /** As under a supervisor: one that ends before it serves is started again. */
   async start(): Promise<void> {
     await until(`${this.name} is ready`, READY_MS, () => {

@@ -1,17 +1,6 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import {
-  BaseUrl,
-  Cidrs,
-  ConnectionUrl,
-  FilePath,
-  Flag,
-  Host,
-  OneOf,
-  Port,
-  Production,
-  WholeNumber,
-} from './variables.js';
+import { BaseUrl, Cidrs, ConnectionUrl, FilePath, Flag, Host, OneOf, Port, WholeNumber } from './variables.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
 export type TlsSettings =
@@ -46,10 +35,6 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @OneOf('TLS_MODE', ['direct', 'proxy'])
   readonly tlsMode: 'direct' | 'proxy' = 'direct';
-
-  /** Decides nothing but what a new account may do before it is told: in development codes go to every country. */
-  @Production('NODE_ENV')
-  readonly production: boolean = false;
 
   @FilePath('TLS_CERT_FILE')
   readonly tlsCertFile: string | null = null;

@@ -1,4 +1,4 @@
-import { AdminKey, ConnectionUrl, EntropyKeys, Host, MasterKey, OneOf, WholeNumber } from './variables.js';
+import { AdminKey, ConnectionUrl, EntropyKeys, Host, MasterKey, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -20,6 +20,10 @@ export class DaemonSettings {
 
   @OneOf('LOG_LEVEL', LOG_LEVELS)
   readonly logLevel: LogLevel = 'info';
+
+  /** Decides what a new account may do before it is set: in development codes go to every country. */
+  @Production('NODE_ENV')
+  readonly production: boolean = false;
 
   /** 32 octets. */
   @MasterKey('COUNTERSIGN_MASTER_KEY')

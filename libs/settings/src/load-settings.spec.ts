@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   ControlPlaneSettings,
   GatewaySettings,
@@ -10,6 +13,7 @@ import {
   SimulatorSettings,
   type SettingFault,
 } from './index.js';
+import { editDistance } from './known-names.js';
 
 const FILE = fileURLToPath(import.meta.url);
 const MASTER_KEY = randomBytes(32).toString('base64');
@@ -145,6 +149,7 @@ describe('a bad variable is named with its fault and what is allowed', () => {
     ['DATABASE_POOL_MAX', '1.5', 'is "1.5", which is not a whole number', 'a whole number from 2 to 200'],
     ['RETENTION_DAYS', '1e3', 'is "1e3", which is not a whole number', 'a whole number from 1 to 3650'],
     ['BATCH_MAX_COMMANDS', '501', 'is "501", which is above 500', 'a whole number from 1 to 500'],
+    ['NODE_ENV', 'prod', 'is "prod", which is none of these', 'production, development, test'],
     ['LOG_LEVEL', 'loud', 'is "loud", which is none of these', 'fatal, error, warn, info, debug, trace, silent'],
     ['TLS_MODE', 'off', 'is "off", which is none of these', 'direct, proxy'],
     ['TLS_CERT_FILE', '/nowhere/x.pem', 'is "/nowhere/x.pem", which is no file that this process can read', files],
@@ -268,6 +273,160 @@ describe('secrets', () => {
         }
       }),
     );
+  });
+});
+
+describe('NODE_ENV', () => {
+  it.each([
+    ['production', true],
+    ['development', false],
+    ['test', false],
+    ['', false],
+  ])('%j is one of production: %s', (text, production) => {
+    expect(loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, NODE_ENV: text }).production).toBe(production);
+  });
+
+  it.each(['prod', 'Production', 'staging', ' production'])('%j starts neither daemon', (text) => {
+    const environment = { ...CONTROL_PLANE, NODE_ENV: text };
+    for (const load of [
+      () => loadSettings(ControlPlaneSettings, environment),
+      () => loadSettings(GatewaySettings, environment),
+    ]) {
+      expect(faultsOf(load)).toMatchObject([{ variable: 'NODE_ENV' }]);
+    }
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-secrets-'));
+  const fileOf = (content: string): string => {
+    const file = path.join(folder, `secret-${content.length}`);
+    writeFileSync(file, content);
+    return file;
+  };
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const without = { ...CONTROL_PLANE, COUNTERSIGN_MASTER_KEY: '' };
+
+  it.each(['', '\n', '\r\n'])('is read without its last newline %j', (end) => {
+    const environment = { ...without, COUNTERSIGN_MASTER_KEY_FILE: fileOf(`${MASTER_KEY}${end}`) };
+    expect(loadSettings(ControlPlaneSettings, environment).masterKey).toEqual(Buffer.from(MASTER_KEY, 'base64'));
+  });
+
+  it('loses one newline alone', () => {
+    const environment = { ...without, COUNTERSIGN_MASTER_KEY_FILE: fileOf(`${MASTER_KEY}\n\n`) };
+    const faults = faultsOf(() => loadSettings(ControlPlaneSettings, environment));
+    expect(faults).toMatchObject([{ variable: 'COUNTERSIGN_MASTER_KEY' }]);
+  });
+
+  it.each([
+    'DATABASE_URL',
+    'REDIS_URL',
+    'COUNTERSIGN_ENTROPY_KEYS',
+    'COUNTERSIGN_ADMIN_KEY',
+    'WEBHOOK_EGRESS_PROXY',
+    'RBM_CLIENT_TOKEN',
+  ])('may be %s, but not both ways', (variable) => {
+    const [settingsClass, environment] = variable.startsWith('RBM')
+      ? ([GatewaySettings, { ...DAEMON, RBM_SERVICE_ACCOUNT_FILE: FILE }] as const)
+      : ([ControlPlaneSettings, CONTROL_PLANE] as const);
+    const values: Readonly<Record<string, string>> = {
+      ...DAEMON,
+      REDIS_URL: 'redis://127.0.0.1',
+      WEBHOOK_EGRESS_PROXY: 'http://127.0.0.1',
+      RBM_CLIENT_TOKEN: 'hunter2-hunter2',
+    };
+    const value = values[variable] ?? '';
+    const byFile = { ...environment, [variable]: '', [`${variable}_FILE`]: fileOf(`${value}\n`) };
+    const given = { ...environment, [variable]: value };
+    expect(loadSettings(settingsClass, byFile)).toEqual(loadSettings(settingsClass, given));
+    const both = { ...byFile, [variable]: value };
+    const fault = { variable, fault: `is set, and so is ${variable}_FILE`, allowed: 'one of the two' };
+    expect(faultsOf(() => loadSettings(settingsClass, both))).toEqual([fault]);
+  });
+
+  it('that cannot be read, or is empty, is the fault', () => {
+    for (const file of ['/nowhere/secret', fileOf('\n')]) {
+      const faults = faultsOf(() =>
+        loadSettings(ControlPlaneSettings, { ...without, COUNTERSIGN_MASTER_KEY_FILE: file }),
+      );
+      expect(faults).toMatchObject([{ variable: 'COUNTERSIGN_MASTER_KEY_FILE' }]);
+    }
+  });
+});
+
+describe('a name that is not known', () => {
+  it.each([
+    ['COUNTERSIGN_MASTERKEY', 'COUNTERSIGN_MASTER_KEY'],
+    ['COUNTERSIGN_ENTROPY_KEY', 'COUNTERSIGN_ENTROPY_KEYS'],
+    ['CONTROL_PLANE_PROT', 'CONTROL_PLANE_PORT'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['redis_url', 'REDIS_URL'],
+    ['WEBHOOK-ALLOW-HTTP', 'WEBHOOK_ALLOW_HTTP'],
+    ['RBM_CLIENT_TOKEN_FLIE', 'RBM_CLIENT_TOKEN_FILE'],
+    ['GATEWAY_SMPP_TLSPORT', 'GATEWAY_SMPP_TLS_PORT'],
+  ])('%s is refused, and %s said to be meant', (variable, meant) => {
+    const faults = controlPlaneFaults({ [variable]: 'x' });
+    expect(faults).toEqual([{ variable, fault: 'is not known', allowed: `${meant}, if that is meant` }]);
+  });
+
+  it('is refused wherever it has our prefix', () => {
+    const [fault, ...others] = controlPlaneFaults({ COUNTERSIGN_WHATEVER: 'x' });
+    expect(others).toEqual([]);
+    expect(fault?.variable).toBe('COUNTERSIGN_WHATEVER');
+    expect(fault?.allowed).toContain('COUNTERSIGN_MASTER_KEY');
+  });
+
+  it.each([
+    'PATH',
+    'HOME',
+    'HOSTNAME',
+    'PORT',
+    'HOST',
+    'LOG_FORMAT',
+    'POSTGRES_PASSWORD',
+    'REDIS_PASSWORD',
+    'PGHOST',
+    'NODE_OPTIONS',
+    'NODE_COMPILE_CACHE',
+    'npm_config_loglevel',
+    'SIMULATOR_HTTP_PORT',
+    'COUNTERSIGN_DATA_DIR',
+  ])('is left alone where it is another’s: %s', (variable) => {
+    expect(controlPlaneFaults({ [variable]: '1' })).toEqual([]);
+  });
+
+  it('is left alone where it is empty', () => {
+    expect(controlPlaneFaults({ COUNTERSIGN_WHATEVER: '' })).toEqual([]);
+  });
+});
+
+describe('what Kubernetes injects for services', () => {
+  it.each([
+    ['COUNTERSIGN_SERVICE_HOST', '10.0.0.1'],
+    ['COUNTERSIGN_SERVICE_PORT', '8443'],
+    ['COUNTERSIGN_SERVICE_PORT_HTTPS', '8443'],
+    ['COUNTERSIGN_PORT', 'tcp://10.0.0.1:8443'],
+    ['COUNTERSIGN_PORT_8443_TCP', 'tcp://10.0.0.1:8443'],
+    ['COUNTERSIGN_PORT_8443_TCP_ADDR', '10.0.0.1'],
+    ['CONTROL_PLANE_PORT', 'tcp://10.0.0.1:9443'],
+    ['CONTROL_PLANE_SERVICE_HOST', '10.0.0.1'],
+  ])('is ignored: %s=%s', (variable, value) => {
+    expect(loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, [variable]: value }).port).toBe(8443);
+  });
+});
+
+describe('the distance of two names', () => {
+  it('is symmetric, 0 for the same alone, and at most one for each fault', () => {
+    const name = fc.string({ unit: fc.constantFrom('A', 'B', '_'), maxLength: 12 });
+    fc.assert(
+      fc.property(name, name, (a, b) => {
+        expect(editDistance(a, b)).toBe(editDistance(b, a));
+        expect(editDistance(a, b) === 0).toBe(a === b);
+        expect(editDistance(a, b)).toBeGreaterThanOrEqual(Math.abs(a.length - b.length));
+        expect(editDistance(a, `${a}${b}`)).toBeLessThanOrEqual(b.length);
+      }),
+    );
+    expect(editDistance('PORT', 'PROT')).toBe(1);
   });
 });
 

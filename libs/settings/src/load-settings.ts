@@ -1,4 +1,6 @@
 import { validateSync } from 'class-validator';
+import { misnamed, withoutServices } from './known-names.js';
+import { FILE_SUFFIX, withSecretFiles } from './secret-files.js';
 import { SettingsError, type SettingFault } from './settings-error.js';
 import { listVariables, type Variable } from './variable.js';
 
@@ -11,6 +13,7 @@ interface Contradictory {
 
 /**
  * The settings of one app, read once from the environment, checked and frozen. An empty variable counts as not set.
+ * Secrets may come by files (`X_FILE`); variables that Kubernetes injects for services are ignored.
  * Throws a SettingsError that names every fault at once. The only reader of `process.env` in the house.
  */
 export function loadSettings<Settings extends object>(
@@ -19,7 +22,16 @@ export function loadSettings<Settings extends object>(
 ): Readonly<Settings> {
   const settings = new settingsClass();
   const variables = listVariables(settings);
-  const faults = [...fill(settings, variables, environment), ...validate(settings, variables, environment)];
+  const own = withoutServices(environment);
+  const { environment: filled, faults: ofFiles } = withSecretFiles(variables.values(), own);
+  const faultOfFile = new Set(ofFiles.map(({ variable }) => variable));
+  const ofValues = [...fill(settings, variables, filled), ...validate(settings, variables, filled)];
+  const faults = [
+    ...misnamed(own),
+    ...ofFiles,
+    // A secret whose file has a fault is not missing as well.
+    ...ofValues.filter(({ variable }) => !faultOfFile.has(variable) && !faultOfFile.has(variable + FILE_SUFFIX)),
+  ];
   // What several variables must be together is asked only once each of them is right.
   const all = faults.length === 0 && hasContradictions(settings) ? settings.contradictions() : faults;
   if (all.length > 0) throw new SettingsError(all);

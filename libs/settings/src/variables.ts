@@ -57,10 +57,13 @@ export function Flag(name: string): PropertyDecorator {
   return fromVariable(shown(name, 'true or false', readFlag), IsBoolean());
 }
 
-/** Whether this is the real thing: any other word, and none, is development. */
+const RUNS = ['production', 'development', 'test'];
+
+/** Whether this run is one of production; not set is development. */
 export function Production(name: string): PropertyDecorator {
-  const read = (text: string): Reading => ({ value: text === 'production' });
-  return fromVariable(shown(name, 'production, or anything else for development', read), IsBoolean());
+  const read = (text: string): Reading =>
+    RUNS.includes(text) ? { value: text === 'production' } : { fault: 'is none of these' };
+  return fromVariable(shown(name, RUNS.join(', '), read), IsBoolean());
 }
 
 export function OneOf(name: string, values: readonly string[]): PropertyDecorator {

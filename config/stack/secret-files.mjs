@@ -1,0 +1,39 @@
+// Secrets that the user gives by files: X_FILE names the file that holds X.
+import { readFileSync } from 'node:fs';
+import { StartError } from './progress.mjs';
+
+const SECRETS = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'COUNTERSIGN_MASTER_KEY',
+  'COUNTERSIGN_ENTROPY_KEYS',
+  'COUNTERSIGN_ADMIN_KEY',
+  'RBM_CLIENT_TOKEN',
+  'WEBHOOK_EGRESS_PROXY',
+];
+
+/**
+ * The environment with these secrets under their own names, since this run makes those that are missing.
+ *
+ * @param {Record<string, string | undefined>} env
+ * @returns {Record<string, string | undefined>}
+ */
+export function withSecretFiles(env) {
+  const filled = { ...env };
+  for (const name of SECRETS) {
+    const file = env[`${name}_FILE`];
+    if (!file) continue;
+    if (env[name]) throw new StartError(`${name} is set, and so is ${name}_FILE: set one of the two`);
+    filled[name] = contentOf(`${name}_FILE`, file);
+    delete filled[`${name}_FILE`];
+  }
+  return filled;
+}
+
+function contentOf(variable, file) {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new StartError(`${variable}: cannot read ${file} (${error.code})`);
+  }
+}
