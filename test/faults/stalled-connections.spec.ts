@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import { CarrierStore } from '@countersign/carriers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { Esme } from '../support/esme.js';
 import { gatewayProcesses, type GatewayProcesses } from '../support/gateway-processes.js';
 import { sms } from '../support/gateway-room.js';
@@ -16,12 +19,17 @@ const MAX_GROWTH_MIB = 64;
 const MESSAGES = 500;
 const SIGNATURE = `${'A'.repeat(86)}==`;
 
+let folder: string;
 let processes: GatewayProcesses;
 let gateway: AppPart;
 let esme: Esme;
 
 beforeAll(async () => {
-  processes = await gatewayProcesses(1, { RBM_CLIENT_TOKEN: 'test-client-token' });
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-stalled-'));
+  // A gateway wants the key of a service account beside the token; no card is sent here.
+  const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
+  const rbm = { RBM_CLIENT_TOKEN: 'test-client-token', RBM_SERVICE_ACCOUNT_FILE: keyFile };
+  processes = await gatewayProcesses(1, rbm);
   const { room, gateways } = processes;
   const [first] = gateways;
   if (first === undefined) throw new Error('one was asked for');
@@ -39,6 +47,7 @@ beforeAll(async () => {
 afterAll(async () => {
   esme.destroy();
   await processes.stop();
+  rmSync(folder, { recursive: true });
 });
 
 /** Resident memory of a process in MiB (proc(5), in pages of 4 KiB). */

@@ -68,14 +68,17 @@ export function misnamed(environment: Environment): SettingFault[] {
   return faults;
 }
 
-/** The known name that is nearest, if it is so near that it must be meant. */
+/**
+ * The known name that is nearest, if it is so near that it must be meant. Both begin with the same letter: names of
+ * others differ there, as OpenSSL's SSL_CERT_FILE and our TLS_CERT_FILE do, and faults of typing seldom.
+ */
 function nearestOf(name: string, known: ReadonlySet<string>): string | null {
   const plain = name.toUpperCase().replaceAll('-', '_');
   if (known.has(plain)) return plain;
   let nearest: string | null = null;
   let least = name.length >= LONG_NAME ? 2 : 1;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - plain.length) > least) continue;
+    if (candidate[0] !== plain[0] || Math.abs(candidate.length - plain.length) > least) continue;
     const distance = editDistance(plain, candidate);
     if (distance > least || (distance === least && nearest !== null)) continue;
     nearest = candidate;

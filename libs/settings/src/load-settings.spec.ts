@@ -378,6 +378,9 @@ describe('a name that is not known', () => {
 
   it.each([
     'PATH',
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'NODE_EXTRA_CA_CERTS',
     'HOME',
     'HOSTNAME',
     'PORT',

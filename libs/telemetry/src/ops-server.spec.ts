@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Metrics, OpsServer, type Check } from './index.js';
 
@@ -105,4 +107,29 @@ describe('process metrics', () => {
   it("show Node's own", async () => {
     expect((await new Metrics({ app: 'test' }).render()).text).toContain('nodejs_eventloop_lag_p99_seconds');
   });
+});
+
+describe('connections that stall', () => {
+  it('never keep a probe out', async () => {
+    const { url } = await start({});
+    const { hostname, port } = new URL(url);
+    const stalled: Socket[] = [];
+    for (let nth = 0; nth < 200; nth += 1) {
+      const socket = connect(Number(port), hostname);
+      stalled.push(socket.on('error', () => undefined));
+      await once(socket, 'connect');
+      socket.write('GET /healthz HTTP/1.1\r\nx: ');
+    }
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const socket of stalled) socket.destroy();
+  });
+
+  it('are closed after five seconds', async () => {
+    const { url } = await start({});
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.write('GET /healthz HTTP/1.1\r\nx: ');
+    socket.resume();
+    await once(socket, 'close');
+  }, 10_000);
 });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.js';
 import type { Check } from './readiness.js';
@@ -14,7 +15,12 @@ export interface OpsServerOptions {
 
 // Nothing here takes a body or a long time.
 const REQUEST_TIMEOUT_MS = 5000;
+/** How often Node looks for requests that are late. */
+const TIMEOUT_CHECK_INTERVAL_MS = 500;
+const KEEP_ALIVE_TIMEOUT_MS = 30_000;
+const MAX_HEAD_BYTES = 8 * 1024;
 const BODY_LIMIT_BYTES = 1024;
+/** One more closes the oldest: a probe must get in, however many connections stall. */
 const MAX_CONNECTIONS = 64;
 
 /**
@@ -24,6 +30,8 @@ const MAX_CONNECTIONS = 64;
  */
 export class OpsServer {
   readonly #server: FastifyInstance;
+  /** The oldest first. */
+  readonly #connections = new Set<Socket>();
   readonly #readiness: Readiness;
   readonly #options: OpsServerOptions;
 
@@ -32,10 +40,17 @@ export class OpsServer {
     this.#readiness = new Readiness(options.checks);
     this.#server = fastify({
       bodyLimit: BODY_LIMIT_BYTES,
+      http: {
+        maxHeaderSize: MAX_HEAD_BYTES,
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      },
       requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       forceCloseConnections: true,
     });
-    this.#server.server.maxConnections = MAX_CONNECTIONS;
+    this.#server.server.on('connection', (socket) => this.#boundConnections(socket));
     this.#route();
   }
 
@@ -53,6 +68,15 @@ export class OpsServer {
 
   async close(): Promise<void> {
     await this.#server.close();
+  }
+
+  #boundConnections(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once('close', () => this.#connections.delete(socket));
+    const [oldest] = this.#connections;
+    if (this.#connections.size <= MAX_CONNECTIONS || oldest === undefined) return;
+    this.#connections.delete(oldest);
+    oldest.destroy();
   }
 
   #route(): void {

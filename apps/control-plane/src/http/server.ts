@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gatekeeper } from './access.js';
 import type { AllowedMethods } from './allowed-methods.js';
 import type { ErrorAnswers } from './error-answers.js';
+import { ConnectionLimits } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import type { Limits } from './limits.js';
 import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
@@ -24,8 +25,6 @@ const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
-/** WebSockets, which have a smaller bound of their own, and requests. */
-const MAX_CONNECTIONS = 20_000;
 
 export interface ServerOptions {
   readonly tls: TlsSettings;
@@ -58,6 +57,7 @@ export interface AnsweredRequest {
  */
 export function createServer(options: ServerOptions): FastifyAdapter {
   const { tls, newRequestId } = options;
+  const connections = new ConnectionLimits(tls.mode);
   const bounds = {
     maxHeaderSize: MAX_HEAD_OCTETS,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -85,10 +85,10 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     },
   });
   const instance: FastifyInstance = adapter.getInstance();
-  instance.server.maxConnections = MAX_CONNECTIONS;
+  connections.attach(instance.server);
   // Node would answer an Expect header it does not know with an empty 417.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
-  addHooks(instance, options);
+  addHooks(instance, options, connections);
   addBodyParser(instance);
   return adapter;
 }
@@ -102,7 +102,7 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
   };
 }
 
-function addHooks(instance: FastifyInstance, options: ServerOptions): void {
+function addHooks(instance: FastifyInstance, options: ServerOptions, connections: ConnectionLimits): void {
   const { deadline, methods, onAnswer } = options;
   instance.decorateRequest('caller', null);
   instance.decorateRequest('limitHeaders', null);
@@ -115,6 +115,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions): void {
   });
   instance.addHook('onRequest', (request, reply, done) => void admit(options, request, reply, done));
   instance.addHook('preValidation', (request, _reply, done) => {
+    if (request.caller !== null) connections.authenticated(request.raw.socket);
     deadline.resume(request);
     done();
   });

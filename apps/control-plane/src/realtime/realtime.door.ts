@@ -8,17 +8,20 @@ import { ERRORS, RefusedRequest } from '../http/errors.js';
 import type { Limits } from '../http/limits.js';
 import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
 import type { Caller } from '../http/route-access.js';
+import { UnauthenticatedConnections } from '../unauthenticated-connections.js';
 import type { Listener } from './connection-rules.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
 import { Places } from './places.js';
 import { RealtimeConnection } from './realtime-connection.js';
-import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 /** Clients come back within this time after a shutdown, not all at once. */
 const RECONNECT_WITHIN_MS = 5_000;
 /** What a goodbye may take. */
 const GOODBYE_MS = 2_000;
+
+/** Connections that have not sent their ticket. */
+const UNAUTHENTICATED = { connections: 2_000, connectionsOfNetwork: 100 };
 
 const WEBSOCKETS = {
   noServer: true,
@@ -58,7 +61,7 @@ export class RealtimeDoor {
   /** What the answers to upgrades that are under way say beside the handshake. */
   readonly #headers = new WeakMap<IncomingMessage, readonly string[]>();
   #hear: (connection: RealtimeConnection) => void = () => undefined;
-  readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>();
+  readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>(UNAUTHENTICATED);
   readonly #places: Places;
   #closed = false;
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
+import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
 
 const MAX = 1_000;
 
@@ -31,6 +31,13 @@ describe('reading a body', () => {
     endless.write(Buffer.alloc(MAX));
     endless.write(Buffer.alloc(1));
     await expect(read).rejects.toBeInstanceOf(BodyTooLarge);
+  });
+
+  it('refuses a body in tiny pieces once it is seen to be one', async () => {
+    const dripping = new PassThrough();
+    const read = new BodyReads(1).read(dripping, MAX);
+    for (let nth = 0; nth < 200; nth += 1) dripping.write('x');
+    await expect(read).rejects.toBeInstanceOf(BodyFragmented);
   });
 
   it('evicts the oldest for one more than the limit, and reads that one', async () => {

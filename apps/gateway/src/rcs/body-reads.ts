@@ -2,6 +2,15 @@ import type { Readable } from 'node:stream';
 
 const FIRST_OCTETS = 4 * 1024;
 
+/** From so many pieces on, a body must have so many octets in each of them on average. */
+const MIN_PIECES = 128;
+const MIN_PIECE_OCTETS = 64;
+
+/** The body comes in chunks so small that each costs more than what is in it. */
+export class BodyFragmented extends Error {
+  override readonly name = 'BodyFragmented';
+}
+
 /** The body is longer than it may be. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
@@ -29,7 +38,7 @@ export class BodyReads {
     return this.#reads.size;
   }
 
-  /** Rejects with BodyTooLarge, BodyReadEvicted, or an error when the connection ends before the body does. */
+  /** Rejects with BodyTooLarge, BodyFragmented, BodyReadEvicted, or an error when the connection ends before the body does. */
   async read(stream: Readable, maxOctets: number): Promise<Buffer> {
     if (this.#reads.size >= this.limit) this.#evictOldest();
     const read = new AbortController();
@@ -54,8 +63,12 @@ function collect(stream: Readable, maxOctets: number, evicted: AbortSignal): Pro
   return new Promise((resolve, reject) => {
     let octets = Buffer.alloc(0);
     let length = 0;
+    let pieces = 0;
     const take = (piece: Buffer): void => {
-      if (length + piece.length > maxOctets) fail(new BodyTooLarge(`the body is longer than ${maxOctets} octets`));
+      pieces += 1;
+      if (pieces > MIN_PIECES && length < pieces * MIN_PIECE_OCTETS)
+        fail(new BodyFragmented('its chunks are too small'));
+      else if (length + piece.length > maxOctets) fail(new BodyTooLarge(`the body is longer than ${maxOctets} octets`));
       else {
         octets = grown(octets, length, length + piece.length, maxOctets);
         length += piece.copy(octets, length);

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Crowd, nameOf } from '../listener/crowd.js';
-import { BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
+import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
 import type { WebhookDesk } from './webhook-desk.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
@@ -146,6 +146,13 @@ export class WebhookServer {
         this.#o.desk.countUnread('too_large');
         // Without a signature a body of this size is no handshake.
         return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
+      }
+      if (error instanceof BodyFragmented) {
+        this.#o.desk.countUnread('too_large');
+        // Its chunks are not read on until an answer has gone out.
+        reply.hijack();
+        request.raw.destroy();
+        return reply;
       }
       if (!(error instanceof BodyReadEvicted)) return refuse(reply, request, 'MALFORMED_REQUEST');
       this.#o.desk.countUnread('evicted');

@@ -1,12 +1,10 @@
-import { networkOf } from '../address-ranges.js';
+import { networkOf } from './address-ranges.js';
 
 export interface UnauthenticatedLimits {
   readonly connections: number;
   /** Of one client network: an IPv4 address, or a /64 of IPv6. */
   readonly connectionsOfNetwork: number;
 }
-
-const LIMITS: UnauthenticatedLimits = { connections: 2_000, connectionsOfNetwork: 100 };
 
 /**
  * The connections that have not authenticated yet. One more than a limit evicts another: over the limit of a network
@@ -21,7 +19,7 @@ export class UnauthenticatedConnections<Connection> {
   /** Networks by how many connections they have, so that finding the largest does not read them all. */
   readonly #bySize = new Map<number, Set<string>>();
 
-  constructor(private readonly limits: UnauthenticatedLimits = LIMITS) {}
+  constructor(private readonly limits: UnauthenticatedLimits) {}
 
   get size(): number {
     return this.#networkOf.size;

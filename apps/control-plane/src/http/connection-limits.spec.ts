@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConnectionLimits } from './connection-limits.js';
+
+const MAX_OF_ADDRESS = 1_000;
+
+let server: Server;
+const sockets: Socket[] = [];
+
+/** A server whose requests all have a valid key. */
+beforeEach(async () => {
+  const limits = new ConnectionLimits('direct');
+  server = createServer((request, response) => {
+    limits.authenticated(request.socket);
+    response.end('ok');
+  });
+  limits.attach(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function opened(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', localAddress });
+  sockets.push(socket.on('error', () => undefined));
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('connections without a valid key', () => {
+  it('make room for others of their address, the oldest first; one with a key stays', async () => {
+    const keyed = await opened('127.0.0.2');
+    keyed.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(keyed, 'data');
+    const other = await opened('127.0.0.3');
+    const oldest = await opened('127.0.0.2');
+    const ended = once(oldest, 'close');
+    oldest.resume();
+    for (let nth = 0; nth < MAX_OF_ADDRESS; nth += 1) await opened('127.0.0.2');
+    await ended;
+    for (const spared of [keyed, other]) {
+      spared.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect(String((await once(spared, 'data'))[0])).toMatch(/^HTTP\/1.1 200/);
+    }
+  });
+});
