@@ -132,8 +132,8 @@ export class StorePart implements Part {
 
 /** The product as separate processes over stores of its own; everything under one temporary folder. */
 export interface Parts {
-  readonly controlPlane: Part;
-  readonly gateway: Part;
+  readonly controlPlane: AppPart;
+  readonly gateway: AppPart;
   readonly postgres: StorePart;
   readonly redis: StorePart | null;
   readonly databaseUrl: string;

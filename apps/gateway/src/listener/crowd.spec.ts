@@ -23,6 +23,14 @@ describe('a crowd of connections', () => {
     expect(enter('5', '192.0.2.5')).toEqual({ entered: true, pushedOut: '1' });
   });
 
+  it('of many peers: the one that has waited longest of the peer with the most makes room', () => {
+    enter('carrier', '192.0.2.9');
+    for (const name of ['a', 'b']) enter(name, '192.0.2.1');
+    enter('c', '192.0.2.2');
+    expect(enter('d', '192.0.2.3')).toEqual({ entered: true, pushedOut: 'a' });
+    expect(crowd.connections).toContain('carrier');
+  });
+
   it('pushes out nobody who is bound', () => {
     enter('a');
     crowd.bound('a');

@@ -5,7 +5,7 @@ import { peerNetwork } from './networks.js';
 const MAX_CONNECTIONS = 1_000;
 /** Of one peer, bound or not. */
 const MAX_CONNECTIONS_OF_PEER = 200;
-/** Connections that have not bound; beyond it the one that has waited longest makes room for the new one. */
+/** Connections that have not bound; beyond it the one that has waited longest, of the peer with the most, makes room. */
 const MAX_UNBOUND = 200;
 /** Of one peer: nobody fills the waiting room alone. */
 const MAX_UNBOUND_OF_PEER = 20;
@@ -77,12 +77,22 @@ export class Crowd<Connection> {
     if (count?.all.size === 0) this.#peers.delete(entry.peer);
   }
 
+  /**
+   * The unbound connections of the peer that has the most: a flood from few peers evicts its own, and not a carrier
+   * between its connection and its bind.
+   */
+  private mostUnbound(): ReadonlySet<string> {
+    let most: ReadonlySet<string> = new Set();
+    for (const { unbound } of this.#peers.values()) if (unbound.size > most.size) most = unbound;
+    return most;
+  }
+
   private pushOut(count: PeerCount): Connection | null {
     const crowded =
       count.unbound.size > this.limits.unboundOfPeer
         ? count.unbound
         : this.#unbound.size > this.limits.unbound
-          ? this.#unbound
+          ? this.mostUnbound()
           : [];
     const [longestWaiting] = crowded;
     if (longestWaiting === undefined) return null;
