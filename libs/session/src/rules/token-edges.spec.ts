@@ -28,7 +28,7 @@ function tokensOfParts(texts: readonly string[], order: readonly number[]): Set<
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const characters = (alphabet: string, minLength: number, maxLength: number): fc.Arbitrary<string> =>
-  fc.array(fc.constantFrom(...alphabet), { minLength, maxLength }).map((each) => each.join(''));
+  fc.array(fc.constantFrom(...Array.from(alphabet)), { minLength, maxLength }).map((each) => each.join(''));
 /** White space and invisible characters, far more of them than a phone puts in; one is a surrogate pair. */
 const noise = (...pieces: string[]): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((each) => each.join(''));
@@ -87,7 +87,7 @@ describe('the edges of a part', () => {
 
   it('show a token whose every character is a part of its own', () => {
     const text = ` AUTH-ACME-0123456789ABCDEF `;
-    const texts = [...text];
+    const texts = Array.from(text);
     const backwards = texts.map((_, nth) => texts.length - 1 - nth);
     expect([...tokensOfParts(texts, backwards)]).toEqual(['ACME-0123456789ABCDEF']);
   });

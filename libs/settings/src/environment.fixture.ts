@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { ControlPlaneSettings, loadSettings, SettingsError, type SettingFault } from './index.js';
+
+/** A file that can be read. */
+export const FILE = fileURLToPath(import.meta.url);
+export const MASTER_KEY = randomBytes(32).toString('base64');
+export const DAEMON = {
+  DATABASE_URL: 'postgres://countersign:hunter2@127.0.0.1:5432/countersign',
+  COUNTERSIGN_MASTER_KEY: MASTER_KEY,
+  COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY}`,
+  COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
+};
+export const CONTROL_PLANE = { ...DAEMON, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
+
+/** What a load is refused for. */
+export function faultsOf(load: () => unknown): readonly SettingFault[] {
+  try {
+    load();
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+/** The same of a control plane in a good environment with these changes. */
+export const controlPlaneFaults = (changes: Record<string, string>): readonly SettingFault[] =>
+  faultsOf(() => loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, ...changes }));
