@@ -4,7 +4,7 @@ import type { Channel } from './channel.js';
 import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { FrameError } from './server-frame.js';
-import type { SessionView } from './watcher.js';
+import type { SessionView } from './session-view.js';
 
 /** Whom a connection speaks for. */
 export type Listener =

@@ -11,7 +11,8 @@ import type { RealtimeConnection } from './realtime-connection.js';
 import { subscribedFrame } from './server-frame.js';
 import type { SessionRooms } from './session-rooms.js';
 import { withUpdates, type EventTidings, type TidingsReader } from './tidings.js';
-import { renderingOf, Watcher, type SessionView } from './watcher.js';
+import { renderingOf, type SessionView } from './session-view.js';
+import { Watcher } from './watcher.js';
 
 /** Told events that wait to be read; while the database is away the oldest make room, and pending sessions are re-read. */
 const MAX_WAITING = 10_000;

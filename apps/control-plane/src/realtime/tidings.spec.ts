@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToldEvent } from '../events-told.js';
 import { EventTidings } from './tidings.js';
-import type { SessionView } from './watcher.js';
+import type { SessionView } from './session-view.js';
 
 const told: ToldEvent = {
   id: '018f3c1e-6b00-7000-8000-000000000001',

@@ -4,7 +4,8 @@ import { ENDS, type Session, type SessionRenderer, type SessionStatus, type Sess
 import { UPDATED, type ToldEvent } from '../events-told.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
-import { renderingOf, type SessionView, type Tidings } from './watcher.js';
+import { renderingOf, type SessionView } from './session-view.js';
+import type { Tidings } from './watcher.js';
 
 export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
 

@@ -1,6 +1,7 @@
 import type { SessionStatus } from '@countersign/session';
 import { describe, expect, it } from 'vitest';
-import { isNews, Watcher, type SessionView, type Tidings } from './watcher.js';
+import type { SessionView } from './session-view.js';
+import { isNews, Watcher, type Tidings } from './watcher.js';
 
 /** What a connection was told. */
 class Ear {
