@@ -35,7 +35,8 @@ export class SenderRate {
   take(linkId: string, source: string, nowMs: number): boolean {
     if (this.#perMessageMs === 0) return true;
     const sender = `${linkId} ${source}`;
-    const fullAtMs = Math.max(nowMs, this.#latest.get(sender) ?? this.#earlier.get(sender) ?? nowMs) + this.#perMessageMs;
+    const fullAtMs =
+      Math.max(nowMs, this.#latest.get(sender) ?? this.#earlier.get(sender) ?? nowMs) + this.#perMessageMs;
     if (fullAtMs - nowMs > this.#burstMs) return false;
     this.#latest.set(sender, fullAtMs);
     if (this.#latest.size > this.maxSenders / 2) {
