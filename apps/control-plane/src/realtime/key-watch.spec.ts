@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
 import { judgeKey } from './key-watch.js';
 
-const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd', view: 'full' };
+const KEY: Listener = {
+  kind: 'key',
+  tenant: { accountId: 'a', mode: 'live' },
+  keyId: 'k',
+  keyDigest: 'd',
+  view: 'full',
+};
 const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 

@@ -138,7 +138,7 @@ describe('a connection', () => {
     client.close();
     await closed;
     expect(
-      connection.admit({ kind: 'ticket', sessionId: 's', tenant: { tenant: { accountId: 'a', mode: 'live' }, mode: 'live' }, keyId: 'k' }),
+      connection.admit({ kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' }),
     ).toBe(false);
     expect(counted).toBe(0);
   });
