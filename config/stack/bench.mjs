@@ -30,7 +30,7 @@ async function run() {
     ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log }),
   ]);
   log(`queues: ${stores.queues}`);
-  const { databaseUrl, redisUrl } = stores;
+  const { databaseUrl, redisUrl, postgresPid, redisPid } = stores;
   const env = {
     ...process.env,
     DATABASE_URL: databaseUrl,
@@ -38,6 +38,8 @@ async function run() {
     TLS_KEY_FILE: certificates.keyFile,
     TLS_CA_FILE: certificates.caFile,
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    ...(postgresPid === undefined ? {} : { BENCH_POSTGRES_PID: String(postgresPid) }),
+    ...(redisPid === undefined ? {} : { BENCH_REDIS_PID: String(redisPid) }),
   };
   const sections = process.argv.slice(2);
   return runCommand(process.execPath, [MAIN, ...sections], { cwd: ROOT, env, signal, stdio: ['ignore', 1, 2] });

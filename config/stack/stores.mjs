@@ -8,22 +8,29 @@ import { findRedis, startRedis, whyNoRedis } from './redis.mjs';
 const CONNECT_TIMEOUT_MS = 3000;
 
 /**
- * @returns {Promise<{ databaseUrl: string, redisUrl: string | undefined, queues: string }>} queues: what they run on, in words
+ * @returns {Promise<{ databaseUrl: string, redisUrl: string | undefined, queues: string, postgresPid: number | undefined,
+ *   redisPid: number | undefined }>} queues: what they run on, in words; process ids: of private servers only
  */
 export async function startStores(run) {
-  const [databaseUrl, redis] = await Promise.all([database(run), redisOrNot(run)]);
-  return { databaseUrl, redisUrl: redis.url, queues: redis.words };
+  const [postgres, redis] = await Promise.all([database(run), redisOrNot(run)]);
+  return {
+    databaseUrl: postgres.url,
+    redisUrl: redis.url,
+    queues: redis.words,
+    postgresPid: postgres.pid,
+    redisPid: redis.pid,
+  };
 }
 
 async function database({ env, dataDir, lifecycle, log }) {
   if (env.DATABASE_URL) {
     await checkReachable('DATABASE_URL', env.DATABASE_URL, 5432);
-    return env.DATABASE_URL;
+    return { url: env.DATABASE_URL };
   }
   const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log }));
   const logFile = path.join(dataDir, 'postgres.log');
   lifecycle.dependOn('PostgreSQL', postgres.child, () => `\nits log: ${logFile}`);
-  return postgres.url;
+  return { url: postgres.url, pid: postgres.child.pid };
 }
 
 /** `REDIS_URL=` (set, but to nothing) asks for queues on PostgreSQL, whatever is on PATH. */
@@ -36,7 +43,7 @@ async function redisOrNot({ env, dataDir, lifecycle, log }) {
   if (findRedis() === undefined) return { words: `PostgreSQL (${whyNoRedis()})` };
   const redis = await lifecycle.starting('stores', () => startRedis({ dataDir, log }));
   lifecycle.dependOn('Redis', redis.child, () => `\nits log: ${path.join(dataDir, 'redis/redis.log')}`);
-  return { url: redis.url, words: 'Redis (private)' };
+  return { url: redis.url, words: 'Redis (private)', pid: redis.child.pid };
 }
 
 /** Says early and in one sentence what would else be a time-out of two apps. The URL holds a password and is not shown. */

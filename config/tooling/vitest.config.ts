@@ -30,7 +30,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'small', include: ['{apps,libs}/**/*.spec.ts', 'config/**/*.spec.ts'], testTimeout: 20_000 },
+        test: {
+          name: 'small',
+          include: ['{apps,libs,config}/**/*.spec.ts', 'test/bench/**/*.spec.ts'],
+          testTimeout: 20_000,
+        },
       },
       {
         extends: true,

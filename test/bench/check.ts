@@ -1,18 +1,19 @@
 import { parseId } from '@countersign/postgres';
+import type { MeteredProcess } from './cpu/use.js';
 import type { HttpsTask } from './load/https.js';
-import { runLoad } from './processes.js';
+import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
-import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+import { type Environment, startBaseline, startControlPlane, storeProcesses } from './subjects.js';
 import { liveTenant } from '../support/tenants.js';
+import { warmUp } from './warm-up.js';
 
 const CONNECTIONS = 64;
 /** Checks a run: each accepts the code of a session of its own. */
 const CHECKS = 6_000;
 const UNBATCHED_CHECKS = 1_500;
 const BASELINE_CHECKS = 20_000;
-const WARM_UP_CHECKS = 500;
 const CODES_IN_FLIGHT = 64;
 const CODE = '481516';
 /** An accepted code is answered with about this many octets. */
@@ -32,7 +33,12 @@ async function addCodes(demo: Demo, sessions: readonly Message[]): Promise<void>
   }
 }
 
-const load = (demo: Demo, port: number, sessions: readonly Message[]): Promise<Measure> =>
+const load = (
+  demo: Demo,
+  port: number,
+  sessions: readonly Message[],
+  processes: readonly MeteredProcess[],
+): Promise<Measure> =>
   runLoad<Measure>('https.js', {
     origin: `https://127.0.0.1:${port}`,
     method: 'POST',
@@ -43,14 +49,20 @@ const load = (demo: Demo, port: number, sessions: readonly Message[]): Promise<M
     })),
     connections: CONNECTIONS,
     seconds: null,
+    processes,
   } satisfies HttpsTask);
 
 /** Checks one right code a session, and proves that every one of them approved its session in the database. */
-async function accepted(demo: Demo, port: number, count: number): Promise<Measure> {
+async function accepted(
+  demo: Demo,
+  port: number,
+  count: number,
+  processes: readonly MeteredProcess[],
+): Promise<Measure> {
   const sessions = await pendingSessions(demo, count);
   await addCodes(demo, sessions);
   const before = await approvedCount(demo);
-  const measure = await load(demo, port, sessions);
+  const measure = await load(demo, port, sessions, processes);
   const approved = (await approvedCount(demo)) - before;
   if (approved !== count) throw new Error(`${count} codes were checked and ${approved} sessions approved`);
   return measure;
@@ -63,20 +75,24 @@ export async function benchCheck(
   rounds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const product = await startControlPlane('countersign', environment);
-  const unbatched = await startControlPlane('countersign, batches of one', environment, 1);
+  const unbatched = await startControlPlane('countersign, batches of one', environment, { batch: 1 });
   const bare = await startBaseline('bare fastify', 'bare-fastify.js', {
     ...environment,
     BODY_OCTETS: String(ANSWER_OCTETS),
   });
   const filler = inRotation(await pendingSessions(demo, 1_000), BASELINE_CHECKS);
   try {
-    for (const { port } of [product, unbatched]) await accepted(demo, port, WARM_UP_CHECKS);
-    await load(demo, bare.port, filler);
-    const rows = await alternate('check', rounds, [
-      { subject: bare, run: () => load(demo, bare.port, filler) },
-      { subject: product, run: () => accepted(demo, product.port, CHECKS) },
-      { subject: unbatched, run: () => accepted(demo, unbatched.port, UNBATCHED_CHECKS) },
-    ]);
+    const checks =
+      ({ port, processes }: Subject, count: number) =>
+      (): Promise<Measure> =>
+        accepted(demo, port, count, [...processes, ...storeProcesses(environment)]);
+    const contenders = [
+      { subject: bare, run: () => load(demo, bare.port, filler, bare.processes) },
+      { subject: product, run: checks(product, CHECKS) },
+      { subject: unbatched, run: checks(unbatched, UNBATCHED_CHECKS) },
+    ] as const;
+    for (const { subject, run } of contenders) await warmUp(`check ${subject.name}`, run);
+    const rows = await alternate('check', rounds, contenders);
     const [bareRow, productRow, unbatchedRow] = rows;
     const ratios = [
       { section: 'check', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: 'measured' },

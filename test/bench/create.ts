@@ -5,7 +5,8 @@ import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import type { SeededDemo } from '../support/demo.js';
-import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+import { type Environment, startBaseline, startControlPlane, storeProcesses } from './subjects.js';
+import { warmUp } from './warm-up.js';
 
 type Demo = SeededDemo & { readonly certificate: string };
 
@@ -44,11 +45,11 @@ export async function benchCreate(
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const bodies = phones(PHONES).map((phone) => bodyFor(demo, phone));
   const product = await startControlPlane('countersign', environment);
-  const unbatched = await startControlPlane('countersign, batches of one', environment, 1);
+  const unbatched = await startControlPlane('countersign, batches of one', environment, { batch: 1 });
   const octets = await answerOctets(`https://127.0.0.1:${product.port}/v1/verify`, demo, bodies[0] ?? '');
   const bare = await startBaseline('bare fastify', 'bare-fastify.js', { ...environment, BODY_OCTETS: String(octets) });
 
-  const run = (port: number): Promise<Measure> =>
+  const run = ({ port, processes }: Subject): Promise<Measure> =>
     runLoad<Measure>('https.js', {
       origin: `https://127.0.0.1:${port}`,
       method: 'POST',
@@ -56,10 +57,11 @@ export async function benchCreate(
       requests: bodies.map((body) => ({ path: '/v1/verify', body })),
       connections: CONNECTIONS,
       seconds,
+      processes: [...processes, ...(port === bare.port ? [] : storeProcesses(environment))],
     } satisfies HttpsTask);
   try {
-    for (const { port } of [product, unbatched, bare]) await run(port); // warm, not counted
-    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject.port) });
+    for (const subject of [product, unbatched, bare]) await warmUp(`create ${subject.name}`, () => run(subject));
+    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject) });
     const rows = await alternate('create', rounds, [contender(bare), contender(product), contender(unbatched)]);
     const [bareRow, productRow, unbatchedRow] = rows;
     const ratios = [

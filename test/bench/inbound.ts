@@ -1,9 +1,11 @@
-import { runLoad } from './processes.js';
+import type { MeteredProcess } from './cpu/use.js';
+import { runLoad, type Subject } from './processes.js';
 import type { SmppTask } from './load/smpp.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, type Message, approvedCount, inRotation, pendingSessions } from './seed.js';
-import { type Environment, startBaseline, startGateway } from './subjects.js';
+import { type Environment, startBaseline, startGateway, storeProcesses } from './subjects.js';
+import { warmUp } from './warm-up.js';
 
 const LINKS = 4;
 const WINDOW = 50;
@@ -12,22 +14,32 @@ const MATCHED_MESSAGES = 14_000;
 const UNBATCHED_MESSAGES = 3_000;
 const BASELINE_MESSAGES = 60_000;
 const LINK_LAYER_MESSAGES = 200_000;
-const WARM_UP_MESSAGES = 2_000;
 
-const task = (demo: Demo, port: number, messages: readonly Message[]): SmppTask => ({
+const task = (
+  demo: Demo,
+  port: number,
+  messages: readonly Message[],
+  processes: readonly MeteredProcess[],
+): SmppTask => ({
   port,
   systemId: demo.systemId,
   password: demo.password,
   links: LINKS,
   window: WINDOW,
   messages,
+  processes,
 });
 
 /** Runs the messages through a gateway and proves that every one of them approved its session in the database. */
-async function matched(demo: Demo, port: number, count: number): Promise<Measure> {
+async function matched(
+  demo: Demo,
+  port: number,
+  count: number,
+  processes: readonly MeteredProcess[],
+): Promise<Measure> {
   const before = await approvedCount(demo);
   const messages = await pendingSessions(demo, count);
-  const measure = await runLoad<Measure>('smpp.js', task(demo, port, messages));
+  const measure = await runLoad<Measure>('smpp.js', task(demo, port, messages, processes));
   const approved = (await approvedCount(demo)) - before;
   if (approved !== count) throw new Error(`${count} messages were answered and ${approved} sessions approved`);
   return measure;
@@ -40,23 +52,27 @@ export async function benchInbound(
   rounds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const product = await startGateway('countersign', environment);
-  const unbatched = await startGateway('countersign, batches of one', environment, 1);
+  const unbatched = await startGateway('countersign, batches of one', environment, { batch: 1 });
   const bareLink = await startBaseline('our link, no database', 'bare-link-server.js', environment);
   const npmSmpp = await startBaseline('npm smpp, no database', 'npm-smpp-server.js', environment);
   const sample = await pendingSessions(demo, 1_000);
-  const answered = (port: number, count: number): Promise<Measure> =>
-    runLoad<Measure>('smpp.js', task(demo, port, inRotation(sample, count)));
+  const answered =
+    ({ port, processes }: Subject, count: number) =>
+    (): Promise<Measure> =>
+      runLoad<Measure>('smpp.js', task(demo, port, inRotation(sample, count), processes));
+  const approving =
+    ({ port, processes }: Subject, count: number) =>
+    (): Promise<Measure> =>
+      matched(demo, port, count, [...processes, ...storeProcesses(environment)]);
+  const contenders = [
+    { subject: npmSmpp, run: answered(npmSmpp, BASELINE_MESSAGES) },
+    { subject: bareLink, run: answered(bareLink, LINK_LAYER_MESSAGES) },
+    { subject: product, run: approving(product, MATCHED_MESSAGES) },
+    { subject: unbatched, run: approving(unbatched, UNBATCHED_MESSAGES) },
+  ] as const;
   try {
-    await matched(demo, product.port, WARM_UP_MESSAGES);
-    await matched(demo, unbatched.port, WARM_UP_MESSAGES);
-    await answered(bareLink.port, BASELINE_MESSAGES);
-    await answered(npmSmpp.port, BASELINE_MESSAGES);
-    const rows = await alternate('inbound', rounds, [
-      { subject: npmSmpp, run: () => answered(npmSmpp.port, BASELINE_MESSAGES) },
-      { subject: bareLink, run: () => answered(bareLink.port, LINK_LAYER_MESSAGES) },
-      { subject: product, run: () => matched(demo, product.port, MATCHED_MESSAGES) },
-      { subject: unbatched, run: () => matched(demo, unbatched.port, UNBATCHED_MESSAGES) },
-    ]);
+    for (const { subject, run } of contenders) await warmUp(`inbound ${subject.name}`, run);
+    const rows = await alternate('inbound', rounds, contenders);
     return { rows, ratios: compare(rows) };
   } finally {
     await Promise.all([product, unbatched, bareLink, npmSmpp].map((subject) => subject.stop()));

@@ -7,13 +7,13 @@ import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import type { Demo } from './seed.js';
-import { type Environment, startControlPlane, startGateway } from './subjects.js';
+import { type Environment, startControlPlane, startGateway, storeProcesses } from './subjects.js';
+import { warmUp } from './warm-up.js';
 
 const SECTION = 'lifecycle';
 const PHONES = 4_000;
 /** Verifications that are somewhere between their create and the last that is told of them. */
 const UNDER_WAY = 200;
-const WARM_UP_SECONDS = 1;
 const PLAIN_CLIENTS = 16;
 
 type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
@@ -28,11 +28,23 @@ interface Queues {
 const ON_POSTGRES: Queues = { words: 'PostgreSQL alone', redisUrl: '', reachFor: '>= 0.2' };
 
 /** No process of ours: its memory is not asked for. */
-const named = (name: string): Subject => ({ name, port: 0, rssMiB: () => 0, stop: () => Promise.resolve() });
+const named = (name: string): Subject => ({
+  name,
+  port: 0,
+  processes: [],
+  rssMiB: () => 0,
+  stop: () => Promise.resolve(),
+});
 
 /** The same rows by plain SQL: by pgbench where the machine has one, else by a loop of our own. */
-function plainSql(databaseUrl: string, transactions: PlainStatement[][], seconds: number): Contender {
-  const task: PlainSqlTask = { databaseUrl, transactions, clients: PLAIN_CLIENTS, seconds };
+function plainSql(environment: Environment, transactions: PlainStatement[][], seconds: number): Contender {
+  const task: PlainSqlTask = {
+    databaseUrl: environment['DATABASE_URL'] ?? '',
+    transactions,
+    clients: PLAIN_CLIENTS,
+    seconds,
+    processes: storeProcesses({ ...environment, REDIS_URL: '' }),
+  };
   const pgbench = findPgbench();
   const by = pgbench?.words ?? 'a loop on npm pg, no pgbench here';
   return {
@@ -57,7 +69,7 @@ async function onQueues(
   const product = await startControlPlane('countersign', own);
   const gateway = await startGateway('gateway', own);
   const { apiKey, accountId, brandId, systemId, password } = demo;
-  const task: Omit<VerificationsTask, 'seconds'> = {
+  const task: VerificationsTask = {
     port: product.port,
     apiKey,
     accountId,
@@ -65,17 +77,15 @@ async function onQueues(
     smpp: { port: gateway.port, systemId, password },
     phones: phones(PHONES),
     underWay: UNDER_WAY,
+    seconds,
+    processes: [...product.processes, ...gateway.processes, ...storeProcesses(own)],
   };
-  const verifications = (forSeconds: number): Promise<Measure> =>
-    runLoad<Measure>('verifications.js', { ...task, seconds: forSeconds } satisfies VerificationsTask);
+  const verifications = (): Promise<Measure> => runLoad<Measure>('verifications.js', task);
   try {
-    await verifications(WARM_UP_SECONDS); // not counted
+    await warmUp(`${SECTION} on ${queues.words}`, verifications);
     const name = `create, SMS, webhook, frame: on ${queues.words}`;
-    const plain = plainSql(environment['DATABASE_URL'] ?? '', await preparePlainRows(demo.database), seconds);
-    const rows = await alternate(SECTION, rounds, [
-      plain,
-      { subject: { ...product, name }, run: () => verifications(seconds) },
-    ]);
+    const plain = plainSql(environment, await preparePlainRows(demo.database), seconds);
+    const rows = await alternate(SECTION, rounds, [plain, { subject: { ...product, name }, run: verifications }]);
     const value = ratioOf(rows[1], rows[0]);
     const ratio = { section: SECTION, name: `of plain SQL, on ${queues.words}`, value, reachFor: queues.reachFor };
     return { rows, ratios: [ratio] };

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { createApiKey } from '@countersign/keys';
 import { benchCheck } from './check.js';
 import { benchCreate } from './create.js';
+import { optional, required, runEnvironment } from './environment.js';
 import { benchInbound } from './inbound.js';
 import { benchLifecycle } from './lifecycle.js';
 import { benchPoll } from './poll.js';
@@ -13,7 +13,6 @@ import { render } from './report.js';
 import { prepare } from './seed.js';
 import { benchSmpp } from './smpp.js';
 import { benchSoak } from './soak.js';
-import type { Environment } from './subjects.js';
 import { benchUsage } from './usage.js';
 import { benchWebhooks } from './webhooks.js';
 
@@ -22,32 +21,16 @@ const CREATE_SECONDS = 4;
 const SMPP_SECONDS = 2;
 const SOAK_SECONDS = 120;
 
-function required(name: string): string {
-  const value = process.env[name];
-  if (value === undefined || value === '') throw new Error(`${name} is not set: run this by "npm run bench"`);
-  return value;
-}
-
-/** Keys of this run only; the stores are private to it too. */
-function environment(masterKey: Buffer): Environment {
-  const redisUrl = process.env['REDIS_URL'];
-  return {
-    NODE_ENV: 'development',
-    DATABASE_URL: required('DATABASE_URL'),
-    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
-    COUNTERSIGN_MASTER_KEY: masterKey.toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: `1:${createHash('sha256').update(masterKey).digest('base64')}`,
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
-    TLS_CERT_FILE: required('TLS_CERT_FILE'),
-    TLS_KEY_FILE: required('TLS_KEY_FILE'),
-  };
-}
-
 const wanted = new Set(process.argv.slice(2));
 const runs = (section: string): boolean => wanted.size === 0 || wanted.has(section);
 
 const masterKey = randomBytes(32);
-const processes = environment(masterKey);
+const processes = runEnvironment(masterKey, {
+  DATABASE_URL: required('DATABASE_URL'),
+  ...optional('REDIS_URL'),
+  ...optional('BENCH_POSTGRES_PID'),
+  ...optional('BENCH_REDIS_PID'),
+});
 const demo = await prepare(processes, masterKey);
 const certificate = readFileSync(required('TLS_CA_FILE'), 'utf8');
 try {

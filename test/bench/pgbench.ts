@@ -2,6 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { CpuMeter } from './cpu/meter.js';
+import type { MeteredProcess } from './cpu/use.js';
 import type { PlainStatement } from './plain-rows.js';
 import type { Measure } from './report.js';
 
@@ -53,6 +55,7 @@ export interface PgbenchTask {
   readonly transactions: readonly (readonly PlainStatement[])[];
   readonly clients: number;
   readonly seconds: number;
+  readonly processes: readonly MeteredProcess[];
 }
 
 /** It tells how many a second, and no quantiles. */
@@ -61,6 +64,7 @@ export async function runPgbench({ program }: Pgbench, task: PgbenchTask): Promi
   const script = path.join(folder, 'verification.sql');
   writeFileSync(script, scriptOf(task.transactions));
   const load = ['-c', String(task.clients), '-j', String(THREADS), '-T', String(task.seconds)];
+  const meter = new CpuMeter(task.processes).start();
   const child = spawn(program, ['-n', '-M', 'prepared', ...load, '-f', script], {
     env: { ...process.env, ...connection(task.databaseUrl) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -69,8 +73,10 @@ export async function runPgbench({ program }: Pgbench, task: PgbenchTask): Promi
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (words += text));
   const code = await new Promise((resolve) => child.once('close', resolve));
+  const micros = meter.stop();
   rmSync(folder, { recursive: true, force: true });
   const perSecond = Number(TPS.exec(output)?.[1]);
   if (code !== 0 || Number.isNaN(perSecond)) throw new Error(`pgbench ended with ${String(code)}: ${words}`);
-  return { perSecond, p50Ms: 0, p99Ms: 0, errors: 0 };
+  const cpu = { operations: perSecond * task.seconds, micros };
+  return { perSecond, p50Ms: 0, p99Ms: 0, errors: 0, ...(task.processes.length === 0 ? {} : { cpu }) };
 }

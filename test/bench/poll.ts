@@ -3,7 +3,8 @@ import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import { type Demo, pendingSessions } from './seed.js';
-import { type Environment, startBaseline, startControlPlane } from './subjects.js';
+import { type Environment, startBaseline, startControlPlane, storeProcesses } from './subjects.js';
+import { warmUp } from './warm-up.js';
 
 const CONNECTIONS = 64;
 /** Many sessions, as many callers poll; each well below its own quota. */
@@ -24,7 +25,7 @@ export async function benchPoll(
     ...environment,
     BODY_OCTETS: String(ANSWER_OCTETS),
   });
-  const run = (port: number): Promise<Measure> =>
+  const run = ({ port, processes }: Subject): Promise<Measure> =>
     runLoad<Measure>('https.js', {
       origin: `https://127.0.0.1:${port}`,
       method: 'GET',
@@ -32,10 +33,11 @@ export async function benchPoll(
       requests: sessions.map(({ sessionId }) => ({ path: `/v1/verify/${sessionId}` })),
       connections: CONNECTIONS,
       seconds,
+      processes: [...processes, ...(port === bare.port ? [] : storeProcesses(environment))],
     } satisfies HttpsTask);
   try {
-    for (const { port } of [product, bare]) await run(port); // warm, not counted
-    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject.port) });
+    for (const subject of [product, bare]) await warmUp(`poll ${subject.name}`, () => run(subject));
+    const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject) });
     const rows = await alternate('poll', rounds, [contender(bare), contender(product)]);
     const [bareRow, productRow] = rows;
     const value = ratioOf(productRow, bareRow);

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { MeteredProcess, Role } from './cpu/use.js';
 
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 15_000;
@@ -14,6 +15,8 @@ const DIST = new URL('../../', import.meta.url);
 export interface Subject {
   readonly name: string;
   readonly port: number;
+  /** Whose CPU time is the subject's; empty when it has no process of its own. */
+  readonly processes: readonly MeteredProcess[];
   /** Resident set of the process, in MiB. */
   rssMiB(): number;
   /** SIGTERM, then SIGKILL after 15 s; settles when the process is gone. */
@@ -74,7 +77,10 @@ function rssMiB(pid: number | undefined): number {
 
 export interface SubjectOptions {
   readonly name: string;
-  /** The script below dist/, such as `apps/gateway/src/main.js`. */
+  readonly role: Role;
+  /** The folder of the build; without it, that of the bench itself. */
+  readonly dist?: string;
+  /** The script below the build, such as `apps/gateway/src/main.js`. */
   readonly script: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
@@ -84,7 +90,8 @@ export interface SubjectOptions {
 
 /** Starts a process and waits until it serves. It ends with this one, however this one ends. */
 export async function startSubject(options: SubjectOptions): Promise<RunningSubject> {
-  const child = fork(fileURLToPath(new URL(options.script, DIST)), [], {
+  const dist = options.dist === undefined ? DIST : pathToFileURL(`${options.dist}/`);
+  const child = fork(fileURLToPath(new URL(options.script, dist)), [], {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -99,6 +106,7 @@ export async function startSubject(options: SubjectOptions): Promise<RunningSubj
   return {
     name: options.name,
     port: options.port,
+    processes: child.pid === undefined ? [] : [{ role: options.role, pid: child.pid }],
     rssMiB: () => rssMiB(child.pid),
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),

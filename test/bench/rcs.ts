@@ -5,9 +5,10 @@ import type { CrowdFigure, CrowdTask } from './load/crowd.js';
 import { phones } from './phones.js';
 import { runLoad, type Subject } from './processes.js';
 import { startRcsPlatform, type RcsPlatform } from './rcs-platform.js';
-import { type Measure, type Ratio, type Row, median, summarise } from './report.js';
+import { type Measure, type Ratio, type Row, summarise } from './report.js';
 import { alternate } from './rounds.js';
 import type { Demo } from './seed.js';
+import { median } from './statistics.js';
 import { type Environment, startControlPlane } from './subjects.js';
 
 const SECTION = 'rcs';

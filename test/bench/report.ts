@@ -1,16 +1,23 @@
+import { CPU_FIGURES, type CpuPerOperation, type CpuUse, perOperation } from './cpu/use.js';
+import { median } from './statistics.js';
+
 /** What one run of a load generator saw. */
 export interface Measure {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly errors: number;
+  /** Of the same time as the figures above; absent where CPU time is not measured. */
+  readonly cpu?: CpuUse;
 }
 
 /** One subject over all rounds: medians, and its resident set at the end. */
-export interface Row extends Measure {
+export interface Row extends Omit<Measure, 'cpu'> {
   readonly section: string;
   readonly subject: string;
   readonly rssMiB: number;
+  /** Microseconds per operation. */
+  readonly cpuMicros?: CpuPerOperation;
 }
 
 /** A figure that means something on any machine, and what it reaches for. */
@@ -21,10 +28,22 @@ export interface Ratio {
   readonly reachFor: string;
 }
 
-export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-};
+/** A run in a few words, for the progress of the bench. */
+export function summary({ perSecond, p99Ms, cpu }: Measure): string {
+  const micros = cpu === undefined ? undefined : perOperation(cpu)['total without load'];
+  const words = micros === undefined ? '' : `, CPU ${Math.round(micros)} µs per operation without the load generator`;
+  return `${Math.round(perSecond)}/s, p99 ${p99Ms} ms${words}`;
+}
+
+/** The median of each figure over the runs that have it, in tenths of a microsecond. */
+function medianCpu(measures: readonly Measure[]): CpuPerOperation {
+  const runs = measures.flatMap(({ cpu }) => (cpu === undefined ? [] : [perOperation(cpu)]));
+  const figures = CPU_FIGURES.flatMap((figure) => {
+    const values = runs.flatMap((run) => (run[figure] === undefined ? [] : [run[figure]]));
+    return values.length === 0 ? [] : [[figure, Math.round(median(values) * 10) / 10]];
+  });
+  return Object.fromEntries(figures) as CpuPerOperation;
+}
 
 export function summarise(section: string, subject: string, measures: readonly Measure[], rssMiB: number): Row {
   return {
@@ -35,20 +54,34 @@ export function summarise(section: string, subject: string, measures: readonly M
     p99Ms: median(measures.map((measure) => measure.p99Ms)),
     errors: measures.reduce((sum, measure) => sum + measure.errors, 0),
     rssMiB,
+    ...(measures.some(({ cpu }) => cpu !== undefined) ? { cpuMicros: medianCpu(measures) } : {}),
   };
 }
 
 export const ratioOf = (over: Row, under: Row): number => Math.round((over.perSecond / under.perSecond) * 100) / 100;
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-export function render(rows: readonly Row[], ratios: readonly Ratio[]): string {
-  const measured = table(
+/** Rows without a measured process are left out. */
+function cpuTable(rows: readonly Row[]): string {
+  const measured = rows.filter(({ cpuMicros }) => cpuMicros !== undefined);
+  if (measured.length === 0) return '';
+  const figures = CPU_FIGURES.filter((figure) => measured.some(({ cpuMicros }) => cpuMicros?.[figure] !== undefined));
+  const cells = ({ section, subject, cpuMicros }: Row): string[] => [
+    section,
+    subject,
+    ...figures.map((figure) => cpuMicros?.[figure]?.toFixed(1) ?? '-'),
+  ];
+  return table(['section', 'CPU µs per operation', ...figures], measured.map(cells));
+}
+
+function measureTable(rows: readonly Row[]): string {
+  return table(
     ['section', 'subject', 'per second', 'p50 ms', 'p99 ms', 'errors', 'RSS MiB'],
     rows.map((row) => [
       row.section,
@@ -60,9 +93,12 @@ export function render(rows: readonly Row[], ratios: readonly Ratio[]): string {
       String(row.rssMiB),
     ]),
   );
+}
+
+export function render(rows: readonly Row[], ratios: readonly Ratio[]): string {
   const compared = table(
     ['section', 'ratio', 'measured', 'reach for'],
     ratios.map((ratio) => [ratio.section, ratio.name, String(ratio.value), ratio.reachFor]),
   );
-  return `${measured}\n\n${compared}`;
+  return [measureTable(rows), cpuTable(rows), compared].filter((text) => text !== '').join('\n\n');
 }

@@ -1,5 +1,5 @@
 import type { Subject } from './processes.js';
-import { type Measure, type Row, summarise } from './report.js';
+import { type Measure, type Row, summarise, summary } from './report.js';
 
 export interface Contender {
   readonly subject: Subject;
@@ -21,9 +21,7 @@ export async function alternate<const Contenders extends readonly Contender[]>(
     for (const [index, contender] of contenders.entries()) {
       const measure = await contender.run();
       measures[index]?.push(measure);
-      process.stderr.write(
-        `${section} ${round}/${rounds} ${contender.subject.name}: ${Math.round(measure.perSecond)}/s, p99 ${measure.p99Ms} ms\n`,
-      );
+      process.stderr.write(`${section} ${round}/${rounds} ${contender.subject.name}: ${summary(measure)}\n`);
     }
   }
   const rows = contenders.map(({ subject }, index) =>

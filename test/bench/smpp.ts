@@ -22,6 +22,7 @@ type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[
 const named = (name: string): Subject => ({
   name,
   port: 0,
+  processes: [],
   rssMiB: () => 0,
   stop: () => Promise.resolve(),
 });
@@ -54,16 +55,16 @@ async function servers(environment: Environment, rounds: number): Promise<Figure
     ours: await startBaseline('our server', 'metered-link-server.js', environment),
     npm: await startBaseline('npm smpp server', 'npm-smpp-server.js', environment),
   };
-  const task = (port: number, window: number): SmppTask => {
+  const task = ({ port, processes }: Subject, window: number): SmppTask => {
     const message = { source: '14155552671', text: TEXT };
     const messages = Array.from({ length: MESSAGES[window] ?? 0 }, () => message);
-    return { port, systemId: 'bench', password: 'bench', links: 1, window, messages };
+    return { port, systemId: 'bench', password: 'bench', links: 1, window, messages, processes };
   };
   try {
     return await sideBySide(
       'server takes',
       rounds,
-      (stack, window) => runLoad<Measure>('smpp.js', task(subjects[stack].port, window)),
+      (stack, window) => runLoad<Measure>('smpp.js', task(subjects[stack], window)),
       (stack) => subjects[stack].rssMiB(),
     );
   } finally {

@@ -1,3 +1,4 @@
+import type { MeteredProcess } from './cpu/use.js';
 import { type RunningSubject, type Subject, freePort, startSubject } from './processes.js';
 
 /** What every process of the run is told: where the stores are, the keys, the certificate. */
@@ -8,25 +9,46 @@ async function opsUrl(): Promise<{ port: string; readyUrl: string }> {
   return { port, readyUrl: `http://127.0.0.1:${port}/readyz` };
 }
 
-const batchOf = (commands: number | undefined): Environment =>
-  commands === undefined ? {} : { BATCH_MAX_COMMANDS: String(commands) };
+/** How an application is started. */
+export interface AppOptions {
+  /** Limits every batcher of it, for the comparison with one statement a request. */
+  readonly batch?: number;
+  /** The folder of its build; without it, that of the bench itself. */
+  readonly dist?: string;
+}
 
-/** The product's control plane; `batch` limits every batcher in it, for the "one statement a request" comparison. */
+const batchOf = ({ batch }: AppOptions): Environment =>
+  batch === undefined ? {} : { BATCH_MAX_COMMANDS: String(batch) };
+
+const distOf = ({ dist }: AppOptions): AppOptions => (dist === undefined ? {} : { dist });
+
+/** The servers of the run that are its own; those of the user may be on another machine and are not measured. */
+export function storeProcesses(environment: Environment): MeteredProcess[] {
+  const { BENCH_POSTGRES_PID: postgres, BENCH_REDIS_PID: redis, REDIS_URL: redisUrl } = environment;
+  return [
+    ...(postgres === undefined ? [] : [{ role: 'PostgreSQL', pid: Number(postgres) } as const]),
+    ...(redis === undefined || redisUrl === '' ? [] : [{ role: 'Redis', pid: Number(redis) } as const]),
+  ];
+}
+
+/** The product's control plane. */
 export async function startControlPlane(
   name: string,
   environment: Environment,
-  batch?: number,
+  options: AppOptions = {},
 ): Promise<RunningSubject> {
   const port = await freePort();
   const ops = await opsUrl();
   return startSubject({
     name,
+    role: 'control plane',
+    ...distOf(options),
     script: 'apps/control-plane/src/main.js',
     port,
     readyUrl: ops.readyUrl,
     env: {
       ...environment,
-      ...batchOf(batch),
+      ...batchOf(options),
       CONTROL_PLANE_PORT: String(port),
       CONTROL_PLANE_OPS_PORT: ops.port,
       LOG_LEVEL: 'warn',
@@ -35,17 +57,23 @@ export async function startControlPlane(
 }
 
 /** The product's gateway, listening for aggregators. */
-export async function startGateway(name: string, environment: Environment, batch?: number): Promise<Subject> {
+export async function startGateway(
+  name: string,
+  environment: Environment,
+  options: AppOptions = {},
+): Promise<RunningSubject> {
   const port = await freePort();
   const ops = await opsUrl();
   return startSubject({
     name,
+    role: 'gateway',
+    ...distOf(options),
     script: 'apps/gateway/src/main.js',
     port,
     readyUrl: ops.readyUrl,
     env: {
       ...environment,
-      ...batchOf(batch),
+      ...batchOf(options),
       // All MOs of a measurement may come from one phone.
       MO_SENDER_PER_SECOND: '1000000',
       GATEWAY_SMPP_PORT: String(port),
@@ -61,6 +89,7 @@ export async function startGateway(name: string, environment: Environment, batch
 export async function startSimulator(name: string, port: number, environment: Environment): Promise<Subject> {
   return startSubject({
     name,
+    role: 'load generator',
     script: 'apps/simulator/src/main.js',
     port,
     readyUrl: `http://127.0.0.1:${port}/healthz`,
@@ -80,6 +109,7 @@ export async function startBaseline(name: string, script: string, environment: E
   const port = await freePort();
   return startSubject({
     name,
+    role: 'baseline',
     script: `test/bench/subjects/${script}`,
     port,
     env: { ...environment, PORT: String(port) },

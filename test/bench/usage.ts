@@ -6,7 +6,7 @@ import { runLoad } from './processes.js';
 import type { Measure, Ratio, Row } from './report.js';
 import { alternate } from './rounds.js';
 import type { Demo } from './seed.js';
-import { type Environment, startControlPlane } from './subjects.js';
+import { type Environment, startControlPlane, storeProcesses } from './subjects.js';
 import { seedUsage } from './usage-seed.js';
 
 const SESSIONS = 10_000_000;
@@ -68,6 +68,7 @@ export async function benchUsage(
         requests: [{ path: month.path }],
         connections: 1,
         seconds,
+        processes: [...product.processes, ...storeProcesses(environment)],
       } satisfies HttpsTask);
     await run(); // warm, not counted
     const rows = await alternate('usage', rounds, [{ subject: product, run }]);

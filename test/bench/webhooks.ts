@@ -1,11 +1,15 @@
-import type { PostsTask } from './load/posts.js';
+import { CpuMeter } from './cpu/meter.js';
+import { addMicros, type CpuMicros, type MeteredProcess } from './cpu/use.js';
+import type { PostsFigure, PostsTask } from './load/posts.js';
 import type { SmppTask } from './load/smpp.js';
 import { runLoad, type RunningSubject, type Subject } from './processes.js';
 import { type Arrivals, flowOf, type Receivers, startReceivers } from './receivers.js';
-import { type Measure, type Ratio, type Row, median, ratioOf } from './report.js';
+import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
 import { type Demo, pendingSessions } from './seed.js';
-import { type Environment, startControlPlane, startGateway } from './subjects.js';
+import { median } from './statistics.js';
+import { type Environment, startControlPlane, startGateway, storeProcesses } from './subjects.js';
+import { warmUp } from './warm-up.js';
 
 const SECTION = 'webhooks';
 const RECEIVERS = 20;
@@ -14,7 +18,6 @@ const IN_FLIGHT_PER_RECEIVER = 5;
 /** The last of them is the one that hangs where one does. */
 const OTHERS = RECEIVERS - 1;
 const APPROVALS = 6_000;
-const WARM_UP_APPROVALS = 2_000;
 const BARE_POSTS = 20_000;
 const LINKS = 4;
 const WINDOW = 50;
@@ -27,7 +30,12 @@ interface Stage {
   readonly product: RunningSubject;
   readonly gateway: Subject;
   readonly receivers: Receivers;
+  /** PostgreSQL and Redis, where they are private to the run. */
+  readonly stores: readonly MeteredProcess[];
 }
+
+/** What arrived, and the CPU time from the first SMS (of a backlog: from its release) to the last webhook. */
+type Delivered = Arrivals & { readonly errors: number; readonly micros: CpuMicros };
 
 interface Approvals {
   readonly count: number;
@@ -40,33 +48,45 @@ interface Approvals {
 
 const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
 
-const measureOf = (arrivals: Arrivals, before: number, errors: number): Measure => ({
-  perSecond: flowOf(arrivals, before).perSecond,
-  p50Ms: arrivals.p50Ms,
-  p99Ms: arrivals.p99Ms,
-  errors,
-});
+const measureOf = (delivered: Delivered, before = RECEIVERS): Measure => {
+  const { received, perSecond } = flowOf(delivered, before);
+  const { p50Ms, p99Ms, errors, micros } = delivered;
+  return { perSecond, p50Ms, p99Ms, errors, cpu: { operations: received, micros } };
+};
+
+/** The receivers are part of the load: their CPU time is counted with the generator's. */
+const asLoad = ({ processes }: Subject): MeteredProcess[] =>
+  processes.map(({ pid }) => ({ role: 'load generator', pid }));
 
 /** Approves sessions by SMS, each with one of the receivers as its own, until all that can arrive has arrived. */
-async function approve(stage: Stage, approvals: Approvals): Promise<Arrivals & { errors: number }> {
-  const { demo, product, gateway, receivers } = stage;
+async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
+  const { demo, product, gateway, receivers, stores } = stage;
   const { count, perSecond, hangs, backlog = false } = approvals;
   const messages = await pendingSessions(demo, count, (at) => receivers.urls[at % RECEIVERS] ?? null);
   await receivers.expect({ hanging: hangs ? [OTHERS] : [] });
+  const processes = [...product.processes, ...gateway.processes, ...stores];
+  const meter = new CpuMeter([...processes, ...asLoad(receivers.subject)]);
   if (backlog) product.freeze();
-  const { errors } = await runLoad<Measure>('smpp.js', {
+  meter.start();
+  const sent = await runLoad<Measure>('smpp.js', {
     port: gateway.port,
     systemId: demo.systemId,
     password: demo.password,
     links: LINKS,
     window: WINDOW,
     messages,
+    processes,
     ...(perSecond === null ? {} : { perSecond }),
-  } satisfies SmppTask).finally(() => product.thaw());
+  } satisfies SmppTask).finally(() => {
+    if (backlog) meter.start();
+    product.thaw();
+  });
   const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
   const arrivals = await receivers.received(count - lost);
+  const micros = meter.stop();
   if (hangs) await emptyLane(receivers, lost);
-  return { ...arrivals, errors };
+  const ofSender = backlog ? {} : { 'load generator': sent.cpu?.micros['load generator'] ?? 0 };
+  return { ...arrivals, errors: sent.errors, micros: addMicros(micros, ofSender) };
 }
 
 /** It answers from now on, so that the next run begins with nothing left over; what it held back is not sent again. */
@@ -80,32 +100,35 @@ async function emptyLane(receivers: Receivers, lost: number): Promise<void> {
 
 async function bareLoop({ receivers }: Stage, { sample }: Arrivals): Promise<Measure> {
   await receivers.expect({ hanging: [] });
-  const { errors } = await runLoad<{ readonly errors: number }>('posts.js', {
+  const meter = new CpuMeter(asLoad(receivers.subject)).start();
+  const { errors, micros } = await runLoad<PostsFigure>('posts.js', {
     urls: receivers.urls,
     perUrl: IN_FLIGHT_PER_RECEIVER,
     ...sample,
     count: BARE_POSTS,
   } satisfies PostsTask);
-  // The body is an old one: how long ago its event was says nothing.
-  return { ...measureOf(await receivers.received(BARE_POSTS), RECEIVERS, errors), p50Ms: 0, p99Ms: 0 };
+  const arrivals = await receivers.received(BARE_POSTS);
+  const measure = measureOf({ ...arrivals, errors, micros: addMicros(micros, meter.stop()) });
+  // All bodies are one old event: the time since that event says nothing.
+  return { ...measure, p50Ms: 0, p99Ms: 0 };
 }
 
 async function measured(stage: Stage, rounds: number, seconds: number): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const { product } = stage;
   const approvals = { count: APPROVALS, perSecond: null, hangs: false };
-  const first = await approve(stage, { ...approvals, count: WARM_UP_APPROVALS }); // warm, not counted
-  await bareLoop(stage, first);
+  const first = await approve(stage, approvals);
+  await warmUp(`${SECTION} approved by SMS`, async () => measureOf(await approve(stage, approvals)));
+  await warmUp(`${SECTION} bare undici`, () => bareLoop(stage, first));
   /** Of the runs in which all answer: what arrives at those that answer in the others, too. */
   const healthy: number[] = [];
   const run = async (hangs: boolean): Promise<Measure> => {
-    const arrivals = await approve(stage, { ...approvals, hangs });
-    if (!hangs) healthy.push(flowOf(arrivals, OTHERS).perSecond);
-    return measureOf(arrivals, hangs ? OTHERS : RECEIVERS, arrivals.errors);
+    const delivered = await approve(stage, { ...approvals, hangs });
+    if (!hangs) healthy.push(flowOf(delivered, OTHERS).perSecond);
+    return measureOf(delivered, hangs ? OTHERS : RECEIVERS);
   };
   const drained = async (): Promise<Measure> => {
-    const arrivals = await approve(stage, { ...approvals, backlog: true });
-    // How long ago their events were is how long it stood still.
-    return { ...measureOf(arrivals, RECEIVERS, arrivals.errors), p50Ms: 0, p99Ms: 0 };
+    // The time since the events is the time that the control plane was stopped.
+    return { ...measureOf(await approve(stage, { ...approvals, backlog: true })), p50Ms: 0, p99Ms: 0 };
   };
   const bare = { ...stage.receivers.subject, name: `bare undici, ${RECEIVERS} x ${IN_FLIGHT_PER_RECEIVER} in flight` };
   const rows = await alternate(SECTION, rounds, [
@@ -119,10 +142,7 @@ async function measured(stage: Stage, rounds: number, seconds: number): Promise<
   const [halfRow] = await alternate(SECTION, rounds, [
     {
       subject: half,
-      run: async () => {
-        const arrivals = await approve(stage, { count: perSecond * seconds, perSecond, hangs: false });
-        return measureOf(arrivals, RECEIVERS, arrivals.errors);
-      },
+      run: async () => measureOf(await approve(stage, { count: perSecond * seconds, perSecond, hangs: false })),
     },
   ]);
   const [bareRow, productRow, besideRow, backlogRow] = rows;
@@ -159,7 +179,7 @@ export async function benchWebhooks(
   const product = await startControlPlane('countersign', local);
   const gateway = await startGateway('gateway', local);
   try {
-    return await measured({ demo, product, gateway, receivers }, rounds, seconds);
+    return await measured({ demo, product, gateway, receivers, stores: storeProcesses(local) }, rounds, seconds);
   } finally {
     await Promise.all([gateway.stop(), product.stop()]);
     await receivers.subject.stop();

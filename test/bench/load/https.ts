@@ -1,5 +1,7 @@
 import autocannon from 'autocannon';
+import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
+import { LoadWindow } from './window.js';
 
 /** One request of a load; the method is the task's. */
 export interface HttpsRequest {
@@ -15,39 +17,73 @@ export interface HttpsTask {
   readonly authorization: string;
   readonly requests: readonly HttpsRequest[];
   readonly connections: number;
-  /** How long: the requests come in rotation. Null: each request is sent once, by one of the connections. */
+  /** How long: each connection repeats its share of the requests. Null: each request is sent once. */
   readonly seconds: number | null;
+  /** Their CPU time is measured over the same window as the answers. */
+  readonly processes?: readonly MeteredProcess[];
 }
 
-/** The share of one connection: all of them in rotation, or every so-many-th once. */
-function shareOf({ requests, connections, seconds }: HttpsTask, connection: number): HttpsRequest[] {
-  return requests.filter((_, at) => seconds !== null || at % connections === connection);
+/** Until the connections are open and all of them have sent; a timed load is not measured before. */
+const RAMP_MS = 500;
+/** How often autocannon looks whether it shall stop; its own figures are not used. */
+const SAMPLE_MS = 50;
+const MS_PER_SECOND = 1_000;
+
+/** Every so-many-th request; a connection that would get none has one of the others'. */
+function shareOf({ requests, connections }: HttpsTask, connection: number): HttpsRequest[] {
+  const share = requests.filter((_, at) => at % connections === connection);
+  return share.length > 0 ? share : requests.slice(0, 1);
 }
 
-async function run(task: HttpsTask): Promise<Measure> {
+function start(task: HttpsTask, onDone: (error: unknown) => void): autocannon.Instance {
   const { origin, method, connections, seconds, requests } = task;
   let clients = 0;
-  const result = await autocannon({
+  const options: autocannon.Options = {
     url: origin,
-    method,
     connections,
-    ...(seconds === null ? { amount: requests.length } : { duration: seconds }),
+    // A timed load is stopped by its window; the duration only bounds it.
+    ...(seconds === null ? { amount: requests.length } : { duration: 2 * (seconds + 1) }),
+    sampleInt: SAMPLE_MS,
     headers: { 'content-type': 'application/json', authorization: task.authorization },
     setupClient: (client) => {
       const share = shareOf(task, clients);
       clients += 1;
       client.setRequests(share.map((each) => ({ method, ...each })));
     },
-  });
-  return {
-    perSecond:
-      seconds === null
-        ? (result['2xx'] * 1000) / (result.finish.getTime() - result.start.getTime())
-        : result.requests.average,
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
-    errors: result.errors + result.non2xx,
   };
+  return autocannon(options, onDone);
+}
+
+/** A timed load is measured after its ramp; the others from the moment that as many answers came as there are connections. */
+function measured(task: HttpsTask, window: LoadWindow, instance: autocannon.Instance): void {
+  const { seconds, requests, connections } = task;
+  let responses = 0;
+  instance.on('response', (_client, status, _octets, latencyMs) => {
+    window.answered(latencyMs, status >= 200 && status < 300);
+    responses += 1;
+    if (seconds !== null) return;
+    if (responses === connections) window.open();
+    if (responses === requests.length) window.close();
+  });
+  instance.on('reqError', () => window.failed());
+  if (seconds === null) return;
+  setTimeout(() => window.open(), RAMP_MS);
+  setTimeout(
+    () => {
+      window.close();
+      instance.stop();
+    },
+    RAMP_MS + seconds * MS_PER_SECOND,
+  );
+}
+
+async function run(task: HttpsTask): Promise<Measure> {
+  const window = new LoadWindow(task.processes);
+  await new Promise<void>((resolve, reject) => {
+    const onDone = (error: unknown): void => (error === null ? resolve() : reject(error as Error));
+    measured(task, window, start(task, onDone));
+  });
+  return window.measure();
 }
 
 process.once('message', (task: HttpsTask) => {

@@ -1,53 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
+import { quantile } from '../statistics.js';
+import { LoadWindow } from './window.js';
 
-const WARM_UP_MS = 500;
-/** As many latencies are enough for a p99, and no more are kept. */
-const MAX_LATENCIES = 200_000;
-
-export const quantile = (sorted: readonly number[], share: number): number =>
-  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100) / 100;
+const RAMP_MS = 500;
+const MS_PER_SECOND = 1_000;
 
 /**
- * Keeps `window` requests under way for the time given, after a warm-up that does not count. `send` calls back when its
- * request is answered, and says whether it was answered well.
+ * Keeps `inFlight` requests unanswered until the window has been open for the time given; it opens after a ramp. `send`
+ * calls back when its request is answered, and says whether it was answered well.
  */
 export async function keepUnderWay(
-  window: number,
+  inFlight: number,
   seconds: number,
   send: (onAnswer: (well: boolean) => void) => void,
+  processes: readonly MeteredProcess[] = [],
 ): Promise<Measure> {
-  const [begunMs, latenciesMs] = [performance.now(), new Array<number>()];
-  const fromMs = begunMs + WARM_UP_MS;
-  const untilMs = fromMs + seconds * 1_000;
-  let [answered, errors] = [0, 0];
+  const window = new LoadWindow(processes);
+  setTimeout(() => window.open(), RAMP_MS);
+  setTimeout(() => window.close(), RAMP_MS + seconds * MS_PER_SECOND);
   const one = (done: () => void): void => {
-    const sentMs = performance.now();
-    if (sentMs >= untilMs) {
+    if (window.isClosed) {
       done();
       return;
     }
+    const sentMs = performance.now();
     send((well) => {
-      const nowMs = performance.now();
-      if (nowMs >= fromMs && nowMs < untilMs) {
-        answered += 1;
-        if (!well) errors += 1;
-        if (latenciesMs.length < MAX_LATENCIES) latenciesMs.push(nowMs - sentMs);
-      }
+      window.answered(performance.now() - sentMs, well);
       one(done);
     });
   };
-  await Promise.all(Array.from({ length: window }, () => new Promise<void>((resolve) => one(resolve))));
-  const sorted = latenciesMs.sort((a, b) => a - b);
-  return {
-    perSecond: Math.round(answered / seconds),
-    p50Ms: quantile(sorted, 0.5),
-    p99Ms: quantile(sorted, 0.99),
-    errors,
-  };
+  await Promise.all(Array.from({ length: inFlight }, () => new Promise<void>((resolve) => one(resolve))));
+  return window.measure();
 }
-
-const MS_PER_SECOND = 1_000;
 
 /**
  * Calls `send` with 0, 1, 2, … at a steady rate, whether or not earlier ones were answered, and resolves when all are

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { MeteredProcess } from '../cpu/use.js';
 import type { PlainStatement } from '../plain-rows.js';
 import type { Measure } from '../report.js';
 import { keepUnderWay } from './pace.js';
@@ -9,6 +10,7 @@ export interface PlainSqlTask {
   readonly transactions: readonly (readonly PlainStatement[])[];
   readonly clients: number;
   readonly seconds: number;
+  readonly processes: readonly MeteredProcess[];
 }
 
 interface Answered {
@@ -39,7 +41,7 @@ async function run(task: PlainSqlTask): Promise<Measure> {
   const clients = Array.from({ length: task.clients }, () => new pg.Client({ connectionString: task.databaseUrl }));
   await Promise.all(clients.map((client) => client.connect()));
   const free = [...clients];
-  const measure = await keepUnderWay(task.clients, task.seconds, (onDone) => {
+  const begin = (onDone: (well: boolean) => void): void => {
     const client = free.pop();
     if (client === undefined) throw new Error('more under way than there are connections');
     const over = (well: boolean): void => {
@@ -53,7 +55,8 @@ async function run(task: PlainSqlTask): Promise<Measure> {
         over(false);
       },
     );
-  });
+  };
+  const measure = await keepUnderWay(task.clients, task.seconds, begin, task.processes);
   await Promise.all(clients.map((client) => client.end()));
   return measure;
 }

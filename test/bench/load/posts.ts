@@ -1,4 +1,6 @@
 import { Agent, request } from 'undici';
+import { CpuMeter } from '../cpu/meter.js';
+import type { CpuMicros } from '../cpu/use.js';
 
 /** The least that can be done for a webhook: `undici`, posting one body again and again, so many at a time to each URL. */
 export interface PostsTask {
@@ -10,7 +12,14 @@ export interface PostsTask {
   readonly count: number;
 }
 
-async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<{ readonly errors: number }> {
+export interface PostsFigure {
+  readonly errors: number;
+  /** Of this process, which is the baseline itself. */
+  readonly micros: CpuMicros;
+}
+
+async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<PostsFigure> {
+  const meter = new CpuMeter([], 'baseline').start();
   const dispatcher = new Agent({ connections: perUrl, pipelining: 1 });
   let [sent, errors] = [0, 0];
   const lane = async (url: string): Promise<void> => {
@@ -23,8 +32,9 @@ async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<{
     }
   };
   await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => lane(url))));
+  const micros = meter.stop();
   await dispatcher.close();
-  return { errors };
+  return { errors, micros };
 }
 
 process.once('message', (task: PostsTask) => {

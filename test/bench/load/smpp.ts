@@ -1,8 +1,10 @@
 import net from 'node:net';
 import smpp from 'smpp';
+import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, RESPONSE } from './frames.js';
-import { atRate, quantile } from './pace.js';
+import { atRate } from './pace.js';
+import { LoadWindow } from './window.js';
 
 /** Sends every message once over `links` links: never more than `window` unanswered on each, or at a steady rate. */
 export interface SmppTask {
@@ -14,6 +16,8 @@ export interface SmppTask {
   readonly messages: readonly { readonly source: string; readonly text: string }[];
   /** Over all links; then no window is kept. */
   readonly perSecond?: number;
+  /** Their CPU time is measured over the same window as the answers. */
+  readonly processes?: readonly MeteredProcess[];
 }
 
 const bindTransceiver = ({ systemId, password }: SmppTask): Buffer =>
@@ -38,8 +42,7 @@ const submit = (source: string, text: string, sequence: number): Buffer =>
 
 /** One link of plain sockets and frames made beforehand: the generator must cost less than what it measures. */
 class LoadLink {
-  readonly latenciesMs: number[] = [];
-  errors = 0;
+  #answered = 0;
   #next = 0;
   readonly #incoming = new Frames();
   readonly #sentAtMs: number[] = [];
@@ -48,8 +51,9 @@ class LoadLink {
   constructor(
     private readonly socket: net.Socket,
     private readonly frames: readonly Buffer[],
-    private readonly window: number,
+    private readonly unanswered: number,
     private readonly perSecond: number | null,
+    private readonly window: LoadWindow,
   ) {}
 
   run(): Promise<void> {
@@ -57,9 +61,9 @@ class LoadLink {
       this.#done = resolve;
       this.socket.on('data', (octets) => this.#read(octets));
       this.socket.once('close', () => {
-        if (this.latenciesMs.length < this.frames.length) reject(new Error('the server closed the link'));
+        if (this.#answered < this.frames.length) reject(new Error('the server closed the link'));
       });
-      if (this.perSecond === null) this.#send(this.window);
+      if (this.perSecond === null) this.#send(this.unanswered);
       else void atRate(this.perSecond, this.frames.length, () => this.#send(1));
     });
   }
@@ -78,12 +82,12 @@ class LoadLink {
     let answered = 0;
     this.#incoming.read(octets, (command, status, sequence) => {
       if (command !== COMMAND.submit + RESPONSE) return;
-      if (status !== 0) this.errors += 1;
       // Sequence numbers begin at 2: the bind took 1.
-      this.latenciesMs.push(now - (this.#sentAtMs[sequence - 2] ?? now));
+      this.window.answered(now - (this.#sentAtMs[sequence - 2] ?? now), status === 0);
       answered += 1;
     });
-    if (this.latenciesMs.length === this.frames.length) this.#done();
+    this.#answered += answered;
+    if (this.#answered === this.frames.length) this.#done();
     else if (this.perSecond === null) this.#send(answered);
   }
 }
@@ -105,22 +109,17 @@ async function bound(task: SmppTask): Promise<net.Socket> {
 async function run(task: SmppTask): Promise<Measure> {
   const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
   const perSecond = task.perSecond === undefined ? null : task.perSecond / task.links;
+  const window = new LoadWindow(task.processes);
   const links = sockets.map((socket, index) => {
     const own = task.messages.filter((_, at) => at % task.links === index);
     const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
-    return new LoadLink(socket, frames, task.window, perSecond);
+    return new LoadLink(socket, frames, task.window, perSecond, window);
   });
-  const startedAt = performance.now();
+  window.open();
   await Promise.all(links.map((link) => link.run()));
-  const seconds = (performance.now() - startedAt) / 1000;
+  window.close();
   for (const socket of sockets) socket.destroy();
-  const sorted = links.flatMap((link) => link.latenciesMs).sort((a, b) => a - b);
-  return {
-    perSecond: Math.round(task.messages.length / seconds),
-    p50Ms: quantile(sorted, 0.5),
-    p99Ms: quantile(sorted, 0.99),
-    errors: links.reduce((sum, link) => sum + link.errors, 0),
-  };
+  return window.measure();
 }
 
 process.once('message', (task: SmppTask) => {

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NotSentError, STATUS, submitSm, type SmppLink } from '@countersign/smpp';
 import { meteredLink } from '../metered-link.js';
-import { median } from '../report.js';
+import { median } from '../statistics.js';
 
 /** Sends to a carrier that tries its patience for that long, and connects again whenever the link is gone. */
 export interface SoakTask {

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { quantile } from './pace.js';
+import { quantile } from '../statistics.js';
 
 /** Opens sockets and keeps them; each listens to one channel, those of the list in turn. Null: none is asked for. */
 export interface OpenOrder {

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { quantile } from '../load/pace.js';
 import type { Arrivals, Orders } from '../receivers.js';
+import { quantile } from '../statistics.js';
 
 /**
  * Many receivers of webhooks in one process, each on a port of its own. They answer 200 at once, but for those that hang;

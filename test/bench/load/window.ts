@@ -1,0 +1,71 @@
+import { CpuMeter } from '../cpu/meter.js';
+import type { MeteredProcess } from '../cpu/use.js';
+import type { Measure } from '../report.js';
+import { quantile } from '../statistics.js';
+
+/** Enough for every run of the bench; further latencies are counted and not kept. */
+const MAX_LATENCIES = 2_000_000;
+const MS_PER_SECOND = 1_000;
+
+/**
+ * The part of a load that is measured: answers, latencies, and CPU time of the processes named and of the load generator
+ * are all of the time from `open` to `close`. The generator reads the counters itself, since a message to another process
+ * would wait for its turn on a busy machine.
+ */
+export class LoadWindow {
+  readonly #latenciesMs: number[] = [];
+  readonly #meter: CpuMeter;
+  #answered = 0;
+  #errors = 0;
+  #openedMs = 0;
+  #state: 'before' | 'open' | 'closed' = 'before';
+  #result: Measure | null = null;
+
+  constructor(private readonly processes: readonly MeteredProcess[] = []) {
+    this.#meter = new CpuMeter(processes, 'load generator');
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /** The counters are read after the clock at both ends, so that the time of reading them is on both sides. */
+  open(): void {
+    this.#state = 'open';
+    this.#openedMs = performance.now();
+    this.#meter.start();
+  }
+
+  /** Counts while the window is open. */
+  answered(latencyMs: number, well: boolean): void {
+    if (this.#state !== 'open') return;
+    this.#answered += 1;
+    if (!well) this.#errors += 1;
+    if (this.#latenciesMs.length < MAX_LATENCIES) this.#latenciesMs.push(latencyMs);
+  }
+
+  /** A request that got no answer. */
+  failed(): void {
+    if (this.#state === 'open') this.#errors += 1;
+  }
+
+  close(): void {
+    if (this.#state !== 'open') throw new Error(`a window is closed that is ${this.#state}`);
+    this.#state = 'closed';
+    const seconds = (performance.now() - this.#openedMs) / MS_PER_SECOND;
+    const micros = this.#meter.stop();
+    const sorted = this.#latenciesMs.sort((a, b) => a - b);
+    this.#result = {
+      perSecond: Math.round(this.#answered / seconds),
+      p50Ms: quantile(sorted, 0.5),
+      p99Ms: quantile(sorted, 0.99),
+      errors: this.#errors,
+      ...(this.processes.length === 0 ? {} : { cpu: { operations: this.#answered, micros } }),
+    };
+  }
+
+  measure(): Measure {
+    if (this.#result === null) throw new Error('the window was not closed');
+    return this.#result;
+  }
+}

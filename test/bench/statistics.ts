@@ -1,0 +1,40 @@
+/** The value at that share of sorted values, between 0 and 1; rounded to hundredths, 0 without values. */
+export const quantile = (sorted: readonly number[], share: number): number =>
+  Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0) * 100) / 100;
+
+const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+
+/** The middle value, or the mean of the two in the middle; NaN without values. */
+export const median = (values: readonly number[]): number => interpolated(ascending(values), 0.5);
+
+/** Linear interpolation between the two nearest ranks. */
+function interpolated(sorted: readonly number[], share: number): number {
+  const rank = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(rank)], sorted[Math.ceil(rank)]];
+  if (low === undefined || high === undefined) return Number.NaN;
+  return low + (high - low) * (rank - Math.floor(rank));
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly lowerQuartile: number;
+  readonly upperQuartile: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** All NaN without values. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = ascending(values);
+  return {
+    median: interpolated(sorted, 0.5),
+    lowerQuartile: interpolated(sorted, 0.25),
+    upperQuartile: interpolated(sorted, 0.75),
+    min: interpolated(sorted, 0),
+    max: interpolated(sorted, 1),
+  };
+}
+
+/** Whether the smaller is at most that share below the larger. */
+export const agree = (one: number, other: number, share: number): boolean =>
+  Math.abs(one - other) <= share * Math.max(one, other);

@@ -1,0 +1,36 @@
+import { perOperation } from './cpu/use.js';
+import { type Measure, summary } from './report.js';
+import { agree } from './statistics.js';
+
+/** Two consecutive runs that are this close are warm. */
+const AGREEMENT = 0.1;
+const MAX_RUNS = 8;
+const MAX_MS = 60_000;
+const MICROS_PER_SECOND = 1_000_000;
+
+/** Time per operation: of the CPU without the load generator where it was measured, since that is steadier than the rate. */
+export function costOf(measure: Measure): number {
+  const micros = measure.cpu === undefined ? undefined : perOperation(measure.cpu)['total without load'];
+  return micros ?? MICROS_PER_SECOND / measure.perSecond;
+}
+
+/**
+ * Repeats a load, uncounted, until two consecutive runs cost the same within 10 %: code that V8 has not optimised yet costs
+ * up to twice as much. The runs are as long as those that count, because short ones agree while the cost still falls.
+ * Gives up after 8 runs or 60 s, and says so. Answers how many runs there were.
+ */
+export async function warmUp(name: string, run: () => Promise<Measure>): Promise<number> {
+  const untilMs = performance.now() + MAX_MS;
+  let earlier = Number.NaN;
+  for (let runs = 1; ; runs += 1) {
+    const measure = await run();
+    process.stderr.write(`${name}, warm-up ${runs}: ${summary(measure)}\n`);
+    const cost = costOf(measure);
+    if (agree(earlier, cost, AGREEMENT)) return runs;
+    if (runs === MAX_RUNS || performance.now() > untilMs) {
+      process.stderr.write(`${name}: not steady after ${runs} warm-up runs; its first figures may be too high\n`);
+      return runs;
+    }
+    earlier = cost;
+  }
+}
