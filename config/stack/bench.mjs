@@ -1,9 +1,14 @@
 #!/usr/bin/env node
 // `npm run bench [section …]`: private stores, a build, then ratios between the product and its baselines.
+// `npm run bench -- --against <commit> [section …]`: the same for two builds of the product, in pairs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { parseBenchArguments } from './bench-arguments.mjs';
+import { buildCommit, removeWorktree } from './bench-commit.mjs';
+import { endLeftOvers } from './bench-processes.mjs';
 import { ensureCertificates } from './certificates.mjs';
+import { writePrivate } from './files.mjs';
 import { createLifecycle } from './lifecycle.mjs';
 import { prepare, ROOT } from './prepare.mjs';
 import { runCommand } from './processes.mjs';
@@ -11,38 +16,90 @@ import { faultText, startLog, StartError } from './progress.mjs';
 import { startStores } from './stores.mjs';
 
 const NEST = path.join(ROOT, 'node_modules/@nestjs/cli/bin/nest.js');
-const MAIN = path.join(ROOT, 'dist/test/bench/main.js');
+const DIST = path.join(ROOT, 'dist');
 
 const log = startLog('bench');
 const lifecycle = createLifecycle(log);
 lifecycle.watch();
 
-async function run() {
+function temporaryFolder() {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-bench-'));
+  lifecycle.onStop('last', async () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function build() {
   const { signal } = lifecycle;
   await prepare({ log, signal });
   const built = await runCommand(process.execPath, [NEST, 'build', 'bench'], { cwd: ROOT, signal });
   if (built !== 0) throw new StartError(`the build of the bench failed (exit code ${built}): see the errors above`);
+}
 
-  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-bench-'));
-  lifecycle.onStop('last', async () => rmSync(dataDir, { recursive: true, force: true }));
-  const [stores, certificates] = await Promise.all([
-    startStores({ env: process.env, dataDir, lifecycle, log }),
-    ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log }),
-  ]);
-  log(`queues: ${stores.queues}`);
-  const { databaseUrl, redisUrl, postgresPid, redisPid } = stores;
-  const env = {
-    ...process.env,
+/** Stores as variables for the processes of the bench. */
+async function storesIn(dataDir, env) {
+  const { databaseUrl, redisUrl, queues, postgresPid, redisPid } = await startStores({ env, dataDir, lifecycle, log });
+  const variables = {
     DATABASE_URL: databaseUrl,
-    TLS_CERT_FILE: certificates.certFile,
-    TLS_KEY_FILE: certificates.keyFile,
-    TLS_CA_FILE: certificates.caFile,
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
     ...(postgresPid === undefined ? {} : { BENCH_POSTGRES_PID: String(postgresPid) }),
     ...(redisPid === undefined ? {} : { BENCH_REDIS_PID: String(redisPid) }),
   };
-  const sections = process.argv.slice(2);
-  return runCommand(process.execPath, [MAIN, ...sections], { cwd: ROOT, env, signal, stdio: ['ignore', 1, 2] });
+  return { queues, variables };
+}
+
+/** Runs a script of the bench; what it leaves is ended before the stores are. */
+async function runBench({ script, args, variables, dataDir, builds }) {
+  const certificates = await ensureCertificates({ dataDir, hosts: ['127.0.0.1'], log });
+  const processFile = path.join(dataDir, 'processes');
+  const env = {
+    ...process.env,
+    ...variables,
+    TLS_CERT_FILE: certificates.certFile,
+    TLS_KEY_FILE: certificates.keyFile,
+    TLS_CA_FILE: certificates.caFile,
+    BENCH_PROCESS_FILE: processFile,
+  };
+  const { signal } = lifecycle;
+  const main = path.join(DIST, 'test/bench', script);
+  const running = runCommand(process.execPath, [main, ...args], { cwd: ROOT, env, signal, stdio: ['ignore', 1, 2] });
+  const ended = running.catch(() => undefined);
+  lifecycle.onStop('apps', () => ended.then(() => endLeftOvers(processFile, builds)));
+  return running;
+}
+
+async function runSections({ sections }) {
+  const dataDir = temporaryFolder();
+  const { queues, variables } = await storesIn(dataDir, process.env);
+  log(`queues: ${queues}`);
+  return runBench({ script: 'main.js', args: sections, variables, dataDir, builds: [DIST] });
+}
+
+/** Each build has servers of its own: no cache, lock, notification or checkpoint of one is seen by the other. */
+async function compare({ sections, against, pairs }) {
+  const dataDir = temporaryFolder();
+  const folder = path.join(dataDir, 'commit');
+  lifecycle.onStop('last', async () => removeWorktree(folder));
+  const { signal } = lifecycle;
+  const building = buildCommit({ commit: against, folder, log, signal });
+  const commit = await lifecycle.during('apps', building);
+  const { DATABASE_URL: _database, REDIS_URL: redisUrl, ...rest } = process.env;
+  const env = redisUrl === '' ? { ...rest, REDIS_URL: '' } : rest;
+  const sides = [];
+  for (const side of [commit, { name: 'working tree', dist: DIST }]) {
+    const { queues, variables } = await storesIn(temporaryFolder(), env);
+    log(`${side.name}: queues: ${queues}`);
+    sides.push({ ...side, stores: variables });
+  }
+  const taskFile = path.join(dataDir, 'task.json');
+  writePrivate(taskFile, JSON.stringify({ sections, pairs, sides }));
+  const builds = sides.map(({ dist }) => dist);
+  return runBench({ script: 'against/main.js', args: [taskFile], variables: {}, dataDir, builds });
+}
+
+async function run() {
+  const options = parseBenchArguments(process.argv.slice(2));
+  await build();
+  return options.against === undefined ? runSections(options) : compare(options);
 }
 
 run().then(

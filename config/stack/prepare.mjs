@@ -111,7 +111,7 @@ async function install(log, signal) {
 }
 
 /** The npm that runs us, else the one on PATH. */
-function npm() {
+export function npm() {
   const file = process.env.npm_execpath ?? '';
   return /npm-cli\.c?js$/.test(file) ? { command: process.execPath, args: [file] } : { command: 'npm', args: [] };
 }

@@ -1,5 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process';
+import { appendFileSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { MeteredProcess, Role } from './cpu/use.js';
@@ -28,6 +28,15 @@ export interface RunningSubject extends Subject {
   /** Takes its time away, as a machine that stands still would, until the other is called. */
   freeze(): void;
   thaw(): void;
+}
+
+/** The launcher ends what is in this file when the bench was killed: a stopped process does not see its IPC channel close. */
+const PROCESS_FILE = process.env['BENCH_PROCESS_FILE'];
+
+function forkNoted(script: URL, options: ForkOptions): ChildProcess {
+  const child = fork(fileURLToPath(script), [], options);
+  if (PROCESS_FILE !== undefined && child.pid !== undefined) appendFileSync(PROCESS_FILE, `${child.pid}\n`);
+  return child;
 }
 
 export async function freePort(): Promise<number> {
@@ -91,7 +100,7 @@ export interface SubjectOptions {
 /** Starts a process and waits until it serves. It ends with this one, however this one ends. */
 export async function startSubject(options: SubjectOptions): Promise<RunningSubject> {
   const dist = options.dist === undefined ? DIST : pathToFileURL(`${options.dist}/`);
-  const child = fork(fileURLToPath(new URL(options.script, dist)), [], {
+  const child = forkNoted(new URL(options.script, dist), {
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -116,7 +125,7 @@ export async function startSubject(options: SubjectOptions): Promise<RunningSubj
 
 /** Runs a load generator in a process of its own: `task` goes in by IPC, its one answer comes back. */
 export function runLoad<Result>(script: string, task: object): Promise<Result> {
-  const child = fork(fileURLToPath(new URL(`test/bench/load/${script}`, DIST)), [], {
+  const child = forkNoted(new URL(`test/bench/load/${script}`, DIST), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
   });
@@ -134,7 +143,7 @@ export interface LiveLoad {
 }
 
 export function startLoad(script: string): LiveLoad {
-  const child = fork(fileURLToPath(new URL(`test/bench/load/${script}`, DIST)), [], {
+  const child = forkNoted(new URL(`test/bench/load/${script}`, DIST), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
   });

@@ -20,8 +20,8 @@ interface SeedAnswer extends Omit<SeededDemo, 'systemId' | 'password'> {
   readonly smpp: { readonly systemId: string; readonly password: string };
 }
 
-function runSeed(environment: Readonly<Record<string, string>>): Promise<string> {
-  const script = path.resolve('dist/apps/control-plane/src/demo/seed.js');
+function runSeed(environment: Readonly<Record<string, string>>, dist: string): Promise<string> {
+  const script = path.resolve(dist, 'apps/control-plane/src/demo/seed.js');
   const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -43,12 +43,15 @@ async function setDefaultWebhook(databaseUrl: string, url: string): Promise<void
   await client.end();
 }
 
-/** Seeds the demo account as `npm start` does, by the same entry; `webhookUrl` becomes the account's default. */
+/**
+ * Seeds the demo account as `npm start` does, by the same entry of the build in `dist`; `webhookUrl` becomes the account's
+ * default.
+ */
 export async function seedDemo(
   environment: Readonly<Record<string, string>>,
-  options: { readonly webhookUrl?: string } = {},
+  options: { readonly webhookUrl?: string; readonly dist?: string } = {},
 ): Promise<SeededDemo> {
-  const { smpp, ...answer } = JSON.parse(await runSeed(environment)) as SeedAnswer;
+  const { smpp, ...answer } = JSON.parse(await runSeed(environment, options.dist ?? 'dist')) as SeedAnswer;
   const databaseUrl = environment['DATABASE_URL'];
   if (options.webhookUrl !== undefined && databaseUrl !== undefined) {
     await setDefaultWebhook(databaseUrl, options.webhookUrl);

@@ -1,0 +1,5 @@
+export function parseBenchArguments(words: readonly string[]): {
+  sections: string[];
+  against: string | undefined;
+  pairs: number;
+};

@@ -1,0 +1,73 @@
+// What `npm run bench` was asked for.
+import { StartError } from './progress.mjs';
+
+/** Every section; a soak runs only when it is named. */
+const SECTIONS = [
+  'create',
+  'inbound',
+  'check',
+  'poll',
+  'smpp',
+  'rcs',
+  'webhooks',
+  'lifecycle',
+  'realtime',
+  'soak',
+  'usage',
+];
+/** The sections that reach a build by its public interfaces alone. */
+const COMPARED = ['create', 'inbound', 'check', 'poll', 'webhooks'];
+/** Compared when no section is named. */
+const COMPARED_BY_DEFAULT = ['create', 'inbound'];
+const DEFAULT_PAIRS = 10;
+const MAX_PAIRS = 1_000;
+
+const USAGE = `npm run bench [section …]
+npm run bench -- --against <commit> [--pairs N] [section …]
+sections: ${SECTIONS.join(', ')}; with --against: ${COMPARED.join(', ')}`;
+
+/**
+ * @param {string[]} words the command line after the script
+ * @returns {{ sections: string[], against: string | undefined, pairs: number }} sections: none for all
+ * @throws {StartError} names the fault and shows the usage
+ */
+export function parseBenchArguments(words) {
+  const named = { sections: [], against: undefined, pairs: undefined };
+  const rest = [...words];
+  while (rest.length > 0) {
+    const word = rest.shift();
+    if (word === '--against') named.against = valueOf(word, rest);
+    else if (word === '--pairs') named.pairs = pairsOf(valueOf(word, rest));
+    else if (word.startsWith('-')) throw fault(`${word} is not an option`);
+    else named.sections.push(word);
+  }
+  const { sections, against, pairs } = named;
+  if (against === undefined && pairs !== undefined) throw fault('--pairs needs --against <commit>');
+  checkSections(sections, against === undefined ? SECTIONS : COMPARED, against !== undefined);
+  const chosen = against !== undefined && sections.length === 0 ? COMPARED_BY_DEFAULT : sections;
+  return { sections: [...new Set(chosen)], against, pairs: pairs ?? DEFAULT_PAIRS };
+}
+
+const fault = (message) => new StartError(`${message}\n${USAGE}`);
+
+function valueOf(option, rest) {
+  const value = rest.shift();
+  if (value === undefined || value === '' || value.startsWith('-')) throw fault(`${option} needs a value`);
+  return value;
+}
+
+function pairsOf(text) {
+  const pairs = Number(text);
+  if (!/^\d+$/.test(text) || pairs < 1 || pairs > MAX_PAIRS) {
+    throw fault(`--pairs must be an integer from 1 to ${MAX_PAIRS}, and is ${text}`);
+  }
+  return pairs;
+}
+
+function checkSections(sections, known, compares) {
+  for (const section of sections) {
+    if (known.includes(section)) continue;
+    const comparable = compares && SECTIONS.includes(section);
+    throw fault(comparable ? `${section} cannot be compared with --against` : `${section} is not a section`);
+  }
+}

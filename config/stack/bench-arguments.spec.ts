@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { parseBenchArguments } from './bench-arguments.mjs';
+
+describe('without --against', () => {
+  it('takes the sections that are named, each once; none means all', () => {
+    expect(parseBenchArguments([])).toEqual({ sections: [], against: undefined, pairs: 10 });
+    expect(parseBenchArguments(['create', 'soak', 'create']).sections).toEqual(['create', 'soak']);
+  });
+
+  it('refuses pairs', () => {
+    expect(() => parseBenchArguments(['--pairs', '3'])).toThrow('--pairs needs --against');
+  });
+});
+
+describe('with --against', () => {
+  it('takes options before, between and after the sections', () => {
+    const wanted = { sections: ['create', 'inbound'], against: 'v1.2', pairs: 3 };
+    expect(parseBenchArguments(['--against', 'v1.2', 'create', 'inbound', '--pairs', '3'])).toEqual(wanted);
+    expect(parseBenchArguments(['create', '--pairs', '3', '--against', 'v1.2', 'inbound'])).toEqual(wanted);
+  });
+
+  it('compares create and inbound unless sections are named', () => {
+    expect(parseBenchArguments(['--against', 'HEAD']).sections).toEqual(['create', 'inbound']);
+  });
+
+  it('refuses sections that need more than the public interfaces of a build', () => {
+    expect(() => parseBenchArguments(['--against', 'HEAD', 'usage'])).toThrow('usage cannot be compared');
+  });
+
+  it.each(['0', '-1', '1.5', 'ten', '1e2', '1001'])('refuses --pairs %s', (pairs) => {
+    expect(() => parseBenchArguments(['--against', 'HEAD', '--pairs', pairs])).toThrow('--pairs');
+  });
+});
+
+it.each([['creat'], ['--agianst', 'HEAD'], ['--against'], ['--against', '--pairs', '3'], ['--against', '']])(
+  'refuses %s %s and shows the usage',
+  (...words) => {
+    expect(() => parseBenchArguments(words)).toThrow('npm run bench -- --against <commit>');
+  },
+);

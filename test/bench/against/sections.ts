@@ -1,0 +1,166 @@
+import { CpuMeter } from '../cpu/meter.js';
+import type { MeteredProcess } from '../cpu/use.js';
+import type { HttpsTask } from '../load/https.js';
+import type { SmppTask } from '../load/smpp.js';
+import { runLoad } from '../processes.js';
+import { flowOf, type Receivers, startReceivers } from '../receivers.js';
+import type { Measure } from '../report.js';
+import type { Environment } from '../subjects.js';
+import {
+  approvedCount,
+  callEach,
+  createBody,
+  expectApproved,
+  nextPhone,
+  openSessions,
+  type OpenSession,
+} from './sessions.js';
+import type { Side } from './side.js';
+
+/** A load that every build can be given by its public interfaces: REST, SMPP and webhooks. */
+export interface Section {
+  readonly needsGateway: boolean;
+  /** Variables of the applications, beside those that every section has. */
+  readonly environment: Environment;
+  /** One measured run; opens the sessions that it needs. */
+  run(side: Side): Promise<Measure>;
+  stop(): Promise<void>;
+}
+
+const CONNECTIONS = 64;
+const LINKS = 4;
+const WINDOW = 50;
+const SECONDS = 5;
+const CREATE_PHONES = 4_000;
+const POLLED_SESSIONS = 4_000;
+const MESSAGES = 14_000;
+const CHECKS = 6_000;
+const WEBHOOKS = 6_000;
+const RECEIVERS = 20;
+/** The code of every session of a test key (documentation of the product, Test keys). */
+const TEST_CODE = '424242';
+
+const onlyRest = { needsGateway: false, environment: {}, stop: () => Promise.resolve() };
+
+const https = (side: Side, task: Omit<HttpsTask, 'origin' | 'connections' | 'processes'>): Promise<Measure> =>
+  runLoad<Measure>('https.js', {
+    ...task,
+    origin: `https://127.0.0.1:${side.controlPlane.port}`,
+    connections: CONNECTIONS,
+    processes: [...side.controlPlane.processes, ...side.stores],
+  } satisfies HttpsTask);
+
+const create: Section = {
+  ...onlyRest,
+  run: (side) => {
+    const webhookUrl = 'https://hooks.example.com/countersign';
+    const bodies = Array.from({ length: CREATE_PHONES }, () => createBody(side, nextPhone(), webhookUrl));
+    return https(side, {
+      method: 'POST',
+      authorization: `Bearer ${side.demo.apiKey}`,
+      requests: bodies.map((body) => ({ path: '/v1/verify', body })),
+      seconds: SECONDS,
+    });
+  },
+};
+
+const poll: Section = {
+  ...onlyRest,
+  run: async (side) => {
+    const sessions = await openSessions(side, POLLED_SESSIONS);
+    return https(side, {
+      method: 'GET',
+      authorization: `Bearer ${side.demo.apiKey}`,
+      requests: sessions.map(({ sessionId }) => ({ path: `/v1/verify/${sessionId}` })),
+      seconds: SECONDS,
+    });
+  },
+};
+
+/** With a test key, whose codes are known; no carrier is asked to send them. */
+const check: Section = {
+  ...onlyRest,
+  run: async (side) => {
+    const { testApiKey: apiKey } = side.demo;
+    const sessions = await openSessions(side, CHECKS, { apiKey });
+    const pathOf = ({ sessionId }: OpenSession, action: string): string => `/v1/verify/${sessionId}/${action}`;
+    const sends = sessions.map((session) => ({ path: pathOf(session, 'send-sms'), body: '{}' }));
+    await callEach(side, apiKey, sends);
+    const before = await approvedCount(side, apiKey);
+    const measure = await https(side, {
+      method: 'POST',
+      authorization: `Bearer ${apiKey}`,
+      requests: sessions.map((session) => ({
+        path: pathOf(session, 'check'),
+        body: JSON.stringify({ code: TEST_CODE }),
+      })),
+      seconds: null,
+    });
+    await expectApproved(side, apiKey, before + CHECKS);
+    return measure;
+  },
+};
+
+function smppTask({ demo, gateway }: Side, messages: SmppTask['messages'], processes: MeteredProcess[]): SmppTask {
+  const { systemId, password } = demo;
+  return { port: gateway?.port ?? 0, systemId, password, links: LINKS, window: WINDOW, messages, processes };
+}
+
+/** The control plane opens the sessions and is stopped while the gateway is measured. */
+const inbound: Section = {
+  ...onlyRest,
+  needsGateway: true,
+  run: async (side) => {
+    const { apiKey } = side.demo;
+    const before = await approvedCount(side, apiKey);
+    const messages = await openSessions(side, MESSAGES);
+    const processes = [...(side.gateway?.processes ?? []), ...side.stores];
+    side.controlPlane.freeze();
+    const measure = await runLoad<Measure>('smpp.js', smppTask(side, messages, processes)).finally(() =>
+      side.controlPlane.thaw(),
+    );
+    await expectApproved(side, apiKey, before + MESSAGES);
+    return measure;
+  },
+};
+
+/**
+ * A backlog of webhooks: the control plane is stopped until every session is approved, and the CPU time is of its release
+ * to the last webhook. Latencies would say how long it was stopped.
+ */
+async function webhooks(environment: Environment): Promise<Section> {
+  const receivers = await startReceivers(environment, RECEIVERS);
+  return {
+    needsGateway: true,
+    environment: {
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_HOST_PER_SECOND: '1000000',
+    },
+    run: (side) => backlog(side, receivers),
+    stop: () => receivers.subject.stop(),
+  };
+}
+
+async function backlog(side: Side, receivers: Receivers): Promise<Measure> {
+  const messages = await openSessions(side, WEBHOOKS, { webhookUrl: (at) => receivers.urls[at % RECEIVERS] ?? null });
+  await receivers.expect({ hanging: [] });
+  const asLoad = receivers.subject.processes.map(({ pid }) => ({ role: 'load generator', pid }) as const);
+  const meter = new CpuMeter([...side.controlPlane.processes, ...side.stores, ...asLoad]);
+  side.controlPlane.freeze();
+  const sent = await runLoad<Measure>('smpp.js', smppTask(side, messages, [])).finally(() => {
+    meter.start();
+    side.controlPlane.thaw();
+  });
+  const arrivals = await receivers.received(WEBHOOKS);
+  const { received, perSecond } = flowOf(arrivals);
+  return { perSecond, p50Ms: 0, p99Ms: 0, errors: sent.errors, cpu: { operations: received, micros: meter.stop() } };
+}
+
+/** By name; `environment` is for what a section starts itself. */
+export async function openSection(name: string, environment: Environment): Promise<Section> {
+  if (name === 'webhooks') return webhooks(environment);
+  const found = new Map(Object.entries({ create, inbound, check, poll })).get(name);
+  if (found === undefined) throw new Error(`${name} is not a section that can be compared`);
+  return found;
+}

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import type { Measure } from '../report.js';
+import { compare, renderComparison } from './summary.js';
+
+const measure = (perSecond: number, gatewayMicros: number, p99Ms = 0): Measure => ({
+  perSecond,
+  p50Ms: 0,
+  p99Ms,
+  errors: 0,
+  cpu: { operations: 100, micros: { gateway: gatewayMicros } },
+});
+
+it('takes the median of the ratios of each pair, not the ratio of the medians', () => {
+  const rows = compare('inbound', [
+    { commit: measure(100, 10_000), tree: measure(200, 5_000) },
+    { commit: measure(400, 2_000), tree: measure(400, 2_000) },
+    { commit: measure(50, 8_000), tree: measure(200, 2_000) },
+  ]);
+  const rate = rows.find(({ figure }) => figure === 'per second');
+  expect(rate).toMatchObject({ commit: 100, tree: 200, ratio: { median: 2, min: 1, max: 4 } });
+  const cpu = rows.find(({ figure }) => figure === 'CPU µs/op, gateway');
+  expect(cpu).toMatchObject({ commit: 80, tree: 20, ratio: { median: 0.5, min: 0.25, max: 1 } });
+});
+
+it('leaves out what was not measured on both sides of every pair', () => {
+  const rows = compare('inbound', [
+    { commit: measure(100, 10_000, 5), tree: measure(200, 5_000, 5) },
+    { commit: measure(100, 10_000, 5), tree: measure(200, 5_000, 0) },
+  ]);
+  expect(rows.map(({ figure }) => figure)).toEqual([
+    'CPU µs/op, gateway',
+    'CPU µs/op, total without load',
+    'per second',
+  ]);
+});
+
+it('prints a line for each figure', () => {
+  const rows = compare('create', [{ commit: measure(1_000, 20_000), tree: measure(1_100, 15_000) }]);
+  const text = renderComparison({ commit: 'abc1234', tree: 'working tree' }, rows);
+  expect(text.split('\n')[0]).toMatch(/^section +figure +abc1234 +working tree +ratio +quartiles +range/);
+  expect(text).toMatch(/create +CPU µs\/op, gateway +200\.0 +150\.0 +0\.750 +0\.750–0\.750 +0\.750–0\.750/);
+});

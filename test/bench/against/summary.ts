@@ -1,0 +1,78 @@
+import { CPU_FIGURES, type CpuPerOperation, perOperation } from '../cpu/use.js';
+import { type Measure, table } from '../report.js';
+import { median, type Spread, spreadOf } from '../statistics.js';
+
+/** What both builds did one after the other. */
+export interface Pair {
+  readonly commit: Measure;
+  readonly tree: Measure;
+}
+
+export interface FigureRow {
+  readonly section: string;
+  readonly figure: string;
+  /** Medians over the pairs. */
+  readonly commit: number;
+  readonly tree: number;
+  /** Of the working tree's figure divided by the commit's, pair by pair. */
+  readonly ratio: Spread;
+}
+
+type Figures = ReadonlyMap<string, number>;
+
+const CPU_UNIT = 'CPU µs/op, ';
+
+/** Those that were measured: a figure of 0 was not. */
+function figuresOf(measure: Measure): Figures {
+  const cpu: CpuPerOperation = measure.cpu === undefined ? {} : perOperation(measure.cpu);
+  const all: (readonly [string, number])[] = [
+    ...CPU_FIGURES.map((figure) => [CPU_UNIT + figure, cpu[figure] ?? 0] as const),
+    ['per second', measure.perSecond],
+    ['p50 ms', measure.p50Ms],
+    ['p99 ms', measure.p99Ms],
+  ];
+  return new Map(all.filter(([, value]) => value > 0));
+}
+
+/** A row for each figure that both builds have in every pair. */
+export function compare(section: string, pairs: readonly Pair[]): FigureRow[] {
+  const measured = pairs.map(({ commit, tree }) => ({ commit: figuresOf(commit), tree: figuresOf(tree) }));
+  const names = [...(measured[0]?.commit.keys() ?? [])];
+  return names.flatMap((figure) => {
+    const values = measured.flatMap(({ commit, tree }) => {
+      const [one, other] = [commit.get(figure), tree.get(figure)];
+      return one === undefined || other === undefined ? [] : [{ one, other }];
+    });
+    if (values.length < pairs.length) return [];
+    return [
+      {
+        section,
+        figure,
+        commit: median(values.map(({ one }) => one)),
+        tree: median(values.map(({ other }) => other)),
+        ratio: spreadOf(values.map(({ one, other }) => other / one)),
+      },
+    ];
+  });
+}
+
+const figureText = (value: number): string => value.toFixed(value < 100 ? 2 : value < 1_000 ? 1 : 0);
+const ratioText = (value: number): string => value.toFixed(3);
+
+export function renderComparison(
+  names: { readonly commit: string; readonly tree: string },
+  rows: readonly FigureRow[],
+) {
+  return table(
+    ['section', 'figure', names.commit, names.tree, 'ratio', 'quartiles', 'range'],
+    rows.map(({ section, figure, commit, tree, ratio }) => [
+      section,
+      figure,
+      figureText(commit),
+      figureText(tree),
+      ratioText(ratio.median),
+      `${ratioText(ratio.lowerQuartile)}–${ratioText(ratio.upperQuartile)}`,
+      `${ratioText(ratio.min)}–${ratioText(ratio.max)}`,
+    ]),
+  );
+}
