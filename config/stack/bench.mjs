@@ -82,8 +82,8 @@ async function compare({ sections, against, pairs }) {
   const { signal } = lifecycle;
   const building = buildCommit({ commit: against, folder, log, signal });
   const commit = await lifecycle.during('apps', building);
-  const { DATABASE_URL: _database, REDIS_URL: redisUrl, ...rest } = process.env;
-  const env = redisUrl === '' ? { ...rest, REDIS_URL: '' } : rest;
+  // Servers that the user names would be shared by both; without Redis means without for both.
+  const env = { ...process.env, DATABASE_URL: '', REDIS_URL: process.env.REDIS_URL === '' ? '' : undefined };
   const sides = [];
   for (const side of [commit, { name: 'working tree', dist: DIST }]) {
     const { queues, variables } = await storesIn(temporaryFolder(), env);

@@ -1,8 +1,12 @@
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Measure } from './report.js';
 import { costOf, warmUp } from './warm-up.js';
 
 const measure = (perSecond: number): Measure => ({ perSecond, p50Ms: 0, p99Ms: 0, errors: 0 });
+
+/** The progress of the bench. */
+beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true));
+afterAll(() => vi.restoreAllMocks());
 
 /** Answers the rates one after the other, the last of them again and again. */
 const loadAt = (rates: readonly number[]): (() => Promise<Measure>) => {

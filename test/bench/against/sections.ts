@@ -33,7 +33,9 @@ const WINDOW = 50;
 const SECONDS = 5;
 const CREATE_PHONES = 4_000;
 const POLLED_SESSIONS = 4_000;
-const MESSAGES = 14_000;
+const MESSAGES = 15_000;
+/** Of them; not measured. */
+const RAMP_MESSAGES = 1_000;
 const CHECKS = 6_000;
 const WEBHOOKS = 6_000;
 const RECEIVERS = 20;
@@ -116,9 +118,10 @@ const inbound: Section = {
     const messages = await openSessions(side, MESSAGES);
     const processes = [...(side.gateway?.processes ?? []), ...side.stores];
     side.controlPlane.freeze();
-    const measure = await runLoad<Measure>('smpp.js', smppTask(side, messages, processes)).finally(() =>
-      side.controlPlane.thaw(),
-    );
+    const measure = await runLoad<Measure>('smpp.js', {
+      ...smppTask(side, messages, processes),
+      ramp: RAMP_MESSAGES,
+    }).finally(() => side.controlPlane.thaw());
     await expectApproved(side, apiKey, before + MESSAGES);
     return measure;
   },

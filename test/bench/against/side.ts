@@ -28,7 +28,10 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** Below this share of one core a side is at rest: two idle applications and their servers use a third of it. */
+/**
+ * Below this share of one core a side is at rest. Idle applications with their servers use 3 % on average and up to 13 % in
+ * one look, when their timers meet; after a stop of ten seconds the first look is at 53 %.
+ */
 const AT_REST_SHARE = 0.15;
 const LOOK_MS = 200;
 /** Consecutive looks: work that is triggered by a timer comes within a second. */
@@ -103,9 +106,9 @@ async function settle({ name, controlPlane, gateway, stores }: Side): Promise<vo
 }
 
 /**
- * Gives a side the machine for `work`: its processes run on, and are stopped (SIGSTOP) afterwards, once they are at rest.
- * Between its turns a side that is only left alone would take CPU time from the other; a side that is started anew for each
- * turn would run code that V8 has not optimised.
+ * Gives a side the machine for `work`: its applications run on for it, and are stopped (SIGSTOP) when they are at rest
+ * again. Idle, they would take 3 % of a core from the other side; stopped, they take nothing (0.1 % with Redis). Started
+ * anew for each turn, they would run code that V8 has not optimised, which costs up to twice as much.
  */
 export async function atTurn<Result>(side: Side, work: () => Promise<Result>): Promise<Result> {
   thaw(side);

@@ -35,7 +35,7 @@ function shareOf({ requests, connections }: HttpsTask, connection: number): Http
   return share.length > 0 ? share : requests.slice(0, 1);
 }
 
-function start(task: HttpsTask, onDone: (error: unknown) => void): autocannon.Instance {
+function start(task: HttpsTask, onDone: (error: Error | null) => void): autocannon.Instance {
   const { origin, method, connections, seconds, requests } = task;
   let clients = 0;
   const options: autocannon.Options = {
@@ -80,7 +80,7 @@ function measured(task: HttpsTask, window: LoadWindow, instance: autocannon.Inst
 async function run(task: HttpsTask): Promise<Measure> {
   const window = new LoadWindow(task.processes);
   await new Promise<void>((resolve, reject) => {
-    const onDone = (error: unknown): void => (error === null ? resolve() : reject(error as Error));
+    const onDone = (error: Error | null): void => (error === null ? resolve() : reject(error));
     measured(task, window, start(task, onDone));
   });
   return window.measure();

@@ -14,6 +14,8 @@ export interface SmppTask {
   readonly links: number;
   readonly window: number;
   readonly messages: readonly { readonly source: string; readonly text: string }[];
+  /** The first so many answers are not measured: idle connections to PostgreSQL are closed, and new ones are slow. */
+  readonly ramp?: number;
   /** Over all links; then no window is kept. */
   readonly perSecond?: number;
   /** Their CPU time is measured over the same window as the answers. */
@@ -53,7 +55,7 @@ class LoadLink {
     private readonly frames: readonly Buffer[],
     private readonly unanswered: number,
     private readonly perSecond: number | null,
-    private readonly window: LoadWindow,
+    private readonly onAnswer: (latencyMs: number, well: boolean) => void,
   ) {}
 
   run(): Promise<void> {
@@ -83,7 +85,7 @@ class LoadLink {
     this.#incoming.read(octets, (command, status, sequence) => {
       if (command !== COMMAND.submit + RESPONSE) return;
       // Sequence numbers begin at 2: the bind took 1.
-      this.window.answered(now - (this.#sentAtMs[sequence - 2] ?? now), status === 0);
+      this.onAnswer(now - (this.#sentAtMs[sequence - 2] ?? now), status === 0);
       answered += 1;
     });
     this.#answered += answered;
@@ -110,12 +112,18 @@ async function run(task: SmppTask): Promise<Measure> {
   const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
   const perSecond = task.perSecond === undefined ? null : task.perSecond / task.links;
   const window = new LoadWindow(task.processes);
+  let ramp = task.ramp ?? 0;
+  const onAnswer = (latencyMs: number, well: boolean): void => {
+    window.answered(latencyMs, well);
+    ramp -= 1;
+    if (ramp === 0) window.open();
+  };
   const links = sockets.map((socket, index) => {
     const own = task.messages.filter((_, at) => at % task.links === index);
     const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
-    return new LoadLink(socket, frames, task.window, perSecond, window);
+    return new LoadLink(socket, frames, task.window, perSecond, onAnswer);
   });
-  window.open();
+  if (ramp === 0) window.open();
   await Promise.all(links.map((link) => link.run()));
   window.close();
   for (const socket of sockets) socket.destroy();
