@@ -103,6 +103,6 @@ async function run() {
 }
 
 run().then(
-  (code) => lifecycle.stop(code, 'done'),
+  (code) => lifecycle.stop(code, code === 0 ? 'done' : 'the bench failed: see the errors above'),
   (error) => lifecycle.stop(1, faultText(error)),
 );

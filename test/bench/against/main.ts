@@ -41,6 +41,6 @@ const machine = {
   queues: builds.tree.stores['REDIS_URL'] === undefined ? 'postgresql' : 'redis',
 };
 process.stdout.write(
-  `\n${pairs} pairs; ratio: ${names.tree} / ${names.commit}, median of the pairs\n${renderComparison(names, rows)}\n\n`,
+  `\npairs: ${pairs}; ratio: ${names.tree} / ${names.commit}, median of the pairs\n${renderComparison(names, rows)}\n\n`,
 );
 process.stdout.write(`${JSON.stringify({ machine, names, rows, pairs: done })}\n`);

@@ -37,7 +37,7 @@ const MESSAGES = 15_000;
 /** Of them; not measured. */
 const RAMP_MESSAGES = 1_000;
 const CHECKS = 6_000;
-const WEBHOOKS = 6_000;
+const WEBHOOKS = 12_000;
 const RECEIVERS = 20;
 /** The code of every session of a test key (documentation of the product, Test keys). */
 const TEST_CODE = '424242';

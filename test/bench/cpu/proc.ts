@@ -4,7 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 export interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
-  readonly threads: number;
   /** utime + stime of all its threads, also of those that ended. */
   readonly ownTicks: number;
   /** cutime + cstime: children that ended and were waited for, with theirs. */
@@ -15,7 +14,7 @@ export interface ProcessStat {
 const MICROS_PER_TICK = 10_000;
 const NANOS_PER_MICRO = 1_000;
 /** Places of the fields after the command name; `state`, field 3 of the manual page, is place 0. */
-const PLACE = { parent: 1, utime: 11, stime: 12, cutime: 13, cstime: 14, threads: 17 } as const;
+const PLACE = { parent: 1, utime: 11, stime: 12, cutime: 13, cstime: 14 } as const;
 
 /** Null when the text is not that of a process. The command name may hold spaces and brackets. */
 export function parseStat(text: string): ProcessStat | null {
@@ -26,7 +25,6 @@ export function parseStat(text: string): ProcessStat | null {
   const stat = {
     pid,
     parent: at('parent'),
-    threads: at('threads'),
     ownTicks: at('utime') + at('stime'),
     endedChildrenTicks: at('cutime') + at('cstime'),
   };
@@ -51,6 +49,14 @@ function textOf(file: string): string | null {
   }
 }
 
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // the process has ended
+  }
+}
+
 /** Every process that this one may see. */
 export function readStats(): ProcessStat[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -60,14 +66,19 @@ export function readStats(): ProcessStat[] {
   });
 }
 
-/**
- * CPU time of one process without its children. Ticks are 10 ms, and PostgreSQL has dozens of backends, each rounded on its
- * own: a process with a single thread is read from schedstat, which counts nanoseconds, where the kernel has it.
- */
-function ownMicros({ pid, threads, ownTicks }: ProcessStat): number {
-  const nanos = threads === 1 ? Number.parseInt(textOf(`/proc/${pid}/schedstat`) ?? '', 10) : Number.NaN;
-  return Number.isNaN(nanos) ? ownTicks * MICROS_PER_TICK : nanos / NANOS_PER_MICRO;
+/** Nanoseconds of the threads that live, in microseconds; 0 where the kernel does not count them. */
+function threadMicros(pid: number): number {
+  const folder = `/proc/${pid}/task`;
+  const nanos = namesIn(folder).map((thread) => Number.parseInt(textOf(`${folder}/${thread}/schedstat`) ?? '0', 10));
+  return nanos.reduce((all, value) => all + value, 0) / NANOS_PER_MICRO;
 }
+
+/**
+ * CPU time of one process without its children. A tick is 10 ms, which is too coarse for Redis in a window of a few seconds
+ * and for dozens of backends that are rounded each on its own; schedstat is exact and lacks threads that ended. Neither
+ * exceeds the true time, so the larger is nearer to it.
+ */
+const ownMicros = ({ pid, ownTicks }: ProcessStat): number => Math.max(ownTicks * MICROS_PER_TICK, threadMicros(pid));
 
 /**
  * CPU time of a process and its descendants since they began. Backends that ended are in the counters of their parent, so
