@@ -26,9 +26,25 @@ describe('quantile', () => {
 
 describe('spreadOf', () => {
   it('interpolates quartiles between ranks', () => {
-    expect(spreadOf([5, 1, 3, 2, 4])).toEqual({ median: 3, lowerQuartile: 2, upperQuartile: 4, min: 1, max: 5 });
-    expect(spreadOf([1, 2])).toEqual({ median: 1.5, lowerQuartile: 1.25, upperQuartile: 1.75, min: 1, max: 2 });
+    expect(spreadOf([5, 1, 3, 2, 4])).toMatchObject({ median: 3, lowerQuartile: 2, upperQuartile: 4 });
+    expect(spreadOf([1, 2])).toMatchObject({ median: 1.5, lowerQuartile: 1.25, upperQuartile: 1.75 });
     expect(spreadOf([]).median).toBeNaN();
+  });
+
+  // Ranks as in tables of the sign test at 95 %.
+  it.each([
+    [0, null],
+    [1, null],
+    [5, null],
+    [6, { low: 1, high: 6 }],
+    [8, { low: 1, high: 8 }],
+    [9, { low: 2, high: 8 }],
+    [10, { low: 2, high: 9 }],
+    [20, { low: 6, high: 15 }],
+    [30, { low: 10, high: 21 }],
+  ])('finds the 95 %% interval of the median of %i values', (count, interval) => {
+    const values = Array.from({ length: count }, (_, at) => count - at);
+    expect(spreadOf(values).interval).toEqual(interval);
   });
 });
 

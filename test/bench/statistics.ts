@@ -19,8 +19,32 @@ export interface Spread {
   readonly median: number;
   readonly lowerQuartile: number;
   readonly upperQuartile: number;
-  readonly min: number;
-  readonly max: number;
+  /** Null for fewer than six values. */
+  readonly interval: Interval | null;
+}
+
+/** Where the median of the population lies with a confidence of at least 95 %. */
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+const TAIL = 0.025;
+
+/**
+ * The interval between two order statistics, which assumes nothing of the distribution but that the values are independent:
+ * of n values, fewer than k lie below the median with the probability of fewer than k heads in n tosses of a coin.
+ */
+function intervalOf(sorted: readonly number[]): Interval | null {
+  const count = sorted.length;
+  let [below, probability, tail] = [0, 0.5 ** count, 0.5 ** count];
+  while (tail <= TAIL && below < count / 2) {
+    below += 1;
+    probability *= (count - below + 1) / below;
+    tail += probability;
+  }
+  const [low, high] = [sorted[below - 1], sorted[count - below]];
+  return low === undefined || high === undefined ? null : { low, high };
 }
 
 /** All NaN without values. */
@@ -30,8 +54,7 @@ export function spreadOf(values: readonly number[]): Spread {
     median: interpolated(sorted, 0.5),
     lowerQuartile: interpolated(sorted, 0.25),
     upperQuartile: interpolated(sorted, 0.75),
-    min: interpolated(sorted, 0),
-    max: interpolated(sorted, 1),
+    interval: intervalOf(sorted),
   };
 }
 

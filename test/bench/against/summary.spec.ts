@@ -17,9 +17,17 @@ it('takes the median of the ratios of each pair, not the ratio of the medians', 
     { commit: measure(50, 8_000), tree: measure(200, 2_000) },
   ]);
   const rate = rows.find(({ figure }) => figure === 'per second');
-  expect(rate).toMatchObject({ commit: 100, tree: 200, ratio: { median: 2, min: 1, max: 4 } });
+  expect(rate).toMatchObject({
+    commit: 100,
+    tree: 200,
+    ratio: { median: 2, lowerQuartile: 1.5, upperQuartile: 3, interval: null },
+  });
   const cpu = rows.find(({ figure }) => figure === 'CPU µs/op, gateway');
-  expect(cpu).toMatchObject({ commit: 80, tree: 20, ratio: { median: 0.5, min: 0.25, max: 1 } });
+  expect(cpu).toMatchObject({
+    commit: 80,
+    tree: 20,
+    ratio: { median: 0.5, lowerQuartile: 0.375, upperQuartile: 0.75 },
+  });
 });
 
 it('leaves out what was not measured on both sides of every pair', () => {
@@ -37,6 +45,6 @@ it('leaves out what was not measured on both sides of every pair', () => {
 it('prints a line for each figure', () => {
   const rows = compare('create', [{ commit: measure(1_000, 20_000), tree: measure(1_100, 15_000) }]);
   const text = renderComparison({ commit: 'abc1234', tree: 'working tree' }, rows);
-  expect(text.split('\n')[0]).toMatch(/^section +figure +abc1234 +working tree +ratio +quartiles +range/);
-  expect(text).toMatch(/create +CPU µs\/op, gateway +200\.0 +150\.0 +0\.750 +0\.750–0\.750 +0\.750–0\.750/);
+  expect(text.split('\n')[0]).toMatch(/^section +figure +abc1234 +working tree +ratio +quartiles +95 % interval/);
+  expect(text).toMatch(/create +CPU µs\/op, gateway +200\.0 +150\.0 +0\.750 +0\.750–0\.750 +-/);
 });

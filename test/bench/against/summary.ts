@@ -64,7 +64,7 @@ export function renderComparison(
   rows: readonly FigureRow[],
 ) {
   return table(
-    ['section', 'figure', names.commit, names.tree, 'ratio', 'quartiles', 'range'],
+    ['section', 'figure', names.commit, names.tree, 'ratio', 'quartiles', '95 % interval'],
     rows.map(({ section, figure, commit, tree, ratio }) => [
       section,
       figure,
@@ -72,7 +72,7 @@ export function renderComparison(
       figureText(tree),
       ratioText(ratio.median),
       `${ratioText(ratio.lowerQuartile)}–${ratioText(ratio.upperQuartile)}`,
-      `${ratioText(ratio.min)}–${ratioText(ratio.max)}`,
+      ratio.interval === null ? '-' : `${ratioText(ratio.interval.low)}–${ratioText(ratio.interval.high)}`,
     ]),
   );
 }

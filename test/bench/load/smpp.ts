@@ -14,7 +14,7 @@ export interface SmppTask {
   readonly links: number;
   readonly window: number;
   readonly messages: readonly { readonly source: string; readonly text: string }[];
-  /** The first so many answers are not measured: idle connections to PostgreSQL are closed, and new ones are slow. */
+  /** The first so many answers are not measured: a pool that was idle opens its connections to PostgreSQL anew. */
   readonly ramp?: number;
   /** Over all links; then no window is kept. */
   readonly perSecond?: number;
