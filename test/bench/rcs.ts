@@ -1,7 +1,7 @@
 import { AccountStore } from '@countersign/accounts';
 import { newId, parseId, renderId } from '@countersign/postgres';
-import type { CreatesTask } from './load/creates.js';
 import type { CrowdFigure, CrowdTask } from './load/crowd.js';
+import type { HttpsAtRateTask } from './load/https-at-rate.js';
 import { phones } from './phones.js';
 import { runLoad, type Subject } from './processes.js';
 import { startRcsPlatform, type RcsPlatform } from './rcs-platform.js';
@@ -71,14 +71,14 @@ const bodyFor = ({ demo, brandId }: Caller, phone: string, channel: Channel): st
 
 /** One run at the steady rate, each create for a phone of its own. */
 function creates(caller: Caller, numbers: readonly string[], channel: Channel): Promise<Measure> {
-  return runLoad<Measure>('creates.js', {
+  return runLoad<Measure>('https-at-rate.js', {
     port: caller.port,
     apiKey: caller.demo.apiKey,
-    perSecond: PER_SECOND,
-    bodies: numbers.map((phone) => bodyFor(caller, phone, channel)),
-    warmUp: WARM_UP_CREATES,
-    channel,
-  } satisfies CreatesTask);
+    method: 'POST',
+    requests: numbers.map((phone) => ({ path: '/v1/verify', body: bodyFor(caller, phone, channel) })),
+    pace: { perSecond: PER_SECOND, count: numbers.length, ramp: WARM_UP_CREATES },
+    expected: `"channel":"${channel}"`,
+  } satisfies HttpsAtRateTask);
 }
 
 /** What the card adds: the same creates with and without it, at a rate that leaves the machine room. */

@@ -9,10 +9,20 @@ export interface Measure {
   readonly errors: number;
   /** Of the same time as the figures above; absent where CPU time is not measured. */
   readonly cpu?: CpuUse;
+  /** Absent where the next request waits for an answer. */
+  readonly pace?: MeasuredPace;
+}
+
+/** A load that is sent at a constant rate; `perSecond` of its measure is the rate of the answers. */
+export interface MeasuredPace {
+  /** Intended. */
+  readonly perSecond: number;
+  /** How late the generator sent its requests, in milliseconds; the latencies include it. */
+  readonly sendDelayP99Ms: number;
 }
 
 /** One subject over all rounds: medians, and its resident set at the end. */
-export interface Row extends Omit<Measure, 'cpu'> {
+export interface Row extends Omit<Measure, 'cpu' | 'pace'> {
   readonly section: string;
   readonly subject: string;
   readonly rssMiB: number;
@@ -29,10 +39,12 @@ export interface Ratio {
 }
 
 /** A run in a few words, for the progress of the bench. */
-export function summary({ perSecond, p99Ms, cpu }: Measure): string {
+export function summary({ perSecond, p99Ms, cpu, pace }: Measure): string {
   const micros = cpu === undefined ? undefined : perOperation(cpu)['total without load'];
   const words = micros === undefined ? '' : `, CPU ${Math.round(micros)} µs per operation without the load generator`;
-  return `${Math.round(perSecond)}/s, p99 ${p99Ms} ms${words}`;
+  const rate = `${Math.round(perSecond)}/s${pace === undefined ? '' : ` of ${pace.perSecond}/s`}`;
+  const delay = pace === undefined ? '' : `, sent late by ${pace.sendDelayP99Ms} ms (p99)`;
+  return `${rate}, p99 ${p99Ms} ms${delay}${words}`;
 }
 
 /** The median of each figure over the runs that have it, in tenths of a microsecond. */

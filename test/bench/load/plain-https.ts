@@ -82,9 +82,15 @@ export class PlainCaller {
   }
 
   post(path: string, body: string, onAnswer: OnAnswer): void {
+    this.request('POST', path, body, onAnswer);
+  }
+
+  request(method: 'GET' | 'POST', path: string, body: string | undefined, onAnswer: OnAnswer): void {
     const octets =
-      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.port}\r\nAuthorization: ${this.authorization}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${this.port}\r\nAuthorization: ${this.authorization}\r\n` +
+      (body === undefined
+        ? '\r\n'
+        : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     const connection = this.#free.pop();
     if (connection === undefined) this.#waiting.push({ octets, onAnswer });
     else this.#send(connection, octets, onAnswer);

@@ -3,10 +3,11 @@ import smpp from 'smpp';
 import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
 import { COMMAND, Frames, RESPONSE } from './frames.js';
-import { atRate } from './pace.js';
+import { openLoop } from './open-loop.js';
+import { PlainEnd } from './plain-end.js';
 import { LoadWindow } from './window.js';
 
-/** Sends every message once over `links` links: never more than `window` unanswered on each, or at a steady rate. */
+/** Sends every message once over `links` links: never more than `window` unanswered on each, or at a constant rate. */
 export interface SmppTask {
   readonly port: number;
   readonly systemId: string;
@@ -14,9 +15,12 @@ export interface SmppTask {
   readonly links: number;
   readonly window: number;
   readonly messages: readonly { readonly source: string; readonly text: string }[];
-  /** The first so many answers are not measured: a pool that was idle opens its connections to PostgreSQL anew. */
+  /**
+   * The first so many answers (requests, at a constant rate) are not measured: a pool that was idle opens its connections
+   * to PostgreSQL anew.
+   */
   readonly ramp?: number;
-  /** Over all links; then no window is kept. */
+  /** Over all links: requests are sent when they are due (open loop), however many are unanswered. */
   readonly perSecond?: number;
   /** Their CPU time is measured over the same window as the answers. */
   readonly processes?: readonly MeteredProcess[];
@@ -54,7 +58,6 @@ class LoadLink {
     private readonly socket: net.Socket,
     private readonly frames: readonly Buffer[],
     private readonly unanswered: number,
-    private readonly perSecond: number | null,
     private readonly onAnswer: (latencyMs: number, well: boolean) => void,
   ) {}
 
@@ -65,8 +68,7 @@ class LoadLink {
       this.socket.once('close', () => {
         if (this.#answered < this.frames.length) reject(new Error('the server closed the link'));
       });
-      if (this.perSecond === null) this.#send(this.unanswered);
-      else void atRate(this.perSecond, this.frames.length, () => this.#send(1));
+      this.#send(this.unanswered);
     });
   }
 
@@ -90,7 +92,7 @@ class LoadLink {
     });
     this.#answered += answered;
     if (this.#answered === this.frames.length) this.#done();
-    else if (this.perSecond === null) this.#send(answered);
+    else this.#send(answered);
   }
 }
 
@@ -108,9 +110,7 @@ async function bound(task: SmppTask): Promise<net.Socket> {
   return socket;
 }
 
-async function run(task: SmppTask): Promise<Measure> {
-  const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
-  const perSecond = task.perSecond === undefined ? null : task.perSecond / task.links;
+async function saturate(task: SmppTask, sockets: readonly net.Socket[]): Promise<Measure> {
   const window = new LoadWindow(task.processes);
   let ramp = task.ramp ?? 0;
   const onAnswer = (latencyMs: number, well: boolean): void => {
@@ -121,13 +121,37 @@ async function run(task: SmppTask): Promise<Measure> {
   const links = sockets.map((socket, index) => {
     const own = task.messages.filter((_, at) => at % task.links === index);
     const frames = own.map((message, at) => submit(message.source, message.text, at + 2));
-    return new LoadLink(socket, frames, task.window, perSecond, onAnswer);
+    return new LoadLink(socket, frames, task.window, onAnswer);
   });
   if (ramp === 0) window.open();
   await Promise.all(links.map((link) => link.run()));
   window.close();
-  for (const socket of sockets) socket.destroy();
   return window.measure();
+}
+
+/** The links take turns. */
+function atRate(task: SmppTask, perSecond: number, sockets: readonly net.Socket[]): Promise<Measure> {
+  const ends = sockets.map((socket) => new PlainEnd(socket));
+  // Sequence numbers begin at 2: the bind took 1.
+  const frames = task.messages.map(({ source, text }, at) => submit(source, text, at + 2));
+  const pace = { perSecond, count: frames.length, ramp: task.ramp ?? 0 };
+  const closed = new Promise<never>((_, reject) => {
+    for (const socket of sockets) socket.once('close', () => reject(new Error('the server closed the link')));
+  });
+  const measure = openLoop(
+    pace,
+    (at, onAnswer) => ends[at % ends.length]?.request(at + 2, frames[at] ?? Buffer.alloc(0), onAnswer),
+    task.processes,
+  );
+  return Promise.race([measure, closed]);
+}
+
+async function run(task: SmppTask): Promise<Measure> {
+  const sockets = await Promise.all(Array.from({ length: task.links }, () => bound(task)));
+  const { perSecond } = task;
+  const measure = await (perSecond === undefined ? saturate(task, sockets) : atRate(task, perSecond, sockets));
+  for (const socket of sockets) socket.destroy();
+  return measure;
 }
 
 process.once('message', (task: SmppTask) => {

@@ -1,0 +1,92 @@
+import type { MeteredProcess } from '../cpu/use.js';
+import type { Measure } from '../report.js';
+import { quantile } from '../statistics.js';
+import { atRate } from './pace.js';
+import { LoadWindow } from './window.js';
+
+/** A constant rate of requests, which does not depend on the answers. */
+export interface Pace {
+  readonly perSecond: number;
+  /** Requests in all, those of the ramp included. */
+  readonly count: number;
+  /** The first so many requests are not measured; fewer than `count`. */
+  readonly ramp: number;
+}
+
+/** Sends request number `at`, from 0; `onAnswer` takes whether the answer is the right one. */
+export type Send = (at: number, onAnswer: (well: boolean) => void) => void;
+
+/** From the last request. */
+const ANSWER_DEADLINE_MS = 60_000;
+
+/** Answers, and whether all of `count` have arrived. */
+class Answers {
+  readonly latenciesMs: number[] = [];
+  errors = 0;
+  #arrived = 0;
+  #onLast: () => void = () => undefined;
+
+  constructor(private readonly count: number) {}
+
+  add(well: boolean, latencyMs: number | null): void {
+    if (latencyMs !== null) this.latenciesMs.push(latencyMs);
+    if (!well) this.errors += 1;
+    this.#arrived += 1;
+    if (this.#arrived === this.count) this.#onLast();
+  }
+
+  /** Rejects after the deadline. */
+  all(): Promise<void> {
+    if (this.#arrived === this.count) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const late = (): void =>
+        reject(new Error(`${this.count - this.#arrived} requests had no answer within ${ANSWER_DEADLINE_MS} ms`));
+      const timer = setTimeout(late, ANSWER_DEADLINE_MS);
+      this.#onLast = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/**
+ * Open loop: sends every request when it is due, whether or not earlier ones are answered. Latencies run from the due time,
+ * so a delay of the server or of this process counts for every request that was due in it; they are of all requests after
+ * the ramp, however late the answer. The rate and CPU time are of the answers between the first request after the ramp
+ * and the last one, by the clock: a generator or server that falls behind has a lower rate than the pace. `errors` includes
+ * the ramp.
+ */
+export async function openLoop(
+  { perSecond, count, ramp }: Pace,
+  send: Send,
+  processes: readonly MeteredProcess[] = [],
+): Promise<Measure> {
+  const window = new LoadWindow(processes);
+  const answers = new Answers(count);
+  const delaysMs: number[] = [];
+  await atRate(perSecond, count, (at, dueMs) => {
+    if (at === ramp) window.open();
+    if (at >= ramp) delaysMs.push(performance.now() - dueMs);
+    send(at, (well) => {
+      const latencyMs = performance.now() - dueMs;
+      window.answered(latencyMs, well);
+      answers.add(well, at < ramp ? null : latencyMs);
+    });
+  });
+  window.close();
+  await answers.all();
+  const sorted = answers.latenciesMs.sort((a, b) => a - b);
+  const sendDelayP99Ms = quantile(
+    delaysMs.sort((a, b) => a - b),
+    0.99,
+  );
+  const { errors } = answers;
+  return {
+    ...window.measure(),
+    p50Ms: quantile(sorted, 0.5),
+    p99Ms: quantile(sorted, 0.99),
+    errors,
+    pace: { perSecond, sendDelayP99Ms },
+  };
+}
