@@ -1,4 +1,7 @@
+import { benchHalfLoad } from './half-load.js';
 import type { HttpsTask } from './load/https.js';
+import type { HttpsAtRateTask } from './load/https-at-rate.js';
+import type { Pace } from './load/open-loop.js';
 import { Agent, request } from 'undici';
 import { phones } from './phones.js';
 import { runLoad, type Subject } from './processes.js';
@@ -36,7 +39,10 @@ async function answerOctets(url: string, demo: Demo, body: string): Promise<numb
   return Buffer.byteLength(text);
 }
 
-/** HTTPS `POST /v1/verify` on 64 keep-alive connections, against bare Fastify and against one row a transaction. */
+/**
+ * HTTPS `POST /v1/verify` on 64 keep-alive connections, against bare Fastify and against one row a transaction; then at
+ * half of that throughput.
+ */
 export async function benchCreate(
   environment: Environment,
   demo: Demo,
@@ -49,26 +55,38 @@ export async function benchCreate(
   const octets = await answerOctets(`https://127.0.0.1:${product.port}/v1/verify`, demo, bodies[0] ?? '');
   const bare = await startBaseline('bare fastify', 'bare-fastify.js', { ...environment, BODY_OCTETS: String(octets) });
 
+  const requests = bodies.map((each) => ({ path: '/v1/verify', body: each }));
   const run = ({ port, processes }: Subject): Promise<Measure> =>
     runLoad<Measure>('https.js', {
       origin: `https://127.0.0.1:${port}`,
       method: 'POST',
       authorization: `Bearer ${demo.apiKey}`,
-      requests: bodies.map((body) => ({ path: '/v1/verify', body })),
+      requests,
       connections: CONNECTIONS,
       seconds,
       processes: [...processes, ...(port === bare.port ? [] : storeProcesses(environment))],
     } satisfies HttpsTask);
+  const atRate = (pace: Pace): Promise<Measure> =>
+    runLoad<Measure>('https-at-rate.js', {
+      port: product.port,
+      apiKey: demo.apiKey,
+      method: 'POST',
+      requests,
+      pace,
+      processes: [...product.processes, ...storeProcesses(environment)],
+    } satisfies HttpsAtRateTask);
   try {
     for (const subject of [product, unbatched, bare]) await warmUp(`create ${subject.name}`, () => run(subject));
     const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject) });
     const rows = await alternate('create', rounds, [contender(bare), contender(product), contender(unbatched)]);
     const [bareRow, productRow, unbatchedRow] = rows;
+    const half = await benchHalfLoad(productRow, product, rounds, atRate);
     const ratios = [
       { section: 'create', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: '>= 0.25' },
       { section: 'create', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },
+      half.ratio,
     ];
-    return { rows, ratios };
+    return { rows: [...rows, half.row], ratios };
   } finally {
     await Promise.all([product.stop(), unbatched.stop(), bare.stop()]);
   }

@@ -1,5 +1,7 @@
 import type { MeteredProcess } from './cpu/use.js';
+import { benchHalfLoad } from './half-load.js';
 import { runLoad, type Subject } from './processes.js';
+import type { Pace } from './load/open-loop.js';
 import type { SmppTask } from './load/smpp.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
@@ -39,16 +41,20 @@ async function matched(
   port: number,
   count: number,
   processes: readonly MeteredProcess[],
+  pace: Pick<SmppTask, 'perSecond' | 'ramp'> = {},
 ): Promise<Measure> {
   const before = await approvedCount(demo);
   const messages = await pendingSessions(demo, count);
-  const measure = await runLoad<Measure>('smpp.js', task(demo, port, messages, processes));
+  const measure = await runLoad<Measure>('smpp.js', { ...task(demo, port, messages, processes), ...pace });
   const approved = (await approvedCount(demo)) - before;
   if (approved !== count) throw new Error(`${count} messages were answered and ${approved} sessions approved`);
   return measure;
 }
 
-/** Inbound SMS over SMPP, matched and committed, against the same messages answered without a database. */
+/**
+ * Inbound SMS over SMPP, matched and committed, against the same messages answered without a database; then at half of that
+ * throughput.
+ */
 export async function benchInbound(
   environment: Environment,
   demo: Demo,
@@ -67,6 +73,8 @@ export async function benchInbound(
     ({ port, processes }: Subject, count: number) =>
     (): Promise<Measure> =>
       matched(demo, port, count, [...processes, ...storeProcesses(environment)]);
+  const atRate = ({ count, ...pace }: Pace): Promise<Measure> =>
+    matched(demo, product.port, count, [...product.processes, ...storeProcesses(environment)], pace);
   const contenders = [
     { subject: npmSmpp, run: answered(npmSmpp, BASELINE_MESSAGES) },
     { subject: bareLink, run: answered(bareLink, LINK_LAYER_MESSAGES) },
@@ -76,7 +84,8 @@ export async function benchInbound(
   try {
     for (const { subject, run } of contenders) await warmUp(`inbound ${subject.name}`, run);
     const rows = await alternate('inbound', rounds, contenders);
-    return { rows, ratios: compare(rows) };
+    const half = await benchHalfLoad(rows[2], product, rounds, atRate);
+    return { rows: [...rows, half.row], ratios: [...compare(rows), half.ratio] };
   } finally {
     await Promise.all([product, unbatched, bareLink, npmSmpp].map((subject) => subject.stop()));
   }
