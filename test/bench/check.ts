@@ -1,6 +1,9 @@
 import { parseId } from '@countersign/postgres';
 import type { MeteredProcess } from './cpu/use.js';
-import type { HttpsTask } from './load/https.js';
+import { benchHalfLoad } from './half-load.js';
+import type { HttpsRequest, HttpsTask } from './load/https.js';
+import type { HttpsAtRateTask } from './load/https-at-rate.js';
+import type { Pace } from './load/open-loop.js';
 import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
@@ -33,6 +36,11 @@ async function addCodes(demo: Demo, sessions: readonly Message[]): Promise<void>
   }
 }
 
+const checkOf = ({ sessionId }: Message): HttpsRequest => ({
+  path: `/v1/verify/${sessionId}/check`,
+  body: JSON.stringify({ code: CODE }),
+});
+
 const load = (
   demo: Demo,
   port: number,
@@ -43,32 +51,44 @@ const load = (
     origin: `https://127.0.0.1:${port}`,
     method: 'POST',
     authorization: `Bearer ${demo.apiKey}`,
-    requests: sessions.map(({ sessionId }) => ({
-      path: `/v1/verify/${sessionId}/check`,
-      body: JSON.stringify({ code: CODE }),
-    })),
+    requests: sessions.map(checkOf),
     connections: CONNECTIONS,
     seconds: null,
     processes,
   } satisfies HttpsTask);
 
+const loadAtRate = (
+  demo: Demo,
+  port: number,
+  sessions: readonly Message[],
+  processes: readonly MeteredProcess[],
+  pace: Pace,
+): Promise<Measure> =>
+  runLoad<Measure>('https-at-rate.js', {
+    port,
+    apiKey: demo.apiKey,
+    method: 'POST',
+    requests: sessions.map(checkOf),
+    pace,
+    processes,
+  } satisfies HttpsAtRateTask);
+
 /** Checks one right code a session, and proves that every one of them approved its session in the database. */
 async function accepted(
   demo: Demo,
-  port: number,
   count: number,
-  processes: readonly MeteredProcess[],
+  send: (sessions: readonly Message[]) => Promise<Measure>,
 ): Promise<Measure> {
   const sessions = await pendingSessions(demo, count);
   await addCodes(demo, sessions);
   const before = await approvedCount(demo);
-  const measure = await load(demo, port, sessions, processes);
+  const measure = await send(sessions);
   const approved = (await approvedCount(demo)) - before;
   if (approved !== count) throw new Error(`${count} codes were checked and ${approved} sessions approved`);
   return measure;
 }
 
-/** HTTPS `POST /v1/verify/{id}/check` of right codes, committed, on 64 keep-alive connections. */
+/** HTTPS `POST /v1/verify/{id}/check` of right codes, committed, on 64 keep-alive connections; then at half of that throughput. */
 export async function benchCheck(
   environment: Environment,
   demo: Demo,
@@ -85,7 +105,11 @@ export async function benchCheck(
     const checks =
       ({ port, processes }: Subject, count: number) =>
       (): Promise<Measure> =>
-        accepted(demo, port, count, [...processes, ...storeProcesses(environment)]);
+        accepted(demo, count, (sessions) => load(demo, port, sessions, [...processes, ...storeProcesses(environment)]));
+    const atRate = (pace: Pace): Promise<Measure> =>
+      accepted(demo, pace.count, (sessions) =>
+        loadAtRate(demo, product.port, sessions, [...product.processes, ...storeProcesses(environment)], pace),
+      );
     const contenders = [
       { subject: bare, run: () => load(demo, bare.port, filler, bare.processes) },
       { subject: product, run: checks(product, CHECKS) },
@@ -94,11 +118,13 @@ export async function benchCheck(
     for (const { subject, run } of contenders) await warmUp(`check ${subject.name}`, run);
     const rows = await alternate('check', rounds, contenders);
     const [bareRow, productRow, unbatchedRow] = rows;
+    const half = await benchHalfLoad(productRow, product, rounds, atRate);
     const ratios = [
       { section: 'check', name: 'of bare fastify', value: ratioOf(productRow, bareRow), reachFor: 'measured' },
       { section: 'check', name: 'times batches of one', value: ratioOf(productRow, unbatchedRow), reachFor: '>= 2.5' },
+      half.ratio,
     ];
-    return { rows, ratios };
+    return { rows: [...rows, half.row], ratios };
   } finally {
     await Promise.all([product.stop(), unbatched.stop(), bare.stop()]);
   }

@@ -2,6 +2,7 @@ import type { Pace } from './load/open-loop.js';
 import type { Subject } from './processes.js';
 import type { Measure, Ratio, Row } from './report.js';
 import { alternate } from './rounds.js';
+import { warmUp } from './warm-up.js';
 
 /** Below this share of the intended rate, the latencies are those of a queue that grows. */
 export const LEAST_SHARE = 0.97;
@@ -36,6 +37,8 @@ export async function benchHalfLoad(
 ): Promise<{ row: Row; ratio: Ratio }> {
   const pace = halfPace(saturated.perSecond);
   const half = { ...subject, name: `${subject.name}, half load, ${pace.perSecond}/s` };
+  // The batches are smaller than those of the saturated load.
+  await warmUp(`${saturated.section} ${half.name}`, () => run(pace));
   const [row] = await alternate(saturated.section, rounds, [{ subject: half, run: () => run(pace) }]);
   return judgePace(row, pace.perSecond);
 }

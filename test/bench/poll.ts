@@ -1,4 +1,7 @@
+import { benchHalfLoad } from './half-load.js';
 import type { HttpsTask } from './load/https.js';
+import type { HttpsAtRateTask } from './load/https-at-rate.js';
+import type { Pace } from './load/open-loop.js';
 import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
@@ -12,7 +15,7 @@ const SESSIONS = 4_000;
 /** A pending session with a fallback URI and no metadata is answered with about this many octets. */
 const ANSWER_OCTETS = 620;
 
-/** HTTPS `GET /v1/verify/{id}` on 64 keep-alive connections, against bare Fastify. */
+/** HTTPS `GET /v1/verify/{id}` on 64 keep-alive connections, against bare Fastify; then at half of that throughput. */
 export async function benchPoll(
   environment: Environment,
   demo: Demo,
@@ -25,23 +28,35 @@ export async function benchPoll(
     ...environment,
     BODY_OCTETS: String(ANSWER_OCTETS),
   });
+  const requests = sessions.map(({ sessionId }) => ({ path: `/v1/verify/${sessionId}` }));
   const run = ({ port, processes }: Subject): Promise<Measure> =>
     runLoad<Measure>('https.js', {
       origin: `https://127.0.0.1:${port}`,
       method: 'GET',
       authorization: `Bearer ${demo.apiKey}`,
-      requests: sessions.map(({ sessionId }) => ({ path: `/v1/verify/${sessionId}` })),
+      requests,
       connections: CONNECTIONS,
       seconds,
       processes: [...processes, ...(port === bare.port ? [] : storeProcesses(environment))],
     } satisfies HttpsTask);
+  const atRate = (pace: Pace): Promise<Measure> =>
+    runLoad<Measure>('https-at-rate.js', {
+      port: product.port,
+      apiKey: demo.apiKey,
+      method: 'GET',
+      requests,
+      pace,
+      processes: [...product.processes, ...storeProcesses(environment)],
+    } satisfies HttpsAtRateTask);
   try {
     for (const subject of [product, bare]) await warmUp(`poll ${subject.name}`, () => run(subject));
     const contender = (subject: Subject): Contender => ({ subject, run: () => run(subject) });
     const rows = await alternate('poll', rounds, [contender(bare), contender(product)]);
     const [bareRow, productRow] = rows;
     const value = ratioOf(productRow, bareRow);
-    return { rows, ratios: [{ section: 'poll', name: 'of bare fastify', value, reachFor: '>= 0.4' }] };
+    const half = await benchHalfLoad(productRow, product, rounds, atRate);
+    const ratios = [{ section: 'poll', name: 'of bare fastify', value, reachFor: '>= 0.4' }, half.ratio];
+    return { rows: [...rows, half.row], ratios };
   } finally {
     await Promise.all([product.stop(), bare.stop()]);
   }
