@@ -16,7 +16,7 @@ const SECTIONS = [
   'usage',
 ];
 /** The sections that reach a build by its public interfaces alone. */
-const COMPARED = ['create', 'inbound', 'check', 'poll', 'webhooks'];
+const COMPARED = ['create', 'create-half', 'inbound', 'inbound-half', 'check', 'poll', 'webhooks'];
 /** Compared when no section is named. */
 const COMPARED_BY_DEFAULT = ['create', 'inbound'];
 const DEFAULT_PAIRS = 10;

@@ -23,6 +23,12 @@ describe('with --against', () => {
     expect(parseBenchArguments(['--against', 'HEAD']).sections).toEqual(['create', 'inbound']);
   });
 
+  it('compares create and inbound at half load when they are named', () => {
+    const words = ['--against', 'HEAD', 'create-half', 'inbound-half'];
+    expect(parseBenchArguments(words).sections).toEqual(['create-half', 'inbound-half']);
+    expect(() => parseBenchArguments(['create-half'])).toThrow('create-half is not a section');
+  });
+
   it('refuses sections that need more than the public interfaces of a build', () => {
     expect(() => parseBenchArguments(['--against', 'HEAD', 'usage'])).toThrow('usage cannot be compared');
   });

@@ -5,7 +5,7 @@ import { alternate } from './rounds.js';
 import { warmUp } from './warm-up.js';
 
 /** Below this share of the intended rate, the latencies are those of a queue that grows. */
-export const LEAST_SHARE = 0.97;
+const LEAST_SHARE = 0.97;
 const RAMP_SECONDS = 1;
 const SECONDS = 4;
 
@@ -15,15 +15,16 @@ export function halfPace(perSecond: number): Pace {
   return { perSecond: half, count: half * (RAMP_SECONDS + SECONDS), ramp: half * RAMP_SECONDS };
 }
 
+export const isReached = (achieved: number, intended: number): boolean => achieved >= LEAST_SHARE * intended;
+
 /** The ratio of the achieved rate to the intended one, and the row, which is marked where that ratio is too small. */
 export function judgePace(row: Row, perSecond: number): { row: Row; ratio: Ratio } {
-  const share = row.perSecond / perSecond;
   const marked = { ...row, subject: `${row.subject}, RATE NOT REACHED` };
   // Rounded down, so that a ratio below the limit is not printed as the limit.
-  const value = Math.floor(share * 1_000) / 1_000;
+  const value = Math.floor((row.perSecond / perSecond) * 1_000) / 1_000;
   const name = 'half load, achieved of the intended rate';
   return {
-    row: share < LEAST_SHARE ? marked : row,
+    row: isReached(row.perSecond, perSecond) ? row : marked,
     ratio: { section: row.section, name, value, reachFor: `>= ${LEAST_SHARE}` },
   };
 }

@@ -1,11 +1,15 @@
 import { CpuMeter } from '../cpu/meter.js';
 import type { MeteredProcess } from '../cpu/use.js';
+import { halfPace, isReached } from '../half-load.js';
 import type { HttpsTask } from '../load/https.js';
+import type { HttpsAtRateTask } from '../load/https-at-rate.js';
+import type { Pace } from '../load/open-loop.js';
 import type { SmppTask } from '../load/smpp.js';
 import { runLoad } from '../processes.js';
 import { flowOf, type Receivers, startReceivers } from '../receivers.js';
 import type { Measure } from '../report.js';
 import type { Environment } from '../subjects.js';
+import { warmUp } from '../warm-up.js';
 import {
   approvedCount,
   callEach,
@@ -52,19 +56,32 @@ const https = (side: Side, task: Omit<HttpsTask, 'origin' | 'connections' | 'pro
     processes: [...side.controlPlane.processes, ...side.stores],
   } satisfies HttpsTask);
 
+function createRequests(side: Side): HttpsTask['requests'] {
+  const webhookUrl = 'https://hooks.example.com/countersign';
+  const bodies = Array.from({ length: CREATE_PHONES }, () => createBody(side, nextPhone(), webhookUrl));
+  return bodies.map((body) => ({ path: '/v1/verify', body }));
+}
+
 const create: Section = {
   ...onlyRest,
-  run: (side) => {
-    const webhookUrl = 'https://hooks.example.com/countersign';
-    const bodies = Array.from({ length: CREATE_PHONES }, () => createBody(side, nextPhone(), webhookUrl));
-    return https(side, {
+  run: (side) =>
+    https(side, {
       method: 'POST',
       authorization: `Bearer ${side.demo.apiKey}`,
-      requests: bodies.map((body) => ({ path: '/v1/verify', body })),
+      requests: createRequests(side),
       seconds: SECONDS,
-    });
-  },
+    }),
 };
+
+const createAtRate = (side: Side, pace: Pace): Promise<Measure> =>
+  runLoad<Measure>('https-at-rate.js', {
+    port: side.controlPlane.port,
+    apiKey: side.demo.apiKey,
+    method: 'POST',
+    requests: createRequests(side),
+    pace,
+    processes: [...side.controlPlane.processes, ...side.stores],
+  } satisfies HttpsAtRateTask);
 
 const poll: Section = {
   ...onlyRest,
@@ -109,23 +126,46 @@ function smppTask({ demo, gateway }: Side, messages: SmppTask['messages'], proce
 }
 
 /** The control plane opens the sessions and is stopped while the gateway is measured. */
+async function matched(side: Side, count: number, pace: Pick<SmppTask, 'ramp' | 'perSecond'>): Promise<Measure> {
+  const { apiKey } = side.demo;
+  const before = await approvedCount(side, apiKey);
+  const messages = await openSessions(side, count);
+  const processes = [...(side.gateway?.processes ?? []), ...side.stores];
+  side.controlPlane.freeze();
+  const measure = await runLoad<Measure>('smpp.js', {
+    ...smppTask(side, messages, processes),
+    ...pace,
+  }).finally(() => side.controlPlane.thaw());
+  await expectApproved(side, apiKey, before + count);
+  return measure;
+}
+
 const inbound: Section = {
   ...onlyRest,
   needsGateway: true,
-  run: async (side) => {
-    const { apiKey } = side.demo;
-    const before = await approvedCount(side, apiKey);
-    const messages = await openSessions(side, MESSAGES);
-    const processes = [...(side.gateway?.processes ?? []), ...side.stores];
-    side.controlPlane.freeze();
-    const measure = await runLoad<Measure>('smpp.js', {
-      ...smppTask(side, messages, processes),
-      ramp: RAMP_MESSAGES,
-    }).finally(() => side.controlPlane.thaw());
-    await expectApproved(side, apiKey, before + MESSAGES);
-    return measure;
-  },
+  run: (side) => matched(side, MESSAGES, { ramp: RAMP_MESSAGES }),
 };
+
+const inboundAtRate = (side: Side, { count, ...pace }: Pace): Promise<Measure> => matched(side, count, pace);
+
+/** The rate is half of the throughput of the side that runs first, and the same for both. */
+function atHalfLoad(saturated: Section, runAtRate: (side: Side, pace: Pace) => Promise<Measure>): Section {
+  let pace: Pace | null = null;
+  return {
+    ...saturated,
+    run: async (side) => {
+      if (pace === null) {
+        await warmUp(`${side.name}, saturated`, () => saturated.run(side));
+        pace = halfPace((await saturated.run(side)).perSecond);
+      }
+      const measure = await runAtRate(side, pace);
+      if (!isReached(measure.perSecond, pace.perSecond)) {
+        process.stderr.write(`${side.name}: RATE NOT REACHED, ${measure.perSecond}/s of ${pace.perSecond}/s\n`);
+      }
+      return measure;
+    },
+  };
+}
 
 /**
  * A backlog of webhooks: the control plane is stopped until every session is approved, and the CPU time is of its release
@@ -163,7 +203,15 @@ async function backlog(side: Side, receivers: Receivers): Promise<Measure> {
 /** By name; `environment` is for what a section starts itself. */
 export async function openSection(name: string, environment: Environment): Promise<Section> {
   if (name === 'webhooks') return webhooks(environment);
-  const found = new Map(Object.entries({ create, inbound, check, poll })).get(name);
+  const sections = {
+    create,
+    inbound,
+    check,
+    poll,
+    'create-half': atHalfLoad(create, createAtRate),
+    'inbound-half': atHalfLoad(inbound, inboundAtRate),
+  };
+  const found = new Map(Object.entries(sections)).get(name);
   if (found === undefined) throw new Error(`${name} is not a section that can be compared`);
   return found;
 }
