@@ -249,6 +249,19 @@ describe('find and confirm', () => {
       expect(await client.confirm(PENDING.id, secret, options)).toEqual(taken ? session : null);
     });
 
+    it.each([
+      ['approvedAt', { approvedAt: 'today' }, undefined],
+      ['createdAt', { createdAt: '' }, undefined],
+      ['expiresAt', { expiresAt: 'never' }, undefined],
+      ['maxAgeSeconds', {}, Number.NaN],
+    ])('gives null when the age cannot be judged: %s', async (_name, changes, maxAgeSeconds) => {
+      const { secret, session } = await approvedAgo(0);
+      const { client, seen } = await serverWith([ok({ ...session, ...changes })]);
+      const options = maxAgeSeconds === undefined ? {} : { maxAgeSeconds };
+      expect(await client.confirm(PENDING.id, secret, { consume: true, ...options })).toBeNull();
+      expect(seen).toHaveLength(1);
+    });
+
     it('consumes the session when asked to, and gives null to the second call', async () => {
       const { secret, session } = await approvedAgo(0);
       const { client, seen } = await serverWith([

@@ -127,7 +127,8 @@ export class CountersignClient {
   ): Promise<ApprovedSession | null> {
     const session = await this.find(sessionId, options);
     if (session?.status !== 'approved' || (session.test === true && !allowTest)) return null;
-    if (approvedSecondsAgo(session) > (maxAgeSeconds ?? ttlSecondsOf(session))) return null;
+    // An age or a limit that is not a number fails this comparison.
+    if (!(approvedSecondsAgo(session) <= (maxAgeSeconds ?? ttlSecondsOf(session)))) return null;
     if (!(await verifySecret(secret, session.clientChallenge))) return null;
     return consume ? this.#consumeOnce(sessionId, options) : session;
   }
