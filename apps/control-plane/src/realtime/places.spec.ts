@@ -1,5 +1,9 @@
+import type { Tenant } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
 import { Places } from './places.js';
+
+const live = (accountId: string): Tenant => ({ accountId, mode: 'live' });
+const test = (accountId: string): Tenant => ({ accountId, mode: 'test' });
 
 /** What each account gets when all ask for `wish` connections, one after the other. */
 function shared(most: number, wishes: readonly (readonly [account: string, wish: number])[]): number[] {
@@ -8,8 +12,8 @@ function shared(most: number, wishes: readonly (readonly [account: string, wish:
   return wishes.map(([account, wish]) => {
     let got = 0;
     for (let nth = 0; nth < wish; nth += 1) {
-      if (!places.roomBeside(open) || !places.roomFor(account, open)) continue;
-      places.enter(account);
+      if (!places.roomBeside(open) || !places.roomFor(live(account), open)) continue;
+      places.enter(live(account));
       open += 1;
       got += 1;
     }
@@ -38,10 +42,17 @@ describe('the places of a process', () => {
 
   it('are free again when they are left', () => {
     const places = new Places(15);
-    places.enter('a');
-    expect(places.roomFor('a', 12)).toBe(false);
-    expect(places.roomFor('b', 12)).toBe(true);
-    places.leave('a');
-    expect(places.roomFor('a', 12)).toBe(true);
+    places.enter(live('a'));
+    expect(places.roomFor(live('a'), 12)).toBe(false);
+    expect(places.roomFor(live('b'), 12)).toBe(true);
+    places.leave(live('a'));
+    expect(places.roomFor(live('a'), 12)).toBe(true);
+  });
+
+  it('that a test key takes are not taken from the live keys of its account', () => {
+    const places = new Places(15);
+    for (let open = 0; open < 12; open += 1) places.enter(test('a'));
+    expect(places.roomFor(test('a'), 12)).toBe(false);
+    expect(places.roomFor(live('a'), 12)).toBe(true);
   });
 });

@@ -1,18 +1,20 @@
-import type { Uuid } from '@countersign/postgres';
+import { tenantKey, type Tenant } from '@countersign/keys';
 
 /** Of all places the last ones, as a share, … */
 const LAST = 1 / 5;
-/** … are for accounts that have few connections, which is less than this share of all places. */
+/** … are for tenants that have few connections, which is less than this share of all places. */
 const FEW = 1 / 15;
 
 /**
- * The connections that one process has room for. An account may take as many as it likes while there are plenty; it never
- * takes the last ones, so that one client that leaks connections does not keep the other accounts out.
+ * The connections that one process has room for. A tenant may take as many as it likes while there are plenty; it never
+ * takes the last ones, so that one client that leaks connections does not keep the other accounts out, nor a test key the
+ * live ones of its own account.
  */
 export class Places {
   readonly #last: number;
   readonly #few: number;
-  readonly #byAccount = new Map<Uuid, number>();
+  /** By `tenantKey`. */
+  readonly #byTenant = new Map<string, number>();
 
   /** `most` connections in all. */
   constructor(private readonly most: number) {
@@ -25,19 +27,21 @@ export class Places {
     return open < this.most;
   }
 
-  /** Whether this account may have one more while `open` are open. */
-  roomFor(accountId: Uuid, open: number): boolean {
-    return open < this.most - this.#last || (this.#byAccount.get(accountId) ?? 0) < this.#few;
+  /** Whether this tenant may have one more while `open` are open. */
+  roomFor(tenant: Tenant, open: number): boolean {
+    return open < this.most - this.#last || (this.#byTenant.get(tenantKey(tenant)) ?? 0) < this.#few;
   }
 
-  enter(accountId: Uuid): void {
-    this.#byAccount.set(accountId, (this.#byAccount.get(accountId) ?? 0) + 1);
+  enter(tenant: Tenant): void {
+    const key = tenantKey(tenant);
+    this.#byTenant.set(key, (this.#byTenant.get(key) ?? 0) + 1);
   }
 
   /** Once for each that entered. */
-  leave(accountId: Uuid): void {
-    const left = (this.#byAccount.get(accountId) ?? 1) - 1;
-    if (left === 0) this.#byAccount.delete(accountId);
-    else this.#byAccount.set(accountId, left);
+  leave(tenant: Tenant): void {
+    const key = tenantKey(tenant);
+    const left = (this.#byTenant.get(key) ?? 1) - 1;
+    if (left === 0) this.#byTenant.delete(key);
+    else this.#byTenant.set(key, left);
   }
 }

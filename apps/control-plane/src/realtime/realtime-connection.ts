@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Tenant } from '@countersign/keys';
 import type { RawData, WebSocket } from 'ws';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
@@ -28,8 +28,8 @@ export interface ConnectionOptions {
   readonly nowMs: () => number;
   /** Where nobody was known: told once, when somebody is, or when it has ended without. */
   readonly onProven: () => void;
-  /** Whether the account of a ticket may have one more connection; where it may, this one is counted. */
-  readonly hasPlaceFor: (accountId: Uuid) => boolean;
+  /** Whether the tenant of a ticket may have one more connection; where it may, this one is counted. */
+  readonly hasPlaceFor: (tenant: Tenant) => boolean;
 }
 
 /**
@@ -134,7 +134,7 @@ export class RealtimeConnection {
   /** From now on it speaks for who has this ticket; false where its account has too many connections already. */
   admit(ticket: Extract<Listener, { kind: 'ticket' }>): boolean {
     // One that has ended while the ticket was looked up is not counted: nobody would count it out again.
-    if (!this.open || !this.#hasPlaceFor(ticket.tenant.accountId)) return false;
+    if (!this.open || !this.#hasPlaceFor(ticket.tenant)) return false;
     clearTimeout(this.#patience);
     this.settle();
     this.#listener = ticket;

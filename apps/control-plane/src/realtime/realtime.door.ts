@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Uuid } from '@countersign/postgres';
+import type { Tenant } from '@countersign/keys';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { AdmittedUpgrade, Gatekeeper, RefusedUpgrade, UpgradeVerdict } from '../http/access.js';
 import { type ErrorLog, refusedBy } from '../http/error-answers.js';
@@ -136,7 +136,7 @@ export class RealtimeDoor {
     const { size } = this.connections;
     if (this.#closed || !(this.#places.roomBeside(size) || this.evictUnauthenticated())) return BUSY;
     if (caller === null || caller.kind === 'admin') return null;
-    return this.#places.roomFor(caller.tenant.accountId, size) ? null : TOO_MANY_OF_ACCOUNT;
+    return this.#places.roomFor(caller.tenant, size) ? null : TOO_MANY_OF_ACCOUNT;
   }
 
   /** Makes room when no connection is left to give: a connection without authentication goes first. */
@@ -146,23 +146,23 @@ export class RealtimeDoor {
     return evicted !== null;
   }
 
-  /** The account of a ticket is known only when it comes. */
-  private hasPlaceFor(accountId: Uuid): boolean {
+  /** The tenant of a ticket is known only when it comes. */
+  private hasPlaceFor(tenant: Tenant): boolean {
     // The connection itself is among those that are open.
-    if (!this.#places.roomFor(accountId, this.connections.size - 1)) return false;
-    this.#places.enter(accountId);
+    if (!this.#places.roomFor(tenant, this.connections.size - 1)) return false;
+    this.#places.enter(tenant);
     return true;
   }
 
   private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
     const listener = listenerOf(caller, keyDigest ?? '');
-    if (caller !== null && caller.kind !== 'admin') this.#places.enter(caller.tenant.accountId);
+    if (caller !== null && caller.kind !== 'admin') this.#places.enter(caller.tenant);
     const connection: RealtimeConnection = new RealtimeConnection(webSocket, {
       listener,
       clientAddress,
       nowMs,
       onProven: () => this.#unauthenticated.remove(connection),
-      hasPlaceFor: (accountId) => this.hasPlaceFor(accountId),
+      hasPlaceFor: (tenant) => this.hasPlaceFor(tenant),
     });
     // Those that came back together after a restart are not pinged together.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
@@ -171,7 +171,7 @@ export class RealtimeDoor {
     connection.onClose((code) => {
       this.connections.delete(connection);
       const { listener: last } = connection;
-      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.tenant.accountId);
+      if (last.kind === 'key' || last.kind === 'ticket') this.#places.leave(last.tenant);
       this.o.onClosed(code);
     });
     this.#hear(connection);
