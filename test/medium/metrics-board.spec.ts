@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMarkdown } from '../../apps/control-plane/src/docs/markdown.js';
+import { DELIVERY_STATUSES } from '../../apps/control-plane/src/webhooks/delivery.view.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { GatewayRoom, sms } from '../support/gateway-room.js';
 
@@ -96,6 +97,23 @@ describe('the board and the alert rules', () => {
         for (const [, label] of selectors.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)) expect(line).toContain(`${label}="`);
       }
     }
+  });
+
+  it('count what live keys did: a test key raises no alert and moves no curve', () => {
+    const selected = expressions().flatMap((expression) => [
+      ...expression.matchAll(/(countersign_(?:create_seconds|webhook_(?:attempts|seconds))\w*)(?:\{([^}]*)\})?/g),
+    ]);
+    expect(selected.length).toBeGreaterThan(6);
+    const others = selected.filter(([, , selectors = '']) => !selectors.includes('mode="live"'));
+    expect(others.map(([text]) => text)).toEqual([]);
+  });
+
+  it('select outcomes that deliveries have', () => {
+    const outcomes = expressions().flatMap((expression) =>
+      [...expression.matchAll(/\boutcome(?:=|!=)"([^"]*)"/g)].map(([, outcome]) => outcome),
+    );
+    expect(outcomes.length).toBeGreaterThan(0);
+    expect(DELIVERY_STATUSES).toEqual(expect.arrayContaining(outcomes));
   });
 
   it('are written in one form, and lead to a section of the page for engineers on call', () => {
