@@ -64,7 +64,7 @@ export class AccountDirectory {
   }
 
   /**
-   * The secrets that sign the webhooks of an account in one mode, `whsec_…`: one, or for a while after a rotation the new one and those
+   * The secrets that sign a tenant's webhooks, `whsec_…`: one, or for a while after a rotation the new one and those
    * before it. Throws when there is no such account.
    */
   async webhookSecrets(tenant: Tenant): Promise<readonly string[]> {

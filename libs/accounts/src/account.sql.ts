@@ -2,8 +2,9 @@ import type { Mode } from '@countersign/keys';
 
 export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl",
   default_webhook_disabled_at AS "defaultWebhookDisabledAt",
-  default_webhook_disabled_reason AS "defaultWebhookDisabledReason", test_webhook_url AS "testWebhookUrl", webhook_events AS "webhookEvents",
-  otp_countries AS "otpCountries", otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
+  default_webhook_disabled_reason AS "defaultWebhookDisabledReason", test_webhook_url AS "testWebhookUrl",
+  webhook_events AS "webhookEvents", otp_countries AS "otpCountries",
+  otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
 
 export const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
   rcs_agent_id AS "rcsAgentId", rcs_number_matching AS "rcsNumberMatching", sender_id AS "senderId", domain,

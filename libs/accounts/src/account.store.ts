@@ -120,7 +120,7 @@ export class AccountStore {
   }
 
   /**
-   * Another secret for the webhooks of an account in one mode; the one before it signs too until `previousUntil`, and those before that
+   * Another secret for a tenant's webhooks; the one before it signs too until `previousUntil`, and those before that
    * until the time that was promised for them. The account exists.
    */
   async rotateWebhookSecret(tx: Executor, tenant: Tenant): Promise<SecretRotation> {

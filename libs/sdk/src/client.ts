@@ -50,7 +50,7 @@ export interface KeyedCallOptions extends CallOptions {
 }
 
 export interface ConfirmOptions extends CallOptions {
-  /** Accept a session of a test key too. Only for your tests: anybody can approve such a session. False when left out. */
+  /** Accept a session of a test key too. For tests alone: anybody can approve such a session. False when left out. */
   readonly allowTest?: boolean;
   /** How long ago the approval may be, by this machine's clock; when left out, as long as the session's own `ttl`. */
   readonly maxAgeSeconds?: number;
@@ -101,7 +101,7 @@ export class CountersignClient {
     return this.#transport.ask(call, isCreatedSession, options);
   }
 
-  /** The session as it is now. Null when it is unknown, of another account, or expired. */
+  /** The session as it is now. Null when it is unknown, of another account or mode (test or live), or expired. */
   async find(sessionId: string, options?: CallOptions): Promise<Session | null> {
     try {
       const call = { method: 'GET', path: sessionPath(sessionId), repeatable: 'always' } as const;

@@ -152,8 +152,8 @@ export const CONSUME_SESSIONS = `
   RETURNING sessions.id`;
 
 /**
- * Live sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in id
- * order, as everywhere. $1 ids, $2 and $3 their bounds, $4 which of them are chosen; the others are only locked.
+ * Live sessions whose card reached the phone in time are RCS from then on. Gives the ids that were not before. Locked in
+ * id order, as everywhere. $1 ids, $2 and $3 their bounds, $4 which of them are chosen; the others are only locked.
  */
 export const CHOOSE_RCS = `
   WITH locked AS MATERIALIZED (

@@ -210,8 +210,8 @@ export class SessionStore {
 
   /**
    * Judges inbound messages and approves the sessions of one mode that they match, in the caller's transaction: the token
-   * of a session of the other mode is an unknown one. `record` stores the messages with
-   * their fates in that same transaction: it is called with the verdicts, in the order of the evidence, and its
+   * of a session of the other mode is an unknown one. `record` stores the messages with their fates in that same
+   * transaction: it is called with the verdicts, in the order of the evidence, and its
    * statements travel together with the approvals. The caller rings the bell for `eventIds` after its commit. A message
    * is matched only if the guarded write really approved its session, else this throws.
    */
@@ -267,8 +267,8 @@ export class SessionStore {
   }
 
   /**
-   * Ends those of some sessions of one mode that are still pending, by a tap on the card: approves or denies them with their events, in
-   * the caller's transaction. The caller rings the bell for `eventIds` after its commit.
+   * Ends those of some sessions of one mode that are still pending, by a tap on the card: approves or denies them with
+   * their events, in the caller's transaction. The caller rings the bell for `eventIds` after its commit.
    */
   async decide(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
     if (ids.length === 0) return { ended: [], eventIds: [] };
@@ -279,8 +279,8 @@ export class SessionStore {
   }
 
   /**
-   * Live sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so that
-   * the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
+   * Live sessions whose card arrived while their request waited are RCS, in the caller's transaction: before `decide`, so
+   * that the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
    * next: all are locked now, since two statements one after the other would not lock in the order of ids.
    */
   async chooseRcs(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {

@@ -78,7 +78,7 @@ export class RealtimeHub {
   }
 
   /**
-   * False when there is no such session in the account; rejects when it cannot be read. Nothing is listened to then, and
+   * False when the tenant has no such session; rejects when it cannot be read. Nothing is listened to then, and
    * who listened to it before is told so.
    */
   async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {

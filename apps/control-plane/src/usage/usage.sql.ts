@@ -54,7 +54,7 @@ function sessionsOfSpan(mode: Mode, first: number): string {
 const total = (condition: string): string => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8`;
 
 /**
- * Counts and cost of one account in one mode: hours that are counted for good, and the spans before and after them as they are now.
+ * Counts and cost of one tenant: hours that are counted for good, and the spans before and after them as they are now.
  * One row for all of it, and one for each group if there is a grouping, sorted.
  * $1 account, $2 `day`, `country`, `brand` or null, $3 first folded hour, $4 end of the folded hours, $5–$9 the span
  * before them, $10–$14 the span after them: from, to, lowest id, end of the ids of sessions, end of the ids of codes.

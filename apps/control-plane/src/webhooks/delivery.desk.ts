@@ -40,12 +40,12 @@ export interface DeliveryDeskOptions {
 export class DeliveryDesk {
   constructor(private readonly options: DeliveryDeskOptions) {}
 
-  /** One page of the account's deliveries, newest first. A page begins after a delivery of this account. */
+  /** One page of the tenant's deliveries, newest first. A page begins after one of them. */
   async list({ tenant }: ApiKeyPrincipal, query: ListDeliveries): Promise<Outcome<string>> {
     const { status, limit, startingAfter } = query;
     const after = startingAfter === undefined ? null : await this.row(tenant, startingAfter);
     if (startingAfter !== undefined && after === null) {
-      const message = 'startingAfter is not the id of a delivery of this account.';
+      const message = 'startingAfter is not the id of a delivery that this key may see.';
       return refuse('VALIDATION_ERROR', { message, field: 'startingAfter' });
     }
     const statuses = status === undefined ? DELIVERY_STATUSES : [status];
