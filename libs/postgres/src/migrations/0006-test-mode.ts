@@ -13,9 +13,15 @@ const ACCOUNTS = [
 /** Rows about test sessions carry the mode themselves, so that no reader has to look it up. */
 const MODES = [
   `ALTER TABLE events ADD COLUMN test boolean NOT NULL DEFAULT false`,
-  `UPDATE events SET test = true FROM sessions WHERE sessions.id = events.session_id AND sessions.test`,
+  // The URL of a test session's event is its own, or none: the default URL is that of live events.
+  `UPDATE events SET test = true, webhook_url = CASE WHEN events.webhook_url IS NOT NULL THEN sessions.webhook_url END
+    FROM sessions WHERE sessions.id = events.session_id AND sessions.test`,
   `ALTER TABLE deliveries ADD COLUMN test boolean NOT NULL DEFAULT false`,
   `UPDATE deliveries SET test = true FROM sessions WHERE sessions.id = deliveries.session_id AND sessions.test`,
+  `UPDATE deliveries SET status = 'blocked', next_attempt_at = NULL, claimed_until = NULL,
+      ended_at = date_trunc('milliseconds', clock_timestamp())
+    FROM sessions WHERE sessions.id = deliveries.session_id AND deliveries.test AND deliveries.status = 'pending'
+      AND sessions.webhook_url IS DISTINCT FROM deliveries.url`,
   `ALTER TABLE realtime_tickets ADD COLUMN test boolean NOT NULL DEFAULT false`,
   // Hours that were folded before hold both modes and count as live ones.
   `ALTER TABLE usage_hours ADD COLUMN test boolean NOT NULL DEFAULT false`,
