@@ -286,6 +286,24 @@ describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
 });
 
 describe('a test session', () => {
+  it('of which an earlier release wrote the event is reported to test keys alone', async () => {
+    const id = await created('test');
+    const clients = {
+      live: await RealtimeClient.open(room),
+      test: await RealtimeClient.open(room, { key: keyOf('test') }),
+    };
+    for (const client of Object.values(clients)) await client.subscribe(`account:${room.demo.accountId}`);
+    await room.database.query(
+      `INSERT INTO events (id, type, account_id, session_id, occurred_at, data)
+       SELECT $1, 'verification.cancelled', account_id, id, created_at, '{}' FROM sessions WHERE id = $2`,
+      [room.clock.newId(), parseId('sess', id)],
+    );
+    expect((await clients.test.event('verification.cancelled')).data).toMatchObject({ id });
+    await clients.live.ask({ type: 'ping', id: 'p' });
+    expect(clients.live.events()).toEqual([]);
+    for (const client of Object.values(clients)) client.close();
+  });
+
   it('says that it is one wherever it appears; a live one has no such field', async () => {
     for (const mode of MODES) {
       const marked = (value: unknown): boolean => (value as { test?: unknown }).test === true;

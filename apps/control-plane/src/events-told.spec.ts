@@ -24,12 +24,18 @@ describe('events that are told', () => {
     expect(parseTold(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
   });
 
+  it('are of a mode that is not known where an earlier release sent them', () => {
+    const { test: _, ...sent } = TOLD;
+    expect(parseTold([sent])).toEqual([{ ...TOLD, test: null }]);
+  });
+
   it.each([
     ['nothing', undefined],
     ['no list', TOLD],
     ['an event that nobody knows', [{ ...TOLD, type: 'verification.unheard' }]],
     ['an id that is none', [{ ...TOLD, id: 'evt_1' }]],
     ['no account', [{ ...TOLD, accountId: null }]],
+    ['a mode that is none', [{ ...TOLD, test: 'false' }]],
     ['no time', [{ ...TOLD, at: 'soon' }]],
     ['a member that is missing', [{ id: TOLD.id, type: TOLD.type }]],
   ])('are left out where they are %s', (_what, value) => {

@@ -13,8 +13,8 @@ export interface ToldEvent {
   /** Null where it tells of an account. */
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid;
-  /** Of a test session, or asked for by a test key. */
-  readonly test: boolean;
+  /** Of a test session, or asked for by a test key; null from a release that did not send it. */
+  readonly test: boolean | null;
   /** When it happened, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;
 }
@@ -44,32 +44,28 @@ export class EventsTold {
   }
 }
 
+/** As another release may have sent it. */
+type SentEvent = Omit<ToldEvent, 'test'> & { readonly test?: boolean };
+
 /** What another release may have told in other words is left out. */
 export function parseTold(value: unknown): ToldEvent[] {
-  return Array.isArray(value) ? value.filter(isTold) : [];
+  return Array.isArray(value) ? value.filter(isSent).map((sent) => ({ ...sent, test: sent.test ?? null })) : [];
 }
 
 const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
 
-function isTold(value: unknown): value is ToldEvent {
+function isSent(value: unknown): value is SentEvent {
   if (typeof value !== 'object' || value === null) return false;
-  if (!(
-    'id' in value &&
-    'type' in value &&
-    'sessionId' in value &&
-    'accountId' in value &&
-    'test' in value &&
-    'at' in value
-  ))
+  if (!('id' in value && 'type' in value && 'sessionId' in value && 'accountId' in value && 'at' in value))
     return false;
-  const { id, type, sessionId, accountId, test, at } = value;
+  const { id, type, sessionId, accountId, at } = value;
   return (
     isUuid(id) &&
     typeof type === 'string' &&
     TYPES.has(type) &&
     (sessionId === null || isUuid(sessionId)) &&
     isUuid(accountId) &&
-    typeof test === 'boolean' &&
+    (!('test' in value) || typeof value.test === 'boolean') &&
     typeof at === 'string' &&
     !Number.isNaN(Date.parse(at))
   );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@countersign/bus';
-import { tenantKey, tenantOf, type Tenant } from '@countersign/keys';
+import { modeOf, MODES, tenantKey, type Mode, type Tenant } from '@countersign/keys';
 import { type DatabaseClock, Periodic, type Uuid } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import type { EventsTold, ToldEvent } from '../events-told.js';
@@ -123,7 +123,7 @@ export class RealtimeHub {
   private hear(events: readonly ToldEvent[]): void {
     const heard = events.filter(
       (event) =>
-        this.#accounts.has(tenantKey(tenantOf(event))) ||
+        modesOf(event).some((mode) => this.#accounts.has(tenantKey({ accountId: event.accountId, mode }))) ||
         (event.sessionId !== null && this.o.rooms.has(event.sessionId)),
     );
     if (heard.length === 0 || this.#stopped) return;
@@ -153,7 +153,11 @@ export class RealtimeHub {
 
   private tell(tidings: EventTidings): void {
     this.o.rooms.tell(tidings);
-    const onAccount = tidings.onAccount;
-    for (const watcher of this.#accounts.get(tenantKey(tenantOf(tidings.told))) ?? []) watcher.tell(onAccount);
+    const { tenant, onAccount } = tidings;
+    if (tenant === null) return;
+    for (const watcher of this.#accounts.get(tenantKey(tenant)) ?? []) watcher.tell(onAccount);
   }
 }
+
+/** The modes that an event may be of, as far as its message says. */
+const modesOf = ({ test }: ToldEvent): readonly Mode[] => (test === null ? MODES : [modeOf(test)]);

@@ -1,6 +1,7 @@
+import type { Session } from '@countersign/session';
 import { describe, expect, it } from 'vitest';
 import type { ToldEvent } from '../events-told.js';
-import { EventTidings } from './tidings.js';
+import { EventTidings, TidingsReader } from './tidings.js';
 import type { SessionView } from './session-view.js';
 
 const told: ToldEvent = {
@@ -18,7 +19,7 @@ function tidingsOf(
   dataIn = (view: SessionView): string | null => `{"view":"${view}"}`,
 ): { tidings: EventTidings; rendered: SessionView[] } {
   const rendered: SessionView[] = [];
-  const tidings = new EventTidings(event, (view) => {
+  const tidings = new EventTidings(event, { accountId: event.accountId, mode: 'live' }, (view) => {
     rendered.push(view);
     return dataIn(view);
   });
@@ -61,5 +62,51 @@ describe('an event that many listen to', () => {
     const { tidings, rendered } = tidingsOf({ ...told, type: 'webhook.disabled', sessionId: null });
     expect(tidings.inView('full')).toBeNull();
     expect(rendered).toEqual([]);
+  });
+});
+
+describe('the mode of an event', () => {
+  /** Reads one event of a session of this mode; `test` is what the event's message says. */
+  async function tenantOf(event: ToldEvent, session: { readonly test: boolean } | null): Promise<object | null> {
+    const { sessionId: id, accountId } = event;
+    const found = session === null ? [] : [{ id, accountId, test: session.test } as Session];
+    const reader = new TidingsReader({
+      database: { query: () => Promise.reject(new Error('not asked')) },
+      sessions: { findMany: (_database, ids) => Promise.resolve(found.filter((each) => ids.includes(each.id))) },
+      events: { dataOf: (_database, ids) => Promise.resolve(new Map(ids.map((each) => [each, '{}']))) },
+      renderer: { full: () => '{}', reduced: () => '{}' },
+      onError: () => undefined,
+    });
+    const [tidings] = await reader.read([event]);
+    return tidings?.tenant ?? null;
+  }
+  const { accountId } = told;
+  const mismatch = { ...told, type: 'verification.sender_mismatch' } as const;
+
+  it.each([
+    ['an event that shows the session', told],
+    ['an event that does not', mismatch],
+  ])('is that of the session where an earlier release did not send it: %s', async (_name, event) => {
+    for (const [test, mode] of [
+      [true, 'test'],
+      [false, 'live'],
+    ] as const) {
+      expect(await tenantOf({ ...event, test: null }, { test })).toEqual({ accountId, mode });
+    }
+  });
+
+  it('is that of the session whatever the message says', async () => {
+    expect(await tenantOf({ ...told, test: false }, { test: true })).toEqual({ accountId, mode: 'test' });
+  });
+
+  it('is what the message says where no session is read', async () => {
+    expect(await tenantOf({ ...mismatch, test: true }, null)).toEqual({ accountId, mode: 'test' });
+    const ofAccount = { ...told, type: 'webhook.disabled', sessionId: null } as const;
+    expect(await tenantOf({ ...ofAccount, test: false }, null)).toEqual({ accountId, mode: 'live' });
+  });
+
+  it('is not known where neither says it: no account channel carries the event', async () => {
+    const ofAccount = { ...told, type: 'webhook.test', sessionId: null } as const;
+    expect(await tenantOf({ ...ofAccount, test: null }, null)).toBeNull();
   });
 });

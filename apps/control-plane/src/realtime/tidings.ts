@@ -1,4 +1,5 @@
 import { type EventStore, showsSession } from '@countersign/events';
+import { tenantOf, type Tenant } from '@countersign/keys';
 import { type Executor, renderId, type Uuid } from '@countersign/postgres';
 import { ENDS, type Session, type SessionRenderer, type SessionStatus, type SessionStore } from '@countersign/session';
 import { UPDATED, type ToldEvent } from '../events-told.js';
@@ -21,6 +22,8 @@ export class EventTidings implements Tidings {
 
   constructor(
     readonly told: ToldEvent,
+    /** Whose account channel carries it; null where the mode is not known. */
+    readonly tenant: Tenant | null,
     /** JSON text of a view; null where the view has no part in it. */
     private readonly dataIn: (view: SessionView) => string | null,
   ) {
@@ -66,8 +69,8 @@ export class TidingsReader {
   async read(told: readonly ToldEvent[]): Promise<EventTidings[]> {
     const { database, sessions, events } = this.o;
     const selfTold = told.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
-    const ofSessions = told.flatMap(({ type, sessionId }) =>
-      sessionId !== null && showsSession(type) ? [sessionId] : [],
+    const ofSessions = told.flatMap(({ type, sessionId, test }) =>
+      sessionId !== null && (showsSession(type) || test === null) ? [sessionId] : [],
     );
     const [found, data] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
@@ -75,13 +78,16 @@ export class TidingsReader {
     ]);
     const byId = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
     return told.flatMap((event) => {
+      const session = byId.get(event.sessionId);
+      const tenant = tenantOfEvent(event, session);
       if (!showsSession(event.type)) {
         // Who has a ticket does not see these.
         const text = data.get(event.id);
-        return text === undefined ? [] : [new EventTidings(event, (view) => (view === 'reduced' ? null : text))];
+        return text === undefined
+          ? []
+          : [new EventTidings(event, tenant, (view) => (view === 'reduced' ? null : text))];
       }
-      const session = byId.get(event.sessionId);
-      return session === undefined ? [] : [new EventTidings(event, (view) => this.render(session, view))];
+      return session === undefined ? [] : [new EventTidings(event, tenant, (view) => this.render(session, view))];
     });
   }
 
@@ -94,6 +100,12 @@ export class TidingsReader {
       return null;
     }
   }
+}
+
+/** The session's row decides, whatever the release that sent the event knew of modes. */
+function tenantOfEvent({ accountId, test }: ToldEvent, session: Session | undefined): Tenant | null {
+  if (session !== undefined) return tenantOf(session);
+  return test === null ? null : tenantOf({ accountId, test });
 }
 
 /**
