@@ -215,7 +215,10 @@ export class CountersignClient {
     return this.#transport.ask({ method: 'POST', path, repeatable: 'when-untouched' }, isDelivery, options);
   }
 
-  /** Posts a `webhook.test` to this address, or to the account's default one; ask `findDelivery` what became of it. */
+  /**
+   * Posts a `webhook.test` to this address, or to the account's default one for the key's mode; ask `findDelivery` what
+   * became of it.
+   */
   testWebhook(url?: string, options?: CallOptions): Promise<Delivery> {
     const body = url === undefined ? {} : { body: { url } };
     const call = { method: 'POST', path: '/v1/webhooks/test', repeatable: 'when-untouched', ...body } as const;
