@@ -110,7 +110,9 @@ describe('the board and the alert rules', () => {
 
   it('select outcomes that deliveries have', () => {
     const outcomes = expressions().flatMap((expression) =>
-      [...expression.matchAll(/\boutcome(?:=|!=)"([^"]*)"/g)].map(([, outcome]) => outcome),
+      [...expression.matchAll(/countersign_webhook_attempts_total\{[^}]*outcome(?:=|!=)"([^"]*)"/g)].map(
+        ([, outcome]) => outcome,
+      ),
     );
     expect(outcomes.length).toBeGreaterThan(0);
     expect(DELIVERY_STATUSES).toEqual(expect.arrayContaining(outcomes));
