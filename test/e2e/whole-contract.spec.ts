@@ -190,9 +190,11 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
     it('reports usage with its cost', async () => {
       const { body } = await stack.api('GET', '/v1/usage');
       expect(body).toMatchObject({
-        verifications: { total: 6 },
+        verifications: { total: 4 },
         estimatedCostUsd: expect.stringMatching(/^\d+\.\d{2,}$/) as string,
       });
+      const byTestKey = await stack.api('GET', '/v1/usage', undefined, { key: stack.quickstart.testApiKey });
+      expect(byTestKey.body).toMatchObject({ verifications: { total: 2 }, estimatedCostUsd: '0.00' });
     });
 
     it('leaves no secret in clear in the database, in Redis, in the queues or in the logs', async () => {
