@@ -34,6 +34,7 @@ describe('a destination rule', () => {
       accountId: null,
       prefix: '+881',
       action: 'block',
+      kinds: [],
       reason: '',
       until: null,
       origin: 'admin',
@@ -46,12 +47,14 @@ describe('a destination rule', () => {
       accountId: room.demo.accountId,
       prefix: '+4479',
       action: 'allow',
+      kinds: ['toll_free', 'non_geographic'],
       reason: 'a customer, ticket 4711',
       until: '2030-01-01T01:00:00+01:00',
     };
     const answer = await admin.post('destinations', body);
     expect(answer.json).toMatchObject({ ...body, until: '2030-01-01T00:00:00.000Z' });
-    const changes = { prefix: '+4478', action: 'block', reason: '', until: null };
+    const changes = { prefix: '+4478', action: 'block', kinds: [], reason: '', until: null };
+    expect((await admin.patch(`destinations/${idOf(answer)}`, { action: 'block' })).field).toBe('kinds');
     const changed = await admin.patch(`destinations/${idOf(answer)}`, changes);
     expect([changed.status, changed.json]).toEqual([200, { ...answer.json, ...changes }]);
   });
@@ -70,6 +73,10 @@ describe('a destination rule', () => {
     ['action', undefined],
     ['action', 'deny'],
     ['action', null],
+    ['kinds', ['toll_free']],
+    ['kinds', ['voip']],
+    ['kinds', 'pager'],
+    ['kinds', null],
     ['reason', 'two\nlines'],
     ['reason', 'x'.repeat(201)],
     ['reason', null],

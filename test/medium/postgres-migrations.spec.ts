@@ -11,6 +11,7 @@ const MIGRATIONS = [
   'WebhooksRealtime1700000000005',
   'TestMode1700000000006',
   'SenderFormat1700000000007',
+  'ConversionBudget1700000000008',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -17,6 +17,10 @@ export class DestinationRuleEntity {
   @Column('text')
   action!: DestinationAction;
 
+  /** Restricted kinds of numbers that an allow rule lets through. */
+  @Column('text', { array: true, default: '{}' })
+  kinds!: string[];
+
   @Column('text')
   reason!: string;
 

@@ -26,8 +26,8 @@ export class DestinationStore {
 
   /** An admin's rule. Throws DataError 23505 where the account, or all, have one for the prefix, 23503 for an unknown account. */
   async create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
-    const { accountId = null, prefix, action, reason, until = null } = rule;
-    const values = [this.newId(), accountId, prefix, action, reason, until];
+    const { accountId = null, prefix, action, kinds = [], reason, until = null } = rule;
+    const values = [this.newId(), accountId, prefix, action, reason, until, kinds];
     return written(await tx.query<DestinationRule>(INSERT_RULE, values));
   }
 
@@ -48,8 +48,8 @@ export class DestinationStore {
   }
 
   /** Writes all of an admin's rule that was locked, but whose it is. Throws as `create`; what the guard says stays its own. */
-  async update(tx: Executor, { id, prefix, action, reason, until }: DestinationRule): Promise<DestinationRule> {
-    return written(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until]));
+  async update(tx: Executor, { id, prefix, action, kinds, reason, until }: DestinationRule): Promise<DestinationRule> {
+    return written(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
   }
 
   /** Takes a rule away and answers it; null when there is none. One of the guard's is forgotten with its repeats. */

@@ -1,3 +1,4 @@
+import type { RestrictedKind } from '@countersign/phone';
 import type { Uuid } from '@countersign/postgres';
 
 export const DESTINATION_ACTIONS = ['allow', 'block'] as const;
@@ -11,6 +12,8 @@ export interface DestinationRule {
   /** A plus sign and at least one digit. */
   readonly prefix: string;
   readonly action: DestinationAction;
+  /** Restricted kinds of numbers that an allow rule lets through; empty for a block. */
+  readonly kinds: readonly RestrictedKind[];
   /** For people. */
   readonly reason: string;
   readonly origin: 'admin' | 'guard';
@@ -25,6 +28,7 @@ export interface NewDestinationRule {
   readonly accountId?: Uuid | null;
   readonly prefix: string;
   readonly action: DestinationAction;
+  readonly kinds?: readonly RestrictedKind[];
   readonly reason: string;
   readonly until?: Date | null;
 }

@@ -2,7 +2,13 @@ export { isCountry } from './country.js';
 export { destinationCandidates } from './destination.js';
 export { maskPhone, maskPhonesIn } from './mask.js';
 export { checkPhone, countryOf, NON_GEOGRAPHIC, type PhoneCheck } from './phone-check.js';
-export { numberTypeOf, type NumberType } from './number-type.js';
+export {
+  numberTypeOf,
+  RESTRICTED_KINDS,
+  restrictedKindOf,
+  type NumberType,
+  type RestrictedKind,
+} from './number-type.js';
 export {
   isOfUnknownFormat,
   readSender,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkPhone, numberTypeOf } from './index.js';
+import { checkPhone, numberTypeOf, RESTRICTED_KINDS, restrictedKindOf } from './index.js';
 
 describe('numberTypeOf', () => {
   it.each([
@@ -25,6 +25,39 @@ describe('numberTypeOf', () => {
         const check = checkPhone(text);
         if (check.ok) expect(numberTypeOf(text)).not.toBeNull();
         else if (check.reason === 'not_routable') expect(numberTypeOf(text)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('restrictedKindOf', () => {
+  it.each([
+    ['+447911123456', null],
+    ['+14155552671', null],
+    ['+447012345678', 'personal_number'],
+    ['+449098790879', 'premium_rate'],
+    ['+491805123456', 'shared_cost'],
+    ['+18002345678', 'toll_free'],
+    ['+448001234567', 'toll_free'],
+    ['+447640123456', 'pager'],
+    ['+445512345678', 'uan'],
+    ['+80012345678', 'non_geographic'],
+    ['+80812345678', 'non_geographic'],
+    ['+870773111632', 'non_geographic'],
+    ['+878101234567890', 'non_geographic'],
+    ['+8816123456789', 'non_geographic'],
+    ['+88213123456', 'non_geographic'],
+    ['+883510012345', 'non_geographic'],
+    ['+88812345678', 'non_geographic'],
+    ['+979123456789', 'non_geographic'],
+  ])('%s: %s', (e164, kind) => expect(restrictedKindOf(e164)).toBe(kind));
+
+  it('a number is restricted by its code or by its type, and by nothing else', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\+[1-9][0-9]{5,14}$/)), (text) => {
+        const kind = restrictedKindOf(text);
+        if (kind === null) expect(RESTRICTED_KINDS).not.toContain(numberTypeOf(text));
+        else if (kind !== 'non_geographic') expect(numberTypeOf(text)).toBe(kind);
       }),
     );
   });

@@ -33,3 +33,29 @@ export function numberTypeOf(e164: string): NumberType | null {
   const type = parsePhoneNumberFromString(e164, { extract: false })?.getType();
   return type === undefined ? null : TYPES[type];
 }
+
+/** Country calling codes of ITU-T E.164 that belong to no country: services and satellite networks. */
+const NON_GEOGRAPHIC_CODES = ['+800', '+808', '+870', '+878', '+881', '+882', '+883', '+888', '+979'] as const;
+
+/**
+ * Kinds of numbers that no end user signs in with, and that earn money for their holder or cost the called party.
+ * `non_geographic`: under one of the country calling codes that belong to no country, whatever its use there.
+ */
+export const RESTRICTED_KINDS = [
+  'non_geographic',
+  'pager',
+  'personal_number',
+  'premium_rate',
+  'shared_cost',
+  'toll_free',
+  'uan',
+  'voicemail',
+] as const;
+export type RestrictedKind = (typeof RESTRICTED_KINDS)[number];
+
+/** The restricted kind of a number in E.164; null for every other number, an unassigned one included. */
+export function restrictedKindOf(e164: string): RestrictedKind | null {
+  if (NON_GEOGRAPHIC_CODES.some((code) => e164.startsWith(code))) return 'non_geographic';
+  const type = numberTypeOf(e164);
+  return RESTRICTED_KINDS.find((kind) => kind === type) ?? null;
+}

@@ -8,6 +8,7 @@ import { Cards1700000000004 } from './migrations/0004-cards.js';
 import { WebhooksRealtime1700000000005 } from './migrations/0005-webhooks-realtime.js';
 import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
 import { SenderFormat1700000000007 } from './migrations/0007-sender-format.js';
+import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budget.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -18,6 +19,7 @@ const MIGRATIONS = [
   WebhooksRealtime1700000000005,
   TestMode1700000000006,
   SenderFormat1700000000007,
+  ConversionBudget1700000000008,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

@@ -1,8 +1,9 @@
 import { DESTINATION_ACTIONS, type DestinationAction } from '@countersign/carriers';
+import { RESTRICTED_KINDS, type RestrictedKind } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isInstant, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isInstant, isLine, isListOf, isOneOf, isText, Nullable, Optional, Satisfies } from '../fields.js';
 import { DESTINATION_FIELDS } from './destination.view.js';
 
 const isReason = isLine(200);
@@ -24,6 +25,14 @@ export class DestinationDraft {
   @ApiProperty(DESTINATION_FIELDS.action)
   @IsIn([...DESTINATION_ACTIONS], failsWith('action must be allow or block.'))
   action!: DestinationAction;
+
+  @ApiPropertyOptional(DESTINATION_FIELDS.kinds)
+  @Satisfies(
+    isListOf(isOneOf(RESTRICTED_KINDS)),
+    `kinds must be a list of different kinds of numbers among ${RESTRICTED_KINDS.join(', ')}.`,
+  )
+  @Optional()
+  kinds?: readonly RestrictedKind[];
 
   @ApiPropertyOptional(DESTINATION_FIELDS.reason)
   @Satisfies((value) => value === '' || isReason(value), 'reason must be one line of at most 200 characters.')

@@ -1,4 +1,10 @@
-import { type DestinationRule, DestinationStore, type RefusalTally } from '@countersign/carriers';
+import {
+  type DestinationAction,
+  type DestinationRule,
+  DestinationStore,
+  type RefusalTally,
+} from '@countersign/carriers';
+import type { RestrictedKind } from '@countersign/phone';
 import { type Executor, parseId, type Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
@@ -47,26 +53,38 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     };
   }
 
-  async create(tx: Executor, { accountId: sentId, prefix, action, reason = '', until }: DestinationDraft): Reply {
+  async create(tx: Executor, draft: DestinationDraft): Reply {
+    const { accountId: sentId, prefix, action, kinds = [], reason = '', until } = draft;
     const accountId = typeof sentId === 'string' ? parseId('acct', sentId) : null;
     if (typeof sentId === 'string' && accountId === null) return { ok: false, refusal: NO_SUCH_ACCOUNT };
-    const rule = { accountId, prefix, action, reason, ...instantOf(until) };
+    if (!mayList(action, kinds)) return KINDS_OF_A_BLOCK;
+    const rule = { accountId, prefix, action, kinds, reason, ...instantOf(until) };
     return succeed({ row: await this.destinations.create(tx, rule) });
   }
 
   /** What the guard says it says by itself; engineers overrule it, or take it away. */
   async update(tx: Executor, rule: DestinationRule, { until, ...change }: DestinationChange): Reply {
     if (rule.origin === 'guard') {
-      const message = 'This is a block of the guard: delete it, or make a rule of your own, which goes before it.';
+      const message = 'This is a block of the guard: delete it to release the block of numbers.';
       return refuse('CONFLICT', { message });
     }
-    return succeed({ row: await this.destinations.update(tx, { ...rule, ...change, ...instantOf(until) }) });
+    const changed = { ...rule, ...change, ...instantOf(until) };
+    if (!mayList(changed.action, changed.kinds)) return KINDS_OF_A_BLOCK;
+    return succeed({ row: await this.destinations.update(tx, changed) });
   }
 
   delete(tx: Executor, { id }: DestinationRule): Promise<unknown> {
     return this.destinations.remove(tx, id);
   }
 }
+
+const KINDS_OF_A_BLOCK = refuse('VALIDATION_ERROR', {
+  field: 'kinds',
+  message: 'kinds must be empty in a rule that blocks: it blocks every kind of number.',
+});
+
+const mayList = (action: DestinationAction, kinds: readonly RestrictedKind[]): boolean =>
+  action === 'allow' || kinds.length === 0;
 
 const paged = <Row>({ data, hasMore }: { readonly data: readonly Row[]; readonly hasMore: boolean }) => ({
   rows: data,

@@ -1,4 +1,5 @@
 import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers';
+import { RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
@@ -20,7 +21,14 @@ export const DESTINATION_FIELDS = {
     type: 'string',
     enum: [...DESTINATION_ACTIONS],
     description:
-      '`allow` overrides the countries of an account and the blocks of the guard, never the kind of a number or a cap.',
+      '`allow` overrides the countries of an account, and the restriction of the kinds of numbers that it lists; never a cap, the conversion budget or a block of the guard.',
+  },
+  kinds: {
+    type: 'array',
+    items: { type: 'string', enum: [...RESTRICTED_KINDS] },
+    description:
+      'Restricted kinds of numbers that an `allow` rule lets through; empty for none, and in a `block`. `non_geographic` is +800, +808, +870, +878, +881, +882, +883, +888 and +979.',
+    example: ['toll_free'],
   },
   reason: {
     type: 'string',
@@ -47,6 +55,9 @@ export class DestinationAnswer {
   @ApiProperty(DESTINATION_FIELDS.action)
   readonly action!: string;
 
+  @ApiProperty(DESTINATION_FIELDS.kinds)
+  readonly kinds!: readonly string[];
+
   @ApiProperty(DESTINATION_FIELDS.reason)
   readonly reason!: string;
 
@@ -64,12 +75,13 @@ export class DestinationAnswer {
 export class DestinationList extends PageOf(DestinationAnswer) {}
 
 export function destinationView(rule: DestinationRule): Plain<DestinationAnswer> {
-  const { id, accountId, prefix, action, reason, until, origin } = rule;
+  const { id, accountId, prefix, action, kinds, reason, until, origin } = rule;
   return {
     id: renderId('dest', id),
     accountId: accountId === null ? null : renderId('acct', accountId),
     prefix,
     action,
+    kinds,
     reason,
     until: until?.toISOString() ?? null,
     origin,

@@ -1,11 +1,14 @@
 import type { RefusalTally } from '@countersign/carriers';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty } from '@nestjs/swagger';
+import { GUARD_RULES } from '../../otp/guard-rules.js';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { idField } from '../view-fields.js';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
+
+const RULES = GUARD_RULES.map((rule) => `\`${rule}\``).join(', ');
 
 /** What the caller only knows as DESTINATION_BLOCKED or SEND_LIMIT_REACHED. */
 export class RefusalAnswer {
@@ -20,8 +23,7 @@ export class RefusalAnswer {
 
   @ApiProperty({
     type: 'string',
-    description:
-      'Which rule refused: `number_type`, `destination_rule`, `country`, `breaker`, `prefix_velocity`, `country_velocity`, `account_velocity`, `daily_spend`, `phone_hourly` or `phone_daily`. New ones may be added.',
+    description: `The rule that refused: ${RULES}. New ones may be added. The page "Codes by SMS" explains each.`,
     example: 'breaker',
   })
   readonly rule!: string;
