@@ -8,6 +8,7 @@ let admin: AdminCalls;
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
   admin = new AdminCalls(room);
+  await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10' });
 });
 afterAll(() => room.close());
 
@@ -29,6 +30,8 @@ describe('an account', () => {
       webhookEvents: [],
       otpCountries: ['*'],
       otpDailySpendCapUsd: null,
+      otpDailyMessageCap: 1_000,
+      otpUnconvertedFloor: 50,
       active: true,
     });
     expect((await admin.get(`accounts/${String(id)}`)).json).toEqual({ id, ...rest });
@@ -42,6 +45,8 @@ describe('an account', () => {
       webhookEvents: ['verification.denied', 'verification.otp_delivery'],
       otpCountries: ['US', 'GB'],
       otpDailySpendCapUsd: '250.5',
+      otpDailyMessageCap: 0,
+      otpUnconvertedFloor: 1_000_000_000,
       active: false,
     };
     const answer = await admin.post('accounts', body);
@@ -60,10 +65,38 @@ describe('an account', () => {
       webhookEvents: [],
       otpCountries: [],
       otpDailySpendCapUsd: null,
+      otpDailyMessageCap: 1_000,
+      otpUnconvertedFloor: 50,
       active: true,
     });
     expect((await admin.patch(`accounts/${id}`, { defaultWebhookUrl: null })).json['defaultWebhookUrl']).toBeNull();
     expect((await admin.patch(`accounts/${id}`, {})).status).toBe(200);
+  });
+
+  it('has a spend cap only while there is a price of codes for every country, which then stays', async () => {
+    const { data } = (await admin.get('prices')).json as { data: { id: string }[] };
+    const priceId = data[0]?.id ?? '';
+    const capped = await created({ otpDailySpendCapUsd: '5' });
+    for (const answer of [
+      await admin.delete(`prices/${priceId}`),
+      await admin.patch(`prices/${priceId}`, { from: '2999-01-01T00:00:00Z' }),
+    ]) {
+      expect([answer.status, answer.code]).toEqual([409, 'CONFLICT']);
+    }
+    expect((await admin.patch(`prices/${priceId}`, { usd: '0.2' })).status).toBe(200);
+    await room.database.query('UPDATE accounts SET otp_daily_spend_cap_usd = NULL');
+    expect((await admin.delete(`prices/${priceId}`)).status).toBe(204);
+    // Neither the price of a country, nor one that is still to come.
+    await admin.post('prices', { channel: 'sms_otp', country: 'US', usd: '0.10' });
+    await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10', from: '2999-01-01T00:00:00Z' });
+    for (const answer of [
+      await admin.post('accounts', { name: 'B', otpDailySpendCapUsd: '5' }),
+      await admin.patch(`accounts/${capped}`, { otpDailySpendCapUsd: 5 }),
+    ]) {
+      expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'otpDailySpendCapUsd']);
+    }
+    expect((await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10' })).status).toBe(201);
+    expect((await admin.patch(`accounts/${capped}`, { otpDailySpendCapUsd: 5 })).status).toBe(200);
   });
 
   it.each([
@@ -102,6 +135,13 @@ describe('an account', () => {
     ['otpCountries', [5]],
     ['otpCountries', '*'],
     ['otpCountries', null],
+    ['otpDailyMessageCap', -1],
+    ['otpDailyMessageCap', 1.5],
+    ['otpDailyMessageCap', '5'],
+    ['otpDailyMessageCap', null],
+    ['otpUnconvertedFloor', -1],
+    ['otpUnconvertedFloor', 1_000_000_001],
+    ['otpUnconvertedFloor', null],
     ['otpDailySpendCapUsd', -1],
     ['otpDailySpendCapUsd', '-1'],
     ['otpDailySpendCapUsd', '1e3'],

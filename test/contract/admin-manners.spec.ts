@@ -104,6 +104,7 @@ describe('a list', () => {
 describe('changes that meet', () => {
   it('are both there: each adds its own field', async () => {
     const id = String((await admin.post('accounts', { name: 'Met' })).json['id']);
+    await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10' });
     const changes = [{ name: 'Changed' }, { otpCountries: ['GB'] }, { otpDailySpendCapUsd: '1' }, { active: false }];
     await Promise.all(changes.map((change) => admin.patch(`accounts/${id}`, change)));
     expect((await admin.get(`accounts/${id}`)).json).toMatchObject({

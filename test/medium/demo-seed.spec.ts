@@ -93,7 +93,11 @@ describe('the demo account', () => {
     const demo = await seed({ ...nothing, simulator });
     const directory = new AccountDirectory(database, keys);
     const live = await directory.authenticate(demo.apiKey);
-    expect((await directory.account(live?.tenant.accountId ?? ''))?.otpCountries).toEqual(['*']);
+    expect(await directory.account(live?.tenant.accountId ?? '')).toMatchObject({
+      otpCountries: ['*'],
+      otpDailyMessageCap: 1_000_000,
+      otpUnconvertedFloor: 100_000,
+    });
     const [bind] = await new CarrierDirectory(database).listBinds();
     const [route] = routesInOrder(await new RouteDirectory(database).open(), '+14155552671', () => 0);
     expect(route).toMatchObject({ prefix: '+', bindId: bind?.id, sourceAddress: null });

@@ -22,6 +22,14 @@ export class AccountEntity {
   @Column('numeric', { name: 'otp_daily_spend_cap_usd', precision: 14, scale: 6, nullable: true })
   otpDailySpendCapUsd!: string | null;
 
+  /** Codes in one day (UTC) at most. */
+  @Column('integer', { name: 'otp_daily_message_cap', default: 1_000 })
+  otpDailyMessageCap!: number;
+
+  /** Codes in an hour that may stay unconverted before any approval earns credits. */
+  @Column('integer', { name: 'otp_unconverted_floor', default: 50 })
+  otpUnconvertedFloor!: number;
+
   /** Sealed with the account's id as context. */
   @Column('bytea', { name: 'webhook_secret_sealed', select: false })
   webhookSecretSealed!: Buffer;

@@ -4,7 +4,8 @@ export const ACCOUNT = `id, name, default_webhook_url AS "defaultWebhookUrl",
   default_webhook_disabled_at AS "defaultWebhookDisabledAt",
   default_webhook_disabled_reason AS "defaultWebhookDisabledReason", test_webhook_url AS "testWebhookUrl",
   webhook_events AS "webhookEvents", otp_countries AS "otpCountries",
-  otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", active`;
+  otp_daily_spend_cap_usd::text AS "otpDailySpendCapUsd", otp_daily_message_cap AS "otpDailyMessageCap",
+  otp_unconverted_floor AS "otpUnconvertedFloor", active`;
 
 export const BRAND = `id, account_id AS "accountId", name, slug, instruction, logo_url AS "logoUrl",
   rcs_agent_id AS "rcsAgentId", rcs_number_matching AS "rcsNumberMatching", sender_id AS "senderId", domain,
@@ -94,24 +95,24 @@ export const SECRET_OVER_IN = byMode(
 );
 
 /**
- * $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 cap or null, $7 active, $8 test
- * webhook URL or null, $9 sealed secret, $10 sealed test secret.
+ * $1 id, $2 name, $3 default webhook URL or null, $4 opt-in event types, $5 countries, $6 spend cap or null, $7 active,
+ * $8 message cap, $9 floor of unconverted codes, $10 test webhook URL or null, $11 sealed secret, $12 sealed test secret.
  */
 export const INSERT_ACCOUNT = `
   INSERT INTO accounts (id, name, default_webhook_url, webhook_events, otp_countries, otp_daily_spend_cap_usd, active,
-    test_webhook_url, webhook_secret_sealed, test_webhook_secret_sealed)
-  VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9, $10) RETURNING ${ACCOUNT}`;
+    otp_daily_message_cap, otp_unconverted_floor, test_webhook_url, webhook_secret_sealed, test_webhook_secret_sealed)
+  VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9, $10, $11, $12) RETURNING ${ACCOUNT}`;
 
 /**
- * Parameters as for the insert, without the secrets; $9 when the default URL was given up and $10 why, or null. Another
+ * Parameters as for the insert, without the secrets; $11 when the default URL was given up and $12 why, or null. Another
  * URL, or one that is used again, has not failed so far.
  */
 export const UPDATE_ACCOUNT = `
   UPDATE accounts SET name = $2, default_webhook_url = $3, webhook_events = $4, otp_countries = $5,
-    otp_daily_spend_cap_usd = $6::numeric, active = $7, test_webhook_url = $8, default_webhook_disabled_at = $9,
-    default_webhook_disabled_reason = $10,
+    otp_daily_spend_cap_usd = $6::numeric, active = $7, otp_daily_message_cap = $8, otp_unconverted_floor = $9,
+    test_webhook_url = $10, default_webhook_disabled_at = $11, default_webhook_disabled_reason = $12,
     default_webhook_failing_since = CASE WHEN default_webhook_url IS NOT DISTINCT FROM $3
-      AND (default_webhook_disabled_at IS NULL OR $9::timestamptz IS NOT NULL) THEN default_webhook_failing_since END
+      AND (default_webhook_disabled_at IS NULL OR $11::timestamptz IS NOT NULL) THEN default_webhook_failing_since END
   WHERE id = $1 RETURNING ${ACCOUNT}`;
 
 /**

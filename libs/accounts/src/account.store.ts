@@ -68,6 +68,8 @@ const ACCOUNT_DEFAULTS = {
   webhookEvents: [],
   otpCountries: [],
   otpDailySpendCapUsd: null,
+  otpDailyMessageCap: 1_000,
+  otpUnconvertedFloor: 50,
   active: true,
 } as const;
 
@@ -182,7 +184,7 @@ function accountValues(account: Omit<Account, keyof Disabled>): unknown[] {
   const { id, name, defaultWebhookUrl, testWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd } = account;
   return [
     ...[id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, account.active],
-    testWebhookUrl,
+    ...[account.otpDailyMessageCap, account.otpUnconvertedFloor, testWebhookUrl],
   ];
 }
 

@@ -30,6 +30,10 @@ export interface Account {
   readonly otpCountries: readonly string[];
   /** What codes may cost in a day (UTC), a decimal number in US dollars; null for no cap. */
   readonly otpDailySpendCapUsd: string | null;
+  /** Codes in one day (UTC) at most. */
+  readonly otpDailyMessageCap: number;
+  /** Codes in an hour that may stay unconverted before any approval earns credits. */
+  readonly otpUnconvertedFloor: number;
   readonly active: boolean;
 }
 

@@ -29,5 +29,6 @@ export { DAYS_OF_FAILURE, DefaultWebhookStore, type FailingDefault } from './def
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
 export { KeyUse, type KeyUseOptions } from './key-use.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';
+export { CodePrices } from './code-prices.js';
 export { PriceStore, type NewPrice } from './price.store.js';
 export { isUsd, renderUsd } from './usd.js';

@@ -33,3 +33,18 @@ export const DELETE_PRICE = `
   WITH written AS (DELETE FROM prices WHERE id = $1 RETURNING id),
   ${HELD_UNTIL_NOW}
   SELECT id FROM written`;
+
+/** A price of codes for every country that is in force, kept from changes; $1 a price that does not count, or null. */
+export const HOLD_EVERY_COUNTRY = `
+  SELECT id FROM prices
+  WHERE channel = 'sms_otp' AND country = '*' AND from_at <= clock_timestamp() AND id IS DISTINCT FROM $1::uuid
+  ORDER BY from_at DESC LIMIT 1 FOR SHARE`;
+
+/** Whether a price is one of codes for every country, in force now, and would be from $2 on. $1 id, $2 moment or null. */
+export const PRICE_OF_CODES = `
+  SELECT channel = 'sms_otp' AND country = '*' AND from_at <= clock_timestamp() AS "everyCountry",
+    coalesce($2::timestamptz <= clock_timestamp(), false) AS "startsInTime"
+  FROM prices WHERE id = $1`;
+
+/** An account with a daily spend cap, if there is any. */
+export const CAPPED_ACCOUNT = `SELECT id FROM accounts WHERE otp_daily_spend_cap_usd IS NOT NULL LIMIT 1`;

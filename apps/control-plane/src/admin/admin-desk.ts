@@ -93,6 +93,8 @@ export class AdminDesk {
     write: (tx: Executor, row: Row) => Promise<unknown>,
   ): Promise<Outcome<null>> {
     return this.withLocked(resource, id, async (tx, row) => {
+      const refusal = (await resource.mayRemove?.(tx, row)) ?? null;
+      if (refusal !== null) return { ok: false, refusal };
       await write(tx, row);
       await this.note(tx, resource, by, {
         action: 'delete',

@@ -1,4 +1,4 @@
-import type { Records, Uuid } from '@countersign/postgres';
+import type { Executor, Records, Uuid } from '@countersign/postgres';
 import type { Refusal } from '../http/errors.js';
 
 /** A kind of thing that engineers read. */
@@ -21,6 +21,8 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly table: Records<Row>;
   /** What the audit log keeps of it, where the view shows more than what engineers decide. */
   readonly audited?: (row: Row) => object;
+  /** Why a locked one may not be deleted now; null where it may. */
+  readonly mayRemove?: (tx: Executor, row: Row) => Promise<Refusal | null>;
   /** Told after a change of it has been committed. */
   readonly committed?: () => void;
   /** What the constraints of its table mean for the caller, by their names; any other one is a fault of ours. */

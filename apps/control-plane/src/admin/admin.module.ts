@@ -1,4 +1,4 @@
-import { AccountStore, PriceStore } from '@countersign/accounts';
+import { AccountStore, CodePrices, PriceStore } from '@countersign/accounts';
 import { CarrierStore, DestinationStore } from '@countersign/carriers';
 import { AuditStore } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
@@ -87,6 +87,7 @@ export class AdminModule {
         QueueResource,
         MessageResource,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
+        CodePrices,
         { provide: PriceStore, useValue: new PriceStore(newId) },
         { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },
         { provide: DestinationStore, useValue: new DestinationStore(newId) },

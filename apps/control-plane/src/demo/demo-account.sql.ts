@@ -15,6 +15,11 @@ export const DELETE_SYSTEM = `DELETE FROM smpp_systems WHERE system_id = $1`;
 /** Codes of an account that names no country may go anywhere. $1 account. */
 export const OPEN_COUNTRIES = `UPDATE accounts SET otp_countries = '{*}' WHERE id = $1 AND otp_countries = '{}'`;
 
+/** Caps of codes of an account that has the usual ones. $1 account, $2 messages a day, $3 floor. */
+export const RAISE_CAPS = `
+  UPDATE accounts SET otp_daily_message_cap = $2, otp_unconverted_floor = $3
+  WHERE id = $1 AND otp_daily_message_cap = 1000 AND otp_unconverted_floor = 50`;
+
 /** Limits of a key that has the usual ones. $1 key, $2 limits as JSON. */
 export const RAISE_LIMITS = `UPDATE api_keys SET limits = $2 WHERE id = $1 AND limits = '{}'`;
 

@@ -11,6 +11,7 @@ import {
   FIND_INBOUND_NUMBER,
   GIVE_AGENT,
   OPEN_COUNTRIES,
+  RAISE_CAPS,
   RAISE_LIMITS,
 } from './demo-account.sql.js';
 import type { SeedRequest, SimulatorLink } from './seed-request.js';
@@ -26,6 +27,9 @@ const EVERY_COUNTRY = '*';
 const EVERY_NUMBER = '+';
 /** A thousand times the usual ones: whoever measures a development run measures the product, not its limits. */
 const DEMO_LIMITS: Required<KeyLimits> = { default: 600_000, create: 300_000, poll: 60_000, usage: 60_000 };
+/** Likewise codes: a load test approves none of them. */
+const DEMO_MESSAGES_A_DAY = 1_000_000;
+const DEMO_UNCONVERTED_FLOOR = 100_000;
 const SYSTEM_ID = 'aggregator';
 const BIND_NAME = 'simulator';
 const PASSWORD_LENGTH = 8;
@@ -77,6 +81,7 @@ export class DemoSeed {
     const brand = await this.ensureBrand(tx);
     const directory = new AccountDirectory(tx, this.parts.keys);
     await tx.query(OPEN_COUNTRIES, [brand.accountId]);
+    await tx.query(RAISE_CAPS, [brand.accountId, DEMO_MESSAGES_A_DAY, DEMO_UNCONVERTED_FLOOR]);
     const ensureKey = (kind: 'live' | 'test', given: string | null): Promise<string> =>
       this.ensureApiKey(tx, directory, { accountId: brand.accountId, kind, given });
     const apiKey = await ensureKey('live', request.apiKey);

@@ -10,11 +10,15 @@ import {
   isListOf,
   isOneOf,
   isUsdOrNumber,
+  isWholeNumber,
   Nullable,
   Optional,
   Satisfies,
 } from '../fields.js';
 import { ACCOUNT_FIELDS } from './account.view.js';
+
+const MOST_CODES = 1_000_000_000;
+const isCap = isWholeNumber(0, MOST_CODES);
 
 /** The body of POST /v1/admin/accounts. */
 export class AccountDraft {
@@ -71,6 +75,16 @@ export class AccountDraft {
   )
   @Nullable()
   otpDailySpendCapUsd?: string | number | null;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.otpDailyMessageCap)
+  @Satisfies(isCap, `otpDailyMessageCap must be a whole number of 0 to ${MOST_CODES}.`)
+  @Optional()
+  otpDailyMessageCap?: number;
+
+  @ApiPropertyOptional(ACCOUNT_FIELDS.otpUnconvertedFloor)
+  @Satisfies(isCap, `otpUnconvertedFloor must be a whole number of 0 to ${MOST_CODES}.`)
+  @Optional()
+  otpUnconvertedFloor?: number;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.active)
   @IsBoolean(failsWith('active must be true or false.'))

@@ -1,7 +1,7 @@
-import { ACCOUNTS, AccountStore, type Account } from '@countersign/accounts';
+import { ACCOUNTS, AccountStore, CodePrices, type Account } from '@countersign/accounts';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { succeed, type Outcome } from '../../http/errors.js';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';
 import { AdminDefaults } from '../admin-defaults.js';
 import type { Plain } from '../plain.js';
@@ -23,9 +23,11 @@ export class AccountResource implements AdminResource<Account, Answer> {
   constructor(
     private readonly accounts: AccountStore,
     private readonly defaults: AdminDefaults,
+    private readonly prices: CodePrices,
   ) {}
 
   async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
+    if (!(await this.mayCap(tx, rest))) return NO_PRICE;
     const { otpCountries } = this.defaults;
     const draft = { otpCountries, ...stored(rest), name };
     const { account, ...secrets } = await this.accounts.createAccount(tx, draft);
@@ -33,11 +35,22 @@ export class AccountResource implements AdminResource<Account, Answer> {
   }
 
   async update(tx: Executor, account: Account, change: AccountChange): Reply {
+    if (!(await this.mayCap(tx, change))) return NO_PRICE;
     return succeed({
       row: await this.accounts.updateAccount(tx, { ...account, ...usedAgain(change), ...stored(change) }),
     });
   }
+
+  /** A code without a price cannot be counted against a cap, so a cap needs a price for every country. */
+  private async mayCap(tx: Executor, { otpDailySpendCapUsd: cap }: Plain<AccountChange>): Promise<boolean> {
+    return cap === undefined || cap === null || (await this.prices.holdEveryCountry(tx));
+  }
 }
+
+const NO_PRICE = refuse('VALIDATION_ERROR', {
+  field: 'otpDailySpendCapUsd',
+  message: 'A spend cap needs a price of sms_otp for "*" that is in force: make one first.',
+});
 
 /** A default URL that is set, to the same one too, is used again. */
 const usedAgain = ({ defaultWebhookUrl }: Plain<AccountChange>): Partial<Account> =>

@@ -38,8 +38,27 @@ export const ACCOUNT_FIELDS = {
   },
   otpDailySpendCapUsd: nullable(
     { pattern: USD_PATTERN },
-    { description: 'What codes may cost in a day (UTC); null for no cap.', example: '250.00' },
+    {
+      description:
+        'What codes may cost in a day (UTC); null for no cap. A cap needs a price of `sms_otp` for `*` in force: a code without a price cannot be counted.',
+      example: '250.00',
+    },
   ),
+  otpDailyMessageCap: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: 'Codes in a day (UTC) at most. 1,000 unless set.',
+    example: 1_000,
+  },
+  otpUnconvertedFloor: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description:
+      'Codes in an hour that may stay unconverted before approvals earn credits; half of it in one country. 50 unless set.',
+    example: 50,
+  },
   defaultWebhookDisabledAt: {
     type: 'string',
     format: 'date-time',
@@ -79,6 +98,12 @@ export class AccountAnswer {
   @ApiProperty(ACCOUNT_FIELDS.otpDailySpendCapUsd)
   readonly otpDailySpendCapUsd!: string | null;
 
+  @ApiProperty(ACCOUNT_FIELDS.otpDailyMessageCap)
+  readonly otpDailyMessageCap!: number;
+
+  @ApiProperty(ACCOUNT_FIELDS.otpUnconvertedFloor)
+  readonly otpUnconvertedFloor!: number;
+
   @ApiProperty(ACCOUNT_FIELDS.active)
   readonly active!: boolean;
 
@@ -114,6 +139,8 @@ export function accountView(account: Account): Plain<AccountAnswer> {
     webhookEvents,
     otpCountries,
     otpDailySpendCapUsd: otpDailySpendCapUsd === null ? null : renderUsd(otpDailySpendCapUsd),
+    otpDailyMessageCap: account.otpDailyMessageCap,
+    otpUnconvertedFloor: account.otpUnconvertedFloor,
     active: account.active,
   };
 }

@@ -1,7 +1,7 @@
-import { PRICES, PriceStore, type Price } from '@countersign/accounts';
+import { CodePrices, PRICES, PriceStore, type Price } from '@countersign/accounts';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { succeed, type Outcome } from '../../http/errors.js';
+import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
 import type { AdminResource, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
@@ -26,20 +26,38 @@ export class PriceResource implements AdminResource<Price, Answer> {
     },
   } as const;
 
-  constructor(private readonly prices: PriceStore) {}
+  constructor(
+    private readonly prices: PriceStore,
+    private readonly codePrices: CodePrices,
+  ) {}
 
   async create(tx: Executor, { channel, country, usd, from }: PriceDraft): Reply {
     return succeed({ row: await this.prices.create(tx, { channel, country, usd, ...instantOf(from) }) });
   }
 
   async update(tx: Executor, price: Price, { usd = price.usd, from }: PriceChange): Reply {
-    return succeed({ row: await this.prices.update(tx, { ...price, usd, ...instantOf(from) }) });
+    const change = { ...price, usd, ...instantOf(from) };
+    if (change.from > price.from && (await this.codePrices.isLastUnderCap(tx, price.id, change.from))) {
+      return refuse('CONFLICT', { ...LAST_UNDER_CAP, field: 'from' });
+    }
+    return succeed({ row: await this.prices.update(tx, change) });
+  }
+
+  /** The last price of codes for every country stays while an account has a spend cap. */
+  async mayRemove(tx: Executor, { id }: Price): Promise<Refusal | null> {
+    return (await this.codePrices.isLastUnderCap(tx, id, null)) ? LAST_UNDER_CAP : null;
   }
 
   delete(tx: Executor, { id }: Price): Promise<boolean> {
     return this.prices.delete(tx, id);
   }
 }
+
+const LAST_UNDER_CAP = {
+  code: 'CONFLICT',
+  message:
+    'An account has a daily spend cap, and this is the last price of sms_otp for "*" in force: its codes would be refused. Make another price first, or remove the cap.',
+} as const satisfies Refusal;
 
 function instantOf(from: string | undefined): { readonly from?: Date } {
   const instant = from === undefined ? null : parseInstant(from);

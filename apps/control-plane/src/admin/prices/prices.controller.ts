@@ -49,7 +49,10 @@ export class PricesController {
     return valueOf(await this.desk.update(this.prices, by, id, (tx, row) => this.prices.update(tx, row, body)));
   }
 
-  @Deletes(PRICE, { description: PAST })
+  @Deletes(PRICE, {
+    description: `${PAST} The last price of codes for every country stays while an account has a spend cap.`,
+    errors: ['CONFLICT'],
+  })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
     valueOf(await this.desk.remove(this.prices, by, id, (tx, row) => this.prices.delete(tx, row)));
   }

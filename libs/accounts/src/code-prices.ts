@@ -1,0 +1,25 @@
+import type { Executor, Uuid } from '@countersign/postgres';
+import { CAPPED_ACCOUNT, HOLD_EVERY_COUNTRY, PRICE_OF_CODES } from './price.sql.js';
+
+/**
+ * Keeps a price of codes for every country in force while an account has a daily spend cap: without one the guard refuses
+ * the codes of that account.
+ */
+export class CodePrices {
+  /** Whether there is such a price now; until the transaction ends it is neither changed nor deleted. */
+  async holdEveryCountry(tx: Executor): Promise<boolean> {
+    return (await tx.query(HOLD_EVERY_COUNTRY, [null])).length > 0;
+  }
+
+  /**
+   * Whether a locked price is the last such price while an account has a cap.
+   *
+   * @param from its new beginning, or null when it is to be deleted
+   */
+  async isLastUnderCap(tx: Executor, id: Uuid, from: Date | null): Promise<boolean> {
+    const [priced] = await tx.query<{ everyCountry: boolean; startsInTime: boolean }>(PRICE_OF_CODES, [id, from]);
+    if (priced?.everyCountry !== true || priced.startsInTime) return false;
+    if ((await tx.query(HOLD_EVERY_COUNTRY, [id])).length > 0) return false;
+    return (await tx.query(CAPPED_ACCOUNT)).length > 0;
+  }
+}
