@@ -35,7 +35,7 @@ export {
   type Session,
   type SessionStatus,
 } from './session.js';
-export type { CheckResult, CodeReadiness, ReadyForCode } from './session-codes.js';
+export type { CheckResult, CodeCheck, CodeReadiness, ReadyForCode } from './session-codes.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
 export type { SessionPage, SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';

@@ -5,7 +5,6 @@ import {
   isAmong,
   judgeCheck,
   judgeSend,
-  MAX_ATTEMPTS,
   MAX_CODES,
   type CheckRefused,
   type CodeHistory,
@@ -38,16 +37,33 @@ interface CheckCommand {
   readonly code: string;
 }
 
+/** Outcomes in the order of their commands, events to dispatch, and what the count of wrong codes needs. */
+interface CheckedRound {
+  readonly results: CheckResult[];
+  readonly eventIds: readonly Uuid[];
+  readonly checks: readonly CodeCheck[];
+}
+
 /** A check whose attempt is to be counted, with its locked row. */
 interface Trial {
   readonly command: CheckCommand;
   readonly row: CodeRow;
 }
 
+/** A check of a code of a live session that reached the comparison, or that came after the last attempt. */
+export interface CodeCheck {
+  readonly accountId: Uuid;
+  /** E.164. */
+  readonly phone: string;
+  readonly result: 'approved' | 'wrong' | 'too_many';
+}
+
 export interface SessionCodesOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly keys: ServerKeys;
   onEvents(ids: readonly string[]): void;
+  /** Called with checks of live sessions once they are committed. Must not throw. */
+  onChecks?(checks: readonly CodeCheck[]): void;
 }
 
 type Bounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' | 'maxQueued'> & {
@@ -103,8 +119,9 @@ export class SessionCodes {
   }
 
   private async checkAll(commands: readonly CheckCommand[]): Promise<CheckResult[]> {
-    const [results, eventIds] = await this.options.database.transaction((tx) => this.checkIn(tx, commands));
+    const { results, eventIds, checks } = await this.options.database.transaction((tx) => this.checkIn(tx, commands));
     if (eventIds.length > 0) this.options.onEvents(eventIds);
+    if (checks.length > 0) this.options.onChecks?.(checks);
     return results;
   }
 
@@ -112,28 +129,24 @@ export class SessionCodes {
    * Commands of one session come one after the other, a round for each; once the session is found to look at no code,
    * which its lock keeps true, all that are left of it hear the same. So there are no more rounds than attempts, and one.
    */
-  private async checkIn(
-    tx: Executor,
-    commands: readonly CheckCommand[],
-  ): Promise<readonly [CheckResult[], readonly Uuid[]]> {
+  private async checkIn(tx: Executor, commands: readonly CheckCommand[]): Promise<CheckedRound> {
     const results = new Map<CheckCommand, CheckResult>();
     const events: Uuid[] = [];
+    const checks: CodeCheck[] = [];
     for (let left = commands; left.length > 0; left = left.filter((command) => !results.has(command))) {
       const round = firstOfEach(left);
-      const [outcomes, eventIds] = await this.checkRound(tx, round);
-      events.push(...eventIds);
-      outcomes.forEach((outcome, at) => {
+      const checked = await this.checkRound(tx, round);
+      events.push(...checked.eventIds);
+      checks.push(...checked.checks);
+      checked.results.forEach((outcome, at) => {
         for (const command of sharing(outcome, round[at], left)) results.set(command, outcome);
       });
     }
-    return [commands.map((command) => results.get(command) ?? NOT_FOUND), events];
+    return { results: commands.map((command) => results.get(command) ?? NOT_FOUND), eventIds: events, checks };
   }
 
   /** Commands of one round are of different sessions. */
-  private async checkRound(
-    tx: Executor,
-    commands: readonly CheckCommand[],
-  ): Promise<readonly [CheckResult[], readonly Uuid[]]> {
+  private async checkRound(tx: Executor, commands: readonly CheckCommand[]): Promise<CheckedRound> {
     const ids = commands.map(({ id }) => id);
     const { low, high } = idBounds(ids);
     const rows = await tx.query<CodeRow>(LOCK_FOR_CODES, [ids, low, high]);
@@ -151,14 +164,15 @@ export class SessionCodes {
     const results = judged.map(({ trial, refused }) =>
       trial === null ? refused : outcomeOf(trial.row, approved, attempts.get(trial.row.id)),
     );
-    return [results, eventIds];
+    const checks = commands.flatMap(({ id }, at) => checkOf(byId.get(id), results[at]));
+    return { results, eventIds, checks };
   }
 
   private async count(tx: Executor, trials: readonly Trial[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
     if (trials.length === 0) return new Map();
     const ids = trials.map(({ row }) => row.id);
     const { low, high } = idBounds(ids);
-    const counted = await tx.query<AttemptRow>(COUNT_ATTEMPTS, [ids, low, high, MAX_ATTEMPTS]);
+    const counted = await tx.query<AttemptRow>(COUNT_ATTEMPTS, [ids, low, high]);
     if (counted.length !== trials.length) {
       throw new GuardedWriteError(`${trials.length} attempts were to be counted, ${counted.length} were`);
     }
@@ -168,6 +182,14 @@ export class SessionCodes {
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
     return attempt !== undefined && isAmong(codeDigest(this.options.keys, id, code), attempt.digests);
   }
+}
+
+/** The check of a live session, for the count of wrong codes; empty for every other outcome. */
+function checkOf(row: CodeRow | undefined, result: CheckResult | undefined): CodeCheck[] {
+  if (row === undefined || row.test || result === undefined) return [];
+  const { kind } = result;
+  if (kind !== 'approved' && kind !== 'wrong' && kind !== 'too_many') return [];
+  return [{ accountId: row.accountId, phone: row.phone, result: kind }];
 }
 
 /** The first command of every session. */
@@ -202,5 +224,5 @@ function outcomeOf(row: CodeRow, approved: ReadonlySet<Uuid>, attempt: AttemptRo
   if (approved.has(row.id)) {
     return { kind: 'approved', session: { ...sessionOf(row), status: 'approved', endedAt: row.now } };
   }
-  return { kind: 'wrong', attemptsRemaining: MAX_ATTEMPTS - (attempt?.attempts ?? MAX_ATTEMPTS) };
+  return { kind: 'wrong', attemptsRemaining: row.otpAttemptLimit - (attempt?.attempts ?? row.otpAttemptLimit) };
 }

@@ -62,6 +62,10 @@ export class SessionEntity {
   @Column('smallint', { name: 'otp_attempts', default: 0 })
   otpAttempts!: number;
 
+  /** Wrong codes that it takes at most, decided when it was created. */
+  @Column('smallint', { name: 'otp_attempt_limit', default: 5 })
+  otpAttemptLimit!: number;
+
   @Column({ type: 'timestamptz', name: 'otp_sent_at', precision: 3, nullable: true })
   otpSentAt!: Date | null;
 

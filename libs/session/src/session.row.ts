@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/postgres';
 import type { LockedSession } from './rules/judge-inbound.js';
 import { encodeMetadata, parseMetadata } from './rules/metadata.js';
 import { deriveToken, tokenDigest } from './rules/token.js';
-import type { CodeState } from './rules/otp.js';
+import { MAX_ATTEMPTS, type CodeState } from './rules/otp.js';
 import { statusAt, type SessionState } from './rules/transition.js';
 import type { Channel, Metadata, PlainSession, Session } from './session.js';
 import type { CodeRow, TimedRow } from './session.sql.js';
@@ -35,6 +35,8 @@ export interface CreateSession {
   readonly allowSmsOtp: boolean;
   readonly metadata: Metadata;
   readonly entropyKeyVersion: number;
+  /** Wrong codes that it takes at most; MAX_ATTEMPTS by default. */
+  readonly attemptLimit?: number;
 }
 
 export interface CreateCommand {
@@ -64,13 +66,14 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
     allow_sms_otp: session.allowSmsOtp,
     metadata: encodeMetadata(session.metadata),
     entropy_key_version: session.entropyKeyVersion,
+    otp_attempt_limit: session.attemptLimit ?? MAX_ATTEMPTS,
     ttl_seconds: session.ttlSeconds,
   };
 }
 
 /** The session that a create command made at `createdAt`. */
 export function createdSession({ id, session }: CreateCommand, createdAt: Date): Session {
-  const { ttlSeconds, ...copied } = session;
+  const { ttlSeconds, attemptLimit: _limit, ...copied } = session;
   const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000);
   return { ...copied, id, status: 'pending', createdAt, expiresAt, endedAt: null };
 }
@@ -116,7 +119,8 @@ export function sessionOf(row: TimedRow): Session {
 }
 
 export function codeState(row: CodeRow): CodeState {
-  return { ...stateOf(row), allowSmsOtp: row.allowSmsOtp, sends: row.otpSends, attempts: row.otpAttempts };
+  const { allowSmsOtp, otpSends: sends, otpAttempts: attempts, otpAttemptLimit: attemptLimit } = row;
+  return { ...stateOf(row), allowSmsOtp, sends, attempts, attemptLimit };
 }
 
 export function lockedSession(row: TimedRow): LockedSession {

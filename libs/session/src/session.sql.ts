@@ -6,7 +6,14 @@ import type { SessionEntity } from './session.entity.js';
  */
 export type SessionRow = Omit<
   SessionEntity,
-  'tokenDigest' | 'metadata' | 'otpDigests' | 'otpSends' | 'otpAttempts' | 'otpSentAt' | 'consumptionId'
+  | 'tokenDigest'
+  | 'metadata'
+  | 'otpDigests'
+  | 'otpSends'
+  | 'otpAttempts'
+  | 'otpAttemptLimit'
+  | 'otpSentAt'
+  | 'consumptionId'
 > & { readonly metadata: string };
 
 /** A row and the database's clock: read after the lock was held, where the statement locks. */
@@ -24,7 +31,7 @@ export const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", ph
   ended_at AS "endedAt", approved_by AS "approvedBy", sender_mismatch_at AS "senderMismatchAt"`;
 
 /** A locked row with what codes need. */
-export type CodeRow = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts' | 'otpSentAt'>;
+export type CodeRow = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts' | 'otpAttemptLimit' | 'otpSentAt'>;
 
 /** The clock of every decision, truncated because a rounded reading could lie in the future. */
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
@@ -37,15 +44,15 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 export const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
     brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url, allow_sms_otp, metadata,
-    entropy_key_version, created_at, expires_at)
+    entropy_key_version, otp_attempt_limit, created_at, expires_at)
   SELECT id, account_id, brand_id, phone, country, test, 'pending', channel, decode(token_digest, 'hex'),
     client_challenge, brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url,
-    allow_sms_otp, metadata::json, entropy_key_version, created, created + make_interval(secs => ttl_seconds)
+    allow_sms_otp, metadata::json, entropy_key_version, otp_attempt_limit, created, created + make_interval(secs => ttl_seconds)
   FROM (SELECT *, ${NOW} AS created FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid,
     phone text, country text, test boolean, channel text, token_digest text, client_challenge text, brand_slug text,
     brand_name text, otp_sender text, otp_domain text, instruction text,
     inbound_number text, webhook_url text, allow_sms_otp boolean, metadata text, entropy_key_version integer,
-    ttl_seconds integer)) AS stamped
+    otp_attempt_limit smallint, ttl_seconds integer)) AS stamped
   ON CONFLICT (id) DO NOTHING
   RETURNING id, created_at AS "createdAt"`;
 
@@ -68,7 +75,8 @@ export const LOCK_SESSIONS = `
 /** The same, with what codes need. */
 export const LOCK_FOR_CODES = `
   WITH locked AS MATERIALIZED (
-    SELECT ${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts", otp_sent_at AS "otpSentAt"
+    SELECT ${COLUMNS}, otp_sends AS "otpSends", otp_attempts AS "otpAttempts",
+      otp_attempt_limit AS "otpAttemptLimit", otp_sent_at AS "otpSentAt"
     FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   SELECT *, ${NOW} AS now FROM locked`;
 
@@ -83,11 +91,12 @@ export const ADD_CODE = `
 
 /**
  * Counts one attempt on each of some pending sessions and gives what it is to be compared with: no digest is read before
- * its attempt is counted. $1 ids, $2 and $3 their bounds, $4 attempts that a session may have at most.
+ * its attempt is counted. $1 ids, $2 and $3 their bounds.
  */
 export const COUNT_ATTEMPTS = `
   UPDATE sessions SET otp_attempts = otp_attempts + 1
-  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'pending' AND otp_attempts < $4
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'pending'
+    AND otp_attempts < otp_attempt_limit
   RETURNING id, otp_digests AS digests, otp_attempts AS attempts`;
 
 /** A session whose attempt was counted. */

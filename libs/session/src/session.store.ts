@@ -14,7 +14,13 @@ import {
 import type { FoundToken } from './rules/find-tokens.js';
 import { judgeInbound, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigest } from './rules/token.js';
-import { SessionCodes, type CheckResult, type CodeReadiness, type ReadyForCode } from './session-codes.js';
+import {
+  SessionCodes,
+  type CheckResult,
+  type CodeCheck,
+  type CodeReadiness,
+  type ReadyForCode,
+} from './session-codes.js';
 import { SessionEndings, type Ended, type EndingKind } from './session-ending.js';
 import { SessionList, type SessionPage, type SessionQuery } from './session-list.js';
 import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
@@ -68,6 +74,8 @@ export interface SessionStoreOptions {
   readonly renderer: SessionRenderer;
   /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
   onEvents(ids: readonly string[]): void;
+  /** Called with checks of codes of live sessions once they are committed. Must not throw. */
+  onChecks?(checks: readonly CodeCheck[]): void;
   readonly batch?: {
     readonly maxBatch: number;
     readonly maxInFlight: number;

@@ -89,6 +89,7 @@ const LIVE: CodeState = {
   allowSmsOtp: true,
   sends: 1,
   attempts: 0,
+  attemptLimit: 5,
 };
 
 const COLUMNS: readonly (readonly [title: string, changes: Partial<CodeState>])[] = [
@@ -96,6 +97,8 @@ const COLUMNS: readonly (readonly [title: string, changes: Partial<CodeState>])[
   ['nothing sent', { sends: 0 }],
   ['4 wrong', { attempts: 4 }],
   ['5 wrong', { attempts: 5 }],
+  ['1 wrong of 2', { attempts: 1, attemptLimit: 2 }],
+  ['2 wrong of 2', { attempts: 2, attemptLimit: 2 }],
   ['without codes', { allowSmsOtp: false, sends: 0 }],
   ['time is up', { expiresAtMs: NOW, allowSmsOtp: false }],
   ['expired', { status: 'expired', expiresAtMs: NOW, attempts: 5 }],
@@ -131,6 +134,8 @@ describe('the table of codes', () => {
 | nothing sent | go on | not sent |
 | 4 wrong | go on | go on |
 | 5 wrong | go on | too many for 57 s |
+| 1 wrong of 2 | go on | go on |
+| 2 wrong of 2 | go on | too many for 57 s |
 | without codes | otp disabled | otp disabled |
 | time is up | expired 0 s ago | expired 0 s ago |
 | expired | expired 0 s ago | expired 0 s ago |
@@ -148,12 +153,13 @@ describe('the table of codes', () => {
       allowSmsOtp: fc.boolean(),
       sends: fc.integer({ min: 0, max: MAX_CODES }),
       attempts: fc.integer({ min: 0, max: MAX_ATTEMPTS }),
+      attemptLimit: fc.integer({ min: 1, max: MAX_ATTEMPTS }),
     });
     fc.assert(
       fc.property(state, (each) => {
         const live = each.status === 'pending' && each.expiresAtMs > NOW && each.allowSmsOtp;
         expect(judgeSend(each, NOW) === null).toBe(live);
-        expect(judgeCheck(each, NOW) === null).toBe(live && each.sends > 0 && each.attempts < MAX_ATTEMPTS);
+        expect(judgeCheck(each, NOW) === null).toBe(live && each.sends > 0 && each.attempts < each.attemptLimit);
       }),
     );
   });

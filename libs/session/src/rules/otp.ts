@@ -7,7 +7,7 @@ import { statusAt, type SessionState } from './transition.js';
 export const CODE_LENGTH = 6;
 /** Codes that one session sends at most; all of them stay good until it ends. */
 export const MAX_CODES = 3;
-/** Wrong codes that one session takes at most; sending another code does not refill them. */
+/** Wrong codes that a session takes at most unless it was created with fewer; another code does not refill them. */
 export const MAX_ATTEMPTS = 5;
 /** Between two codes of one session. */
 export const RESEND_COOLDOWN_SECONDS = 30;
@@ -44,6 +44,8 @@ export interface CodeState extends SessionState {
   readonly sends: number;
   /** Codes tried so far. A right one ends the session, so these were wrong. */
   readonly attempts: number;
+  /** Wrong codes that it takes at most. */
+  readonly attemptLimit: number;
 }
 
 /** Why a session takes part in no codes at all. */
@@ -73,7 +75,7 @@ export function judgeCheck(state: CodeState, nowMs: number): CheckRefused | null
   const refused = judgeSend(state, nowMs);
   if (refused !== null) return refused;
   if (state.sends === 0) return { kind: 'not_sent' };
-  if (state.attempts < MAX_ATTEMPTS) return null;
+  if (state.attempts < state.attemptLimit) return null;
   return { kind: 'too_many', retryAfterSeconds: secondsUntil(state.expiresAtMs, nowMs) };
 }
 
