@@ -1,3 +1,4 @@
+import { parseId } from '@countersign/postgres';
 import { authEntropy } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneRoom, ENTROPY_KEY, PHONE } from '../support/control-plane-room.js';
@@ -144,4 +145,54 @@ describe('POST /v1/verify/{id}/check', () => {
     expect(codes.filter((code) => code === 'INVALID_CODE')).toHaveLength(5);
     expect(codes.filter((code) => code === 'TOO_MANY_ATTEMPTS')).toHaveLength(195);
   });
+});
+
+describe('guessing over many phones', () => {
+  const WRONG = 4;
+
+  it('gives new sessions 2 attempts until the rate falls; existing ones keep theirs', async () => {
+    const guessed = [];
+    for (let at = 0; at < 50; at++) guessed.push(await home.withCode({ phone: `+1415555${String(1000 + at)}` }));
+    const [existing] = guessed;
+    for (const { id, wrong } of guessed) {
+      for (let times = 0; times < WRONG; times++) expect((await home.check(id, wrong)).code).toBe('INVALID_CODE');
+    }
+    await until('the wrong codes are counted', 5_000, async () => (await attemptsOf({ phone: BRITISH })) === 2);
+    const { id, code, wrong } = await home.withCode({ phone: BRITISH });
+    expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 1 });
+    expect((await home.check(id, wrong)).json['error']).toMatchObject({ attemptsRemaining: 0 });
+    expect((await home.check(id, code)).code).toBe('TOO_MANY_ATTEMPTS');
+    expect((await home.check(existing?.id ?? '', existing?.wrong)).json['error']).toMatchObject({
+      attemptsRemaining: 0,
+    });
+    await room.database.query(`UPDATE otp_checks SET slot = slot - interval '62 minutes'`);
+    await until('the rate falls', 5_000, async () => (await attemptsOf({ phone: BRITISH })) === 5);
+  });
+
+  it('is counted in the metrics by result, for live sessions only', async () => {
+    const before = await counted();
+    const { id, code, wrong } = await home.withCode();
+    for (const tried of [wrong, wrong, code]) await home.check(id, tried);
+    const test = await home.created({}, home.withTestKey);
+    await home.send(test, home.withTestKey);
+    await home.check(test, '424242', home.withTestKey);
+    expect(await counted()).toEqual({ wrong: before.wrong + 2, approved: before.approved + 1 });
+  });
+
+  /** How many wrong codes a session takes that is created now. */
+  async function attemptsOf(changes: Readonly<Record<string, unknown>>): Promise<number> {
+    const id = await home.created(changes);
+    const [row] = await room.database.query<{ limit: number }>(
+      'SELECT otp_attempt_limit AS limit FROM sessions WHERE id = $1',
+      [parseId('sess', id)],
+    );
+    return row?.limit ?? 0;
+  }
+
+  async function counted(): Promise<{ wrong: number; approved: number }> {
+    const text = await (await fetch(`${room.opsUrl}/metrics`)).text();
+    const of = (result: string): number =>
+      Number(new RegExp(`otp_checks_total\\{[^}]*result="${result}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
+    return { wrong: of('wrong'), approved: of('approved') };
+  }
 });

@@ -1,4 +1,5 @@
 import { DestinationStore } from '@countersign/carriers';
+import type { RestrictedKind } from '@countersign/phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
 import { OtpRoom, told } from '../support/otp-room.js';
@@ -19,14 +20,23 @@ beforeEach(() => home.forget());
 describe('DESTINATION_BLOCKED', () => {
   const rules = (): DestinationStore => new DestinationStore(() => room.clock.newId());
 
-  it.each([
-    ['+449098790879', 'premium rate'],
-    ['+491805123456', 'shared cost'],
-  ])('%s: the number is %s, whatever an admin allows', async (phone) => {
-    await rules().create(room.database, { prefix: phone.slice(0, 4), action: 'allow', reason: 'test' });
+  it.each<readonly [string, RestrictedKind]>([
+    ['+449098790879', 'premium_rate'],
+    ['+491805123456', 'shared_cost'],
+    ['+447012345678', 'personal_number'],
+    ['+18002345678', 'toll_free'],
+    ['+448001234567', 'toll_free'],
+    ['+445512345678', 'uan'],
+    ['+80012345678', 'non_geographic'],
+    ['+8816123456789', 'non_geographic'],
+    ['+979123456789', 'non_geographic'],
+  ])('%s: the number is %s, unless the allow rule of an admin lists the kind', async (phone, kind) => {
+    const rule = await rules().create(room.database, { prefix: phone.slice(0, 4), action: 'allow', reason: 'test' });
     const id = await home.created({ phone });
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toEqual([{ rule: 'number_type', prefix: phone.slice(0, -4), refused: 1 }]);
+    await rules().update(room.database, { ...rule, kinds: [kind] });
+    expect((await home.send(id)).status).toBe(200);
   });
 
   it('a country that the account does not send to, unless an admin allows the prefix', async () => {
@@ -84,6 +94,40 @@ describe('DESTINATION_BLOCKED', () => {
     await room.database.query('DELETE FROM otp_spend');
     await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0`);
     await home.expectRefused(() => home.send(id), BLOCKED);
+  });
+
+  it('a code without a price under a daily spend cap', async () => {
+    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0.01`);
+    const id = await home.created();
+    await home.expectRefused(() => home.send(id), BLOCKED);
+    expect(await home.refusals()).toMatchObject([{ rule: 'no_price', refused: 1 }]);
+    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = NULL`);
+    expect((await home.send(id)).status).toBe(200);
+  });
+
+  it('more messages on one day than the account may send', async () => {
+    await room.database.query(`UPDATE accounts SET otp_daily_message_cap = 2`);
+    for (const phone of [PHONE, BRITISH]) expect((await home.send(await home.created({ phone }))).status).toBe(200);
+    const id = await home.created();
+    await home.expectRefused(() => home.send(id), BLOCKED);
+    expect(await home.refusals()).toMatchObject([{ rule: 'daily_messages' }]);
+  });
+
+  it('a used-up conversion budget; an SMS from the phone still approves, and its credits release the next codes', async () => {
+    await room.database.query(`UPDATE accounts SET otp_unconverted_floor = 2`);
+    const first = await home.created({ phone: BRITISH });
+    expect((await home.send(first)).status).toBe(200);
+    const refused = await home.created({ phone: '+447911123457' });
+    await home.expectRefused(() => home.send(refused), BLOCKED);
+    expect(await home.refusals()).toMatchObject([{ rule: 'budget_country', refused: 1 }]);
+    await room.approve(await home.created());
+    await expect.poll(async () => (await home.credits()).length).toBeGreaterThan(0);
+    // The credits are those of the US, the account's own budget is larger by them.
+    await home.expectRefused(() => home.send(refused), BLOCKED);
+    for (let at = 0; at < 5; at++) {
+      expect((await home.send(await home.created({ phone: `+1212555000${at}` }))).status).toBe(200);
+    }
+    await home.expectRefused(async () => home.send(await home.created({ phone: '+12125550009' })), BLOCKED);
   });
 
   it('comes after the session’s own errors and before its limits and the route', async () => {

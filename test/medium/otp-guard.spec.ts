@@ -1,9 +1,11 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { EventStore } from '@countersign/events';
 import { CarrierStore, DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
-import { newId, renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/postgres';
 import type { CreateSession } from '@countersign/session';
 import type { OtpLimits } from '@countersign/settings';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
 import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
@@ -14,9 +16,6 @@ import { liveTenant } from '../support/tenants.js';
 const LIMITS: OtpLimits = {
   phonePerHour: 5,
   phonePerDay: 10,
-  prefixPerHour: 200,
-  countryPerHour: 2_000,
-  accountPerHour: 5_000,
   breakerSends: 50,
   breakerPercent: 20,
   breakerBlockSeconds: 3_600,
@@ -52,6 +51,9 @@ beforeEach(async () => {
   for (const table of [
     'outbound_messages',
     'otp_counters',
+    'otp_sends',
+    'otp_approvals',
+    'otp_phones',
     'otp_refusals',
     'otp_spend',
     'destination_rules',
@@ -59,8 +61,42 @@ beforeEach(async () => {
   ]) {
     await room.database.query(`DELETE FROM ${table}`);
   }
-  await room.database.query(`UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL`);
+  await room.database.query(
+    `UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL, otp_daily_message_cap = 1000,
+       otp_unconverted_floor = 50`,
+  );
+  await room.database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
 });
+
+/** Raises the floor of all accounts. */
+const raiseFloor = (floor: number): Promise<object[]> =>
+  room.database.query('UPDATE accounts SET otp_unconverted_floor = $1', [floor]);
+
+/** Approves sessions by their SMS, and counts the approvals as the dispatcher of events does. */
+async function approve(ids: readonly Uuid[]): Promise<void> {
+  const phones = new Map((await room.sessions.findMany(room.database, ids)).map(({ id, phone }) => [id, phone]));
+  const evidence = ids.map((id, ref) => ({
+    ref,
+    tokens: [room.tokenOf(id)],
+    senders: [phones.get(id) ?? ''],
+    trusted: true,
+  }));
+  await room.database.transaction((tx) => room.sessions.matchInbound(tx, evidence));
+  await countApprovals();
+}
+
+async function countApprovals(): Promise<void> {
+  const events = new EventStore();
+  await room.database.transaction(async (tx) => {
+    await new ApprovalStore(room.keys).count(tx, await events.takeUndispatched(tx, 1_000));
+  });
+}
+
+/** Sessions of these phones, approved without a code. */
+async function approvePhones(phones: readonly string[], changes: Partial<CreateSession> = {}): Promise<void> {
+  const sessions = await Promise.all(phones.map((phone) => opened({ phone, ...changes })));
+  await approve(sessions.map(({ id }) => id));
+}
 
 /** What sends codes in one process; two of them share nothing but the database. */
 function sender(changes: Partial<OtpLimits> = {}): SendCodeService {
@@ -121,14 +157,11 @@ async function countMessages(): Promise<number> {
 }
 
 const tallies = async (): Promise<Record<string, number>> => {
-  const { data } = await destinations.listRefusals(room.database, { limit: 100 });
-  return Object.fromEntries(data.map(({ rule, refused }) => [rule, refused]));
+  const { data } = await destinations.listRefusals(room.database, { limit: 1_000 });
+  const sums = new Map<string, number>();
+  for (const { rule, refused } of data) sums.set(rule, (sums.get(rule) ?? 0) + refused);
+  return Object.fromEntries(sums);
 };
-
-const approveAll = (): Promise<object[]> =>
-  room.database.query(
-    `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE status = 'pending'`,
-  );
 
 async function otherAccount(): Promise<Uuid> {
   const { account } = await room.accounts.createAccount(room.database, { name: 'Other' });
@@ -136,9 +169,12 @@ async function otherAccount(): Promise<Uuid> {
   return account.id;
 }
 
-describe('a pumping run through one block of numbers', () => {
+describe('a pumping run through one block of numbers of an account that converts', () => {
+  // 20 phones of another block earn 80 credits: the budget alone would let 105 codes through.
+  beforeEach(() => approvePhones(times(20, (at) => numberOf(at, '+1212555'))));
+
   it('is stopped after 50 messages, however many processes send at the same time', async () => {
-    const outcomes = await sendAll([sender(), sender(), sender()], times(150, numberOf));
+    const outcomes = await sendAll([sender(), sender(), sender()], times(100, numberOf));
     expect(sentOf(outcomes)).toBe(50);
     expect(new Set(outcomes)).toEqual(new Set(['sent', 'DESTINATION_BLOCKED']));
     expect(await countMessages()).toBe(50);
@@ -147,24 +183,26 @@ describe('a pumping run through one block of numbers', () => {
     expect(data).toMatchObject([
       { accountId: room.account.id, prefix: '+1415555', action: 'block', origin: 'guard', strikes: 0 },
     ]);
-    expect(await tallies()).toEqual({ breaker: 100 });
+    expect(await tallies()).toEqual({ breaker: 50 });
   });
 
-  it('stays blocked for its hour, while the account’s other numbers and other accounts are not concerned', async () => {
+  it('stays blocked for its hour, while other numbers, known phones and other accounts are not concerned', async () => {
     const service = sender();
     await sendAll([service], times(51, numberOf));
     expect(await sendAll([service], [numberOf(60), numberOf(1, '+1415556')])).toEqual(['DESTINATION_BLOCKED', 'sent']);
+    await approvePhones([numberOf(62)]);
+    expect(await sendAll([service], [numberOf(62)])).toEqual(['sent']);
     const accountId = await otherAccount();
     expect(await sendAll([service], [numberOf(61)], { accountId })).toEqual(['sent']);
   });
 
-  it('goes on where an admin allows the prefix', async () => {
+  it('is not let through by a rule that allows the prefix', async () => {
     await destinations.create(room.database, {
       prefix: '+1415555',
       action: 'allow',
       reason: 'a campaign that we know',
     });
-    expect(sentOf(await sendAll([sender()], times(60, numberOf)))).toBe(60);
+    expect(sentOf(await sendAll([sender()], times(60, numberOf)))).toBe(50);
   });
 
   it('that begins again after the hour is blocked for longer', async () => {
@@ -178,60 +216,153 @@ describe('a pumping run through one block of numbers', () => {
   });
 });
 
-describe('honest traffic to one block of numbers', () => {
-  it('is not stopped: a fifth of its sessions is approved', async () => {
+describe('the conversion budget', () => {
+  /** Numbers of as many blocks. */
+  const spread = (count: number): string[] => times(count, (at) => `+1415${2_000_000 + at * 10_007}`);
+  const british = (count: number): string[] => times(count, (at) => `+447400${String(at * 10_007).padStart(6, '0')}`);
+
+  it('stops a run over many blocks: 14 blocks of 49 numbers, none of which converts', async () => {
+    const phones = times(14 * 49, (at) => numberOf(at % 49, `+1415${200 + Math.floor(at / 49)}`));
+    const outcomes = await sendAll([sender(), sender()], phones);
+    expect(sentOf(outcomes)).toBe(25);
+    expect(await tallies()).toEqual({ budget_country: 14 * 49 - 25 });
+  });
+
+  it('stops a run over countries, however many processes send at the same time', async () => {
+    const us = sendAll([sender(), sender()], spread(40));
+    const gb = sendAll([sender(), sender()], british(40), { country: 'GB' });
+    const outcomes = (await Promise.all([us, gb])).flat();
+    expect(sentOf(outcomes)).toBe(50);
+    const { budget_account: account = 0, budget_country: country = 0 } = await tallies();
+    expect(account + country).toBe(30);
+  });
+
+  it('lets through a phone that approved within 30 days, and stops it after that', async () => {
+    const [known = ''] = spread(100).slice(-1);
+    await approvePhones([known]);
+    await room.database.query('DELETE FROM otp_approvals');
+    await sendAll([sender()], spread(60));
+    expect(await sendAll([sender()], [known])).toEqual(['sent']);
+    await room.database.query(`UPDATE otp_phones SET credited_on = credited_on - 29`);
+    expect(await sendAll([sender()], [known])).toEqual(['sent']);
+    await room.database.query(`UPDATE otp_phones SET credited_on = credited_on - 2`);
+    expect(await sendAll([sender()], [known])).toEqual(['DESTINATION_BLOCKED']);
+  });
+
+  it('an approval settles the sends of its session and earns 4 credits, for a phone once a day', async () => {
+    await raiseFloor(2);
+    const [phone = '', ...others] = spread(20);
+    const first = await opened({ phone });
     const service = sender();
-    await sendAll([service], times(15, numberOf));
-    await approveAll();
+    const send = async (id: Uuid): Promise<boolean> =>
+      (await service.send(callerOf(room.account.id), renderId('sess', id))).ok;
+    expect(await send(first.id)).toBe(true);
+    expect(sentOf(await sendAll([service], others.slice(0, 2)))).toBe(0);
+    await approve([first.id]);
+    // The country's half of the floor, and 4 credits.
+    expect(sentOf(await sendAll([service], others.slice(0, 10)))).toBe(5);
+    await approvePhones([phone]);
+    expect(sentOf(await sendAll([service], others.slice(10)))).toBe(0);
     expect(
-      sentOf(
-        await sendAll(
-          [service],
-          times(45, (at) => numberOf(at + 15)),
-        ),
-      ),
-    ).toBe(45);
-    expect(await tallies()).toEqual({});
+      await room.database.query(`SELECT scope, sum(settled)::int AS settled, sum(approvals)::int AS approvals
+        FROM otp_approvals GROUP BY scope ORDER BY scope COLLATE "C"`),
+    ).toEqual([
+      { scope: '*', settled: 1, approvals: 1 },
+      { scope: phone.slice(0, -4), settled: 1, approvals: 1 },
+      { scope: 'US', settled: 1, approvals: 1 },
+      { scope: 'day', settled: 1, approvals: 1 },
+    ]);
+  });
+
+  it('lets through a block of numbers that converts, up to 20 %', async () => {
+    await raiseFloor(0);
+    const block = '+1646555';
+    await approvePhones(times(2, (at) => numberOf(at, '+1212555')));
+    const sessions = await Promise.all(times(1, () => opened({ phone: numberOf(1, block) })));
+    for (const { id, accountId } of sessions) await sender().send(callerOf(accountId), renderId('sess', id));
+    await approve(sessions.map(({ id }) => id));
+    await room.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
+    const outcomes: string[] = [];
+    for (const at of [10, 11, 12, 13, 14, 15]) outcomes.push(...(await sendAll([sender()], [numberOf(at, block)])));
+    expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'DESTINATION_BLOCKED']);
+  });
+
+  it('forgets sends and credits of more than an hour ago, not those of the day', async () => {
+    await sendAll([sender()], spread(30));
+    expect(await sendAll([sender()], ['+14159990001'])).toEqual(['DESTINATION_BLOCKED']);
+    await room.database.query(`UPDATE otp_sends SET slot = slot - interval '62 minutes' WHERE scope <> 'day'`);
+    expect(sentOf(await sendAll([sender()], spread(60).slice(30)))).toBe(25);
+    await room.database.query(`UPDATE otp_sends SET slot = slot - interval '3 hours' WHERE scope <> 'day'`);
+    expect(sentOf(await sendAll([sender()], british(40), { country: 'GB' }))).toBe(10);
+    expect(await tallies()).toMatchObject({ budget_day: 30 });
+  });
+
+  it('is each account’s own', async () => {
+    await sendAll([sender()], spread(30));
+    const accountId = await otherAccount();
+    expect(sentOf(await sendAll([sender()], spread(30), { accountId }))).toBe(25);
+  });
+
+  it('knows nothing of test sessions', async () => {
+    const { id, accountId } = await opened({ test: true });
+    await sender().send({ ...callerOf(accountId), kind: 'test' }, renderId('sess', id));
+    await room.database.query(
+      `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE id = $1`,
+      [id],
+    );
+    const event = { id: room.clock.newId(), type: 'verification.completed' as const, accountId, sessionId: id };
+    const told = { occurredAt: new Date(), data: '{}', sessionWebhookUrl: null };
+    await new EventStore().append(room.database, [{ ...event, ...told }]);
+    await countApprovals();
+    for (const table of ['otp_sends', 'otp_approvals', 'otp_phones', 'otp_counters', 'otp_spend']) {
+      expect(await room.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
+    }
+  });
+
+  it('counts an approval once, however many processes take its event', async () => {
+    const phones = spread(8);
+    const sessions = await Promise.all(phones.map((phone) => opened({ phone })));
+    const evidence = sessions.map(({ id }, ref) => ({
+      ...{ ref, tokens: [room.tokenOf(id)], trusted: true },
+      senders: [phones[ref] ?? ''],
+    }));
+    await room.database.transaction((tx) => room.sessions.matchInbound(tx, evidence));
+    await Promise.all([countApprovals(), countApprovals(), countApprovals()]);
+    const counted = await room.database.query(
+      `SELECT sum(approvals)::int AS approvals FROM otp_approvals WHERE scope = '*'`,
+    );
+    expect(counted).toEqual([{ approvals: 8 }]);
+  });
+});
+
+describe('messages of a day', () => {
+  it('are at most the account’s cap, to known phones too', async () => {
+    await room.database.query('UPDATE accounts SET otp_daily_message_cap = 7');
+    const outcomes = await sendAll([sender(), sender()], times(20, numberOf));
+    expect(sentOf(outcomes)).toBe(7);
+    expect(await countMessages()).toBe(7);
+    expect(await tallies()).toEqual({ daily_messages: 13 });
   });
 });
 
 describe('limits under concurrency', () => {
-  it('5 codes an hour to one phone, over accounts and processes', async () => {
-    const accountId = await otherAccount();
+  it('5 codes an hour to one phone of one account, 10 of all accounts', async () => {
+    await raiseFloor(1_000);
+    const accounts = [room.account.id, await otherAccount(), await otherAccount()];
     const phones = times(12, () => numberOf(1));
-    const outcomes = await Promise.all([
-      sendAll([sender(), sender()], phones),
-      sendAll([sender(), sender()], phones, { accountId }),
-    ]);
-    expect(sentOf(outcomes.flat())).toBe(5);
+    const outcomes: string[][] = [];
+    for (const accountId of accounts) outcomes.push(await sendAll([sender(), sender()], phones, { accountId }));
+    expect(outcomes.map(sentOf)).toEqual([5, 5, 0]);
     expect(new Set(outcomes.flat())).toEqual(new Set(['sent', 'SEND_LIMIT_REACHED']));
     const counted = await room.database.query(
-      `SELECT scope, sends FROM otp_counters WHERE scope LIKE 'phone%' ORDER BY scope`,
+      `SELECT scope, sum(sends)::int AS sends FROM otp_counters WHERE scope LIKE '%phone%' GROUP BY scope ORDER BY scope`,
     );
     expect(counted).toEqual([
-      { scope: 'phone-day', sends: 5 },
-      { scope: 'phone-hour', sends: 5 },
+      { scope: 'account-phone-day', sends: 10 },
+      { scope: 'account-phone-hour', sends: 10 },
+      { scope: 'phone-day', sends: 10 },
+      { scope: 'phone-hour', sends: 10 },
     ]);
-  });
-
-  it.each<readonly [string, Partial<OtpLimits>, string]>([
-    ['an account', { accountPerHour: 7 }, 'account_velocity'],
-    ['a country', { countryPerHour: 7 }, 'country_velocity'],
-    ['codes that are not used, to a block of numbers', { prefixPerHour: 7 }, 'prefix_velocity'],
-  ])('an hour of %s', async (_, limits, rule) => {
-    const outcomes = await sendAll([sender(limits), sender(limits)], times(20, numberOf));
-    expect(sentOf(outcomes)).toBe(7);
-    expect(await countMessages()).toBe(7);
-    expect(await tallies()).toEqual({ [rule]: 13 });
-  });
-
-  it('an hour of codes, one of which took up the id of an attempt five minutes before it', async () => {
-    const { id, accountId } = await opened({ phone: numberOf(1) });
-    const minutesAgo = (minutes: number): number => room.clock.nowMs() - minutes * 60_000;
-    await sender().send(callerOf(accountId), renderId('sess', id), newId(minutesAgo(64)));
-    await room.database.query('UPDATE outbound_messages SET created_at = $1', [new Date(minutesAgo(59))]);
-    expect(await sendAll([sender({ prefixPerHour: 1 })], [numberOf(2)])).toEqual(['DESTINATION_BLOCKED']);
-    expect(await tallies()).toEqual({ prefix_velocity: 1 });
   });
 
   it('what an account may spend in a day, to the last cent', async () => {
@@ -291,8 +422,10 @@ describe('what is kept of sends', () => {
   it('holds neither code nor phone, but where a message is to go', async () => {
     const phone = numberOf(4711);
     await sendAll([sender()], [phone]);
-    await sendAll([sender({ accountPerHour: 1 })], [phone]);
-    for (const table of ['otp_counters', 'otp_refusals', 'otp_spend']) {
+    await approvePhones([phone]);
+    await room.database.query('UPDATE accounts SET otp_daily_message_cap = 1');
+    await sendAll([sender()], [phone]);
+    for (const table of ['otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_refusals', 'otp_spend']) {
       const [row] = await room.database.query<{ text: string }>(
         `SELECT json_agg(${table})::text AS text FROM ${table}`,
       );
@@ -303,10 +436,12 @@ describe('what is kept of sends', () => {
   it('is forgotten when its window is over', async () => {
     await sendAll([sender()], [numberOf(1)]);
     await room.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope <> 'phone-day'`);
+    await room.database.query(`UPDATE otp_sends SET until = slot WHERE scope <> 'day'`);
     await room.database.query(`UPDATE otp_spend SET day = day - 31`);
     const monthAgo = new Date(room.clock.nowMs() - 30 * 86_400_000);
     expect(await new GuardStore(destinations, room.keys).purge(room.database, monthAgo)).toBe(false);
     expect(await room.database.query('SELECT scope FROM otp_counters')).toEqual([{ scope: 'phone-day' }]);
+    expect(await room.database.query('SELECT scope FROM otp_sends')).toEqual([{ scope: 'day' }]);
     expect(await room.database.query('SELECT 1 FROM otp_spend')).toEqual([]);
   });
 });

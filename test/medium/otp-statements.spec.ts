@@ -1,63 +1,102 @@
 import { DestinationStore } from '@countersign/carriers';
-import { firstIdAt } from '@countersign/postgres';
+import { EventStore } from '@countersign/events';
+import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { READ_CONVERSION } from '../../apps/control-plane/src/otp/guard.sql.js';
+import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
+import { READ_KNOWN_PHONES, READ_WINDOWS } from '../../apps/control-plane/src/otp/guard.sql.js';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
 
 const PREFIX = PHONE.slice(0, -4);
-const MESSAGES = 20_000;
-const HOUR_MS = 3_600_000;
+const BLOCKS = 500;
+const PHONES = 20_000;
 
 let room: SessionRoom;
 
 beforeAll(async () => {
   room = await openSessionRoom({ pastDays: 25 });
-  // As at a busy moment of a day of which the planner has no statistics yet; one message in a hundred is of our block.
+  // As at a busy moment of which the planner has no statistics yet: an hour of minutes of many blocks and their phones.
+  for (const columns of [
+    'otp_sends (account_id, scope, slot, until, sends)',
+    'otp_approvals (account_id, scope, slot, until, settled, approvals)',
+  ]) {
+    await room.database.query(
+      `INSERT INTO ${columns}
+       SELECT $1, CASE WHEN block = 0 THEN '*' WHEN block = 1 THEN $2 ELSE '+1' || block END,
+         date_trunc('minute', clock_timestamp()) - make_interval(mins => minute), clock_timestamp() + interval '2 hours',
+         1${columns.startsWith('otp_approvals') ? ', 1' : ''}
+       FROM generate_series(0, ${BLOCKS}) AS block, generate_series(0, 59) AS minute`,
+      [room.account.id, PREFIX],
+    );
+  }
   await room.database.query(
-    `INSERT INTO outbound_messages (id, session_id, account_id, test, destination, destination_prefix, country, sender,
-       state, created_at, expires_at)
-     SELECT (substr($1::text, 1, 14) || '4' || substr(md5(n::text), 1, 3) || '-8' || substr(md5(n::text), 4, 3) || '-' || substr(md5(n::text), 8, 12))::uuid,
-       $1::uuid, $2, false, $3, CASE WHEN n % 100 = 0 THEN $4 ELSE '+1' || n END, 'US', 'x', 'submitted', clock_timestamp(), clock_timestamp()
-     FROM generate_series(1, ${MESSAGES}) AS n`,
-    [firstIdAt(room.clock.nowMs()), room.account.id, PHONE, PREFIX],
+    `INSERT INTO otp_phones (account_id, phone, credited_on)
+     SELECT $1, sha256(n::text::bytea), current_date FROM generate_series(1, ${PHONES}) AS n`,
+    [room.account.id],
   );
 });
 afterAll(() => room.close());
 
+/** Partitions that the transaction has locked, by table. */
+const lockedBy = (tx: Executor): Promise<{ table: string; partitions: number }[]> =>
+  tx.query(
+    `SELECT split_part(relname, '_p', 1) AS table, count(DISTINCT relname)::int AS partitions
+     FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
+     WHERE pid = pg_backend_pid() AND relkind = 'r' AND relispartition GROUP BY 1 ORDER BY 1`,
+  );
+
+const planOf = async (statement: string, values: readonly unknown[]): Promise<string> => {
+  const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, COSTS OFF) ${statement}`, values);
+  return plan.map((row) => row['QUERY PLAN']).join('\n');
+};
+
 describe('the statements of a send', () => {
-  it('leave nearly all partitions alone', async () => {
+  it('touch no partition', async () => {
     const store = new GuardStore(new DestinationStore(() => room.clock.newId()), room.keys);
-    const session = { accountId: room.account.id, phone: PHONE, country: 'US' };
+    const { account } = await room.accounts.createAccount(room.database, { name: 'Other' });
+    const session = { accountId: account.id, phone: PHONE, country: 'US' };
     const locked = await room.database.transaction(async (tx) => {
-      const send = { session, now: new Date(room.clock.nowMs()) };
-      const open = await store.openLedger(tx, [send]);
-      await store.writeLedger(tx, open);
-      return tx.query<{ table: string; partitions: number }>(
-        `SELECT split_part(relname, '_p', 1) AS table, count(DISTINCT relname)::int AS partitions
-         FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
-         WHERE pid = pg_backend_pid() AND relkind = 'r' AND relispartition GROUP BY 1 ORDER BY 1`,
-      );
+      const sends = [{ session, now: new Date(room.clock.nowMs()) }];
+      const open = await store.openLedger(tx, sends, await store.readSends(tx, sends));
+      await store.writeLedger(tx, open, sends);
+      return lockedBy(tx);
     });
-    expect(locked.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);
-    // The last hour: today, and its neighbour around midnight.
-    for (const { partitions } of locked) expect(partitions).toBeLessThanOrEqual(2);
+    expect(locked).toEqual([]);
   });
 
-  it('read the messages of their block, and no others', async () => {
-    const nowMs = room.clock.nowMs();
-    const bounds = [firstIdAt(nowMs - HOUR_MS), firstIdAt(nowMs + HOUR_MS), firstIdAt(nowMs - 2 * HOUR_MS)];
-    const since = new Date(nowMs - HOUR_MS);
-    const values = [room.account.id, PREFIX, ...bounds, since, since];
-    const [counted] = await room.database.query(READ_CONVERSION, values);
-    expect(counted).toEqual({ unconverted: MESSAGES / 100, recent: MESSAGES / 100, recentApproved: 0 });
-    const plan = await room.database.query<{ 'QUERY PLAN': string }>(
-      `EXPLAIN (ANALYZE, COSTS OFF) ${READ_CONVERSION}`,
-      values,
-    );
-    const text = plan.map((row) => row['QUERY PLAN']).join('\n');
-    expect(text).not.toMatch(/Seq Scan on (outbound_messages|sessions)/);
-    expect(text).not.toContain('Rows Removed');
-    expect(text).toMatch(/account_id = .* AND \(destination_prefix = /);
+  it('read the minutes of their windows, and no others', async () => {
+    const from = new Date(room.clock.nowMs() - 3_600_000);
+    const accounts = [room.account.id, room.account.id];
+    const values = [accounts, ['*', PREFIX], [from, from], [from, from]];
+    expect(await room.database.query(READ_WINDOWS, values)).toMatchObject([
+      { scope: '*', sends: 60, settled: 60, approvals: 60 },
+      { scope: PREFIX, sends: 60, settled: 60, approvals: 60 },
+    ]);
+    const plan = await planOf(READ_WINDOWS, values);
+    expect(plan).not.toMatch(/Seq Scan on otp_/);
+    expect(plan).not.toContain('Rows Removed');
+  });
+
+  it('look known phones up one by one', async () => {
+    const plan = await planOf(READ_KNOWN_PHONES, [[room.account.id], [Buffer.alloc(32)], '2024-01-01']);
+    expect(plan).not.toContain('Seq Scan on otp_phones');
+    expect(plan).not.toContain('Rows Removed');
+  });
+});
+
+describe('the statements of an approval', () => {
+  it('leave nearly all partitions alone', async () => {
+    const { id } = await room.sessions.create(room.draft());
+    await room.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
+    const evidence = { ref: 0, tokens: [room.tokenOf(id)], senders: [PHONE], trusted: true };
+    await room.database.transaction((tx) => room.sessions.matchInbound(tx, [evidence]));
+    const taken = await room.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
+    const locked = await room.database.transaction(async (tx) => {
+      await new ApprovalStore(room.keys).count(tx, taken);
+      return lockedBy(tx);
+    });
+    expect(locked.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);
+    // Today, and its neighbour around midnight.
+    for (const { partitions } of locked) expect(partitions).toBeLessThanOrEqual(2);
   });
 });

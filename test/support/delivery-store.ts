@@ -1,6 +1,7 @@
 import { CardStore } from '@countersign/cards';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
+import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
 import { DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import type { SessionRoom } from './session-room.js';
 
@@ -10,6 +11,7 @@ export function deliveryStoreOf(room: SessionRoom, onUnreadable: (id: Uuid, erro
   return new DeliveryStore({
     ...{ database, clock, keys, sessions, renderer },
     events: new EventStore(),
+    approvals: new ApprovalStore(keys),
     cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
     onRevoked: () => undefined,
     onTaken: () => undefined,

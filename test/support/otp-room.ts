@@ -61,9 +61,13 @@ export class OtpRoom {
   /** Nothing counted, nothing blocked, and the account sends everywhere. */
   async forget(): Promise<void> {
     const { database } = this.room;
-    const tables = ['outbound_messages', 'otp_counters', 'otp_refusals', 'otp_spend', 'destination_rules', 'prices'];
+    const tables = ['outbound_messages', 'otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_checks'];
+    tables.push('otp_refusals', 'otp_spend', 'destination_rules', 'prices');
     for (const table of tables) await database.query(`DELETE FROM ${table}`);
-    await database.query(`UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL`);
+    await database.query(
+      `UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL, otp_daily_message_cap = 1000000,
+         otp_unconverted_floor = 100000`,
+    );
     await database.query(`UPDATE routes SET enabled = true, prefix = '+'`);
   }
 
@@ -120,6 +124,11 @@ export class OtpRoom {
   async letResend(id: string): Promise<void> {
     const shift = `UPDATE sessions SET otp_sent_at = otp_sent_at - interval '31 seconds' WHERE id = $1`;
     await this.room.database.query(shift, [parseId('sess', id)]);
+  }
+
+  /** Approvals that were counted for the conversion budget. */
+  credits(): Promise<{ scope: string; approvals: number }[]> {
+    return this.room.database.query('SELECT scope, approvals FROM otp_approvals WHERE approvals > 0');
   }
 
   /** What the guard has tallied. */

@@ -84,6 +84,7 @@ export async function startControlPlane(
     onLimiterAway: failures.about('the limiter'),
     onBusError: failures.about('the bus'),
     onBatch: (name, size) => metrics.countBatch(name, size),
+    onChecks: (checks) => metrics.countChecks(checks),
   });
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
@@ -223,7 +224,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([
         stores.keyUse.stop(),
-        stores.sessions.drain(),
+        stores.sessions.drain().then(() => stores.codeChecks.drain()),
         stores.cards.drain(),
         app.get(DeliveryStore).drain(),
         app.get(IdempotencyStore).drain(),

@@ -6,11 +6,12 @@ import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@countersign/postgres';
-import { SessionRenderer, SessionStore, type SessionBatch } from '@countersign/session';
+import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardBell } from './cards/card.bell.js';
 import { EventsTold } from './events-told.js';
+import { CodeChecks } from './otp/code-checks.store.js';
 import { TargetRules } from './webhooks/target.js';
 
 /**
@@ -43,6 +44,7 @@ export interface Stores {
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
   readonly sessions: SessionStore;
+  readonly codeChecks: CodeChecks;
   readonly cards: CardStore;
   readonly bell: EventBell;
   readonly cardBell: CardBell;
@@ -69,12 +71,14 @@ export interface StoreListeners {
   /** Hears of messages to other processes that were lost. */
   readonly onBusError: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
+  /** Hears of checks of codes of live sessions. */
+  readonly onChecks: (checks: readonly CodeCheck[]) => void;
 }
 
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onLimiterAway, onBusError, onBatch }: StoreListeners,
+  { onError, onLimiterAway, onBusError, onBatch, onChecks }: StoreListeners,
 ): Promise<Stores> {
   await migrate(settings.databaseUrl);
   await prepareBell(settings);
@@ -92,6 +96,7 @@ export async function openStores(
   const events = new EventStore();
   const bell = new EventBell();
   const bus = openPubSub(settings, onBusError);
+  const codeChecks = new CodeChecks({ database, clock, keys, onChecks, onError });
   const sessions = new SessionStore({
     database,
     clock,
@@ -99,6 +104,7 @@ export async function openStores(
     events,
     renderer,
     onEvents: (ids) => bell.ring(ids),
+    onChecks: (checks) => codeChecks.note(checks),
     batch: {
       maxBatch: Math.min(settings.batchMaxCommands, MAX_SESSIONS_PER_BATCH),
       maxInFlight: BATCHES_IN_FLIGHT,
@@ -118,6 +124,7 @@ export async function openStores(
     events,
     renderer,
     sessions,
+    codeChecks,
     cards: new CardStore({ database, clock, keys, unreachableSeconds: settings.rcsUnreachableSeconds }),
     bell,
     cardBell: new CardBell('cards', settings, onBusError),
@@ -143,6 +150,7 @@ export class StoresModule {
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },
       { provide: SessionStore, useValue: stores.sessions },
+      { provide: CodeChecks, useValue: stores.codeChecks },
       { provide: EventBell, useValue: stores.bell },
       { provide: CardBell, useValue: stores.cardBell },
       { provide: TargetRules, useValue: stores.targetRules },

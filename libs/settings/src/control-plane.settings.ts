@@ -11,9 +11,6 @@ export type TlsSettings =
 export interface OtpLimits {
   readonly phonePerHour: number;
   readonly phonePerDay: number;
-  readonly prefixPerHour: number;
-  readonly countryPerHour: number;
-  readonly accountPerHour: number;
   readonly breakerSends: number;
   readonly breakerPercent: number;
   readonly breakerBlockSeconds: number;
@@ -70,26 +67,14 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('RCS_UNREACHABLE_SECONDS', 0, 86_400)
   readonly rcsUnreachableSeconds: number = 300;
 
-  /** Codes to one phone over all sessions, in a window that begins with the first. */
+  /** Codes of one account to one phone, in a window that begins with the first; over all accounts twice as many. */
   @WholeNumber('OTP_PHONE_PER_HOUR', 1, 1_000_000)
   readonly otpPhonePerHour: number = 5;
 
   @WholeNumber('OTP_PHONE_PER_DAY', 1, 1_000_000)
   readonly otpPhonePerDay: number = 10;
 
-  /** Codes of one account to one block of numbers (all but the last four digits) whose sessions were not approved. */
-  @WholeNumber('OTP_PREFIX_PER_HOUR', 1, 1_000_000)
-  readonly otpPrefixPerHour: number = 200;
-
-  /** Codes of one account to one country. */
-  @WholeNumber('OTP_COUNTRY_PER_HOUR', 1, 1_000_000)
-  readonly otpCountryPerHour: number = 2_000;
-
-  /** Codes of one account. */
-  @WholeNumber('OTP_ACCOUNT_PER_HOUR', 1, 1_000_000)
-  readonly otpAccountPerHour: number = 5_000;
-
-  /** From so many codes in 15 minutes on, a block of numbers must convert … */
+  /** From so many codes in an hour on, or from the account's floor where that is larger, a block of numbers must convert … */
   @WholeNumber('OTP_BREAKER_SENDS', 1, 1_000_000)
   readonly otpBreakerSends: number = 50;
 
@@ -105,9 +90,6 @@ export class ControlPlaneSettings extends DaemonSettings {
     return {
       phonePerHour: this.otpPhonePerHour,
       phonePerDay: this.otpPhonePerDay,
-      prefixPerHour: this.otpPrefixPerHour,
-      countryPerHour: this.otpCountryPerHour,
-      accountPerHour: this.otpAccountPerHour,
       breakerSends: this.otpBreakerSends,
       breakerPercent: this.otpBreakerPercent,
       breakerBlockSeconds: this.otpBreakerBlockMinutes * 60,

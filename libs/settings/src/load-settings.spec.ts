@@ -30,9 +30,6 @@ describe('a good environment', () => {
       otpLimits: {
         phonePerHour: 5,
         phonePerDay: 10,
-        prefixPerHour: 200,
-        countryPerHour: 2_000,
-        accountPerHour: 5_000,
         breakerSends: 50,
         breakerPercent: 20,
         breakerBlockSeconds: 3_600,

@@ -42,7 +42,7 @@ export const ERRORS = {
   DESTINATION_BLOCKED: {
     status: 403,
     message: 'No code is sent to this phone number.',
-    when: 'The country, the prefix or the kind of the number is not sent to, or what the account may spend on codes today is spent. Nothing was sent.',
+    when: 'No code is sent to the country, the prefix or the kind of the number, too few of the account’s codes were used lately, or the account has reached its daily cap of codes or of their cost. Nothing was sent.',
     whatToDo:
       'Let the user verify by the SMS from the phone, which costs you nothing. The operator sees the rule under destinations in the admin API, and can change it.',
   },
@@ -166,8 +166,8 @@ export const ERRORS = {
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,
-    message: 'Five wrong codes have been tried in this session.',
-    when: 'Five wrong codes were checked in this session; a new code does not give new attempts.',
+    message: 'Too many wrong codes have been tried in this session.',
+    when: 'Five wrong codes were checked in this session, or two where it was created while codes of the account were being guessed; a new code does not give new attempts.',
     whatToDo: 'The SMS from the phone and the card still approve the session; else create a new one.',
   },
   SEND_LIMIT_REACHED: {

@@ -1,5 +1,5 @@
 import { MODES } from '@countersign/keys';
-import type { ExpiredCounts, SessionBatch } from '@countersign/session';
+import type { CodeCheck, ExpiredCounts, SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
 import type { CardEnd } from '../cards/card.desk.js';
 import type { AnsweredRequest } from '../http/server.js';
@@ -14,6 +14,7 @@ export class ControlPlaneMetrics {
   readonly codesRefused;
   readonly realtimeClosed;
   readonly #expired;
+  readonly #checks;
   readonly #cards;
   readonly #cardSeconds;
   readonly #batches;
@@ -53,6 +54,11 @@ export class ControlPlaneMetrics {
       help: 'Codes that the toll-fraud guard did not send, by its rule.',
       labels: ['rule'],
     });
+    this.#checks = metrics.counter({
+      name: 'otp_checks_total',
+      help: 'Checks of codes of live sessions, by result: approved, wrong, or too_many after the last attempt.',
+      labels: ['result'],
+    });
     this.realtimeClosed = metrics.counter({
       name: 'realtime_closed_total',
       help: 'WebSockets that have ended, by their close code.',
@@ -87,6 +93,10 @@ export class ControlPlaneMetrics {
 
   countExpired(counts: ExpiredCounts): void {
     for (const mode of MODES) this.#expired.inc({ mode }, counts[mode]);
+  }
+
+  countChecks(checks: readonly CodeCheck[]): void {
+    for (const { result } of checks) this.#checks.inc({ result });
   }
 
   countCard(end: CardEnd, tookMs: number): void {

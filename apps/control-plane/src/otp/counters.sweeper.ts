@@ -1,12 +1,18 @@
 import { Periodic, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { OnModuleDestroy } from '@nestjs/common';
+import type { ApprovalStore } from './approval.store.js';
+import type { CodeChecks } from './code-checks.store.js';
 import type { GuardStore } from './guard.store.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
+/** Rows of one table that one run deletes at most; while there are more the next run follows at once. */
+const MAX_PURGED = 1_000;
 
 export interface CountersSweeperOptions {
   readonly store: Pick<GuardStore, 'purge'>;
+  readonly approvals: Pick<ApprovalStore, 'purge'>;
+  readonly checks: Pick<CodeChecks, 'purge'>;
   readonly database: Executor;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly retentionDays: number;
@@ -17,10 +23,15 @@ export interface CountersSweeperOptions {
 export class CountersSweeper implements OnModuleDestroy {
   private readonly periodic: Periodic;
 
-  constructor({ store, database, clock, retentionDays, onError }: CountersSweeperOptions) {
+  constructor({ store, approvals, checks, database, clock, retentionDays, onError }: CountersSweeperOptions) {
     this.periodic = new Periodic({
       everyMs: SWEEP_INTERVAL_MS,
-      work: () => store.purge(database, new Date(clock.nowMs() - retentionDays * DAY_MS)),
+      work: async () => {
+        const nowMs = clock.nowMs();
+        const counters = await store.purge(database, new Date(nowMs - retentionDays * DAY_MS));
+        const counted = await approvals.purge(database, nowMs, MAX_PURGED);
+        return (await checks.purge(database, MAX_PURGED)) || counters || counted;
+      },
       onError,
     });
   }

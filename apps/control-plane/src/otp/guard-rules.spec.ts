@@ -1,10 +1,20 @@
 import type { DestinationRule } from '@countersign/carriers';
 import type { OtpLimits } from '@countersign/settings';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowed, judgeDestination, judgeTraffic, type Destination, type Traffic } from './guard-rules.js';
+import {
+  isGuessed,
+  judgeDestination,
+  judgeTraffic,
+  type Balance,
+  type CheckTally,
+  type Destination,
+  type Traffic,
+} from './guard-rules.js';
 
 const NOW = new Date('2024-05-01T12:00:00Z');
 const SOON = new Date('2024-05-01T12:40:00Z');
+const LATER = new Date('2024-05-01T12:50:00Z');
 const TOMORROW = new Date('2024-05-02T11:00:00Z');
 
 const rule = (changes: Partial<DestinationRule>): DestinationRule => ({
@@ -12,6 +22,7 @@ const rule = (changes: Partial<DestinationRule>): DestinationRule => ({
   accountId: null,
   prefix: '+44',
   action: 'block',
+  kinds: [],
   reason: 'test',
   origin: 'admin',
   until: null,
@@ -23,24 +34,51 @@ const ACCOUNT = { accountId: '00000000-0000-0000-0000-000000000001' };
 const ALLOW = { action: 'allow' } as const;
 const GUARD = { ...ACCOUNT, origin: 'guard', prefix: '+4479111', until: SOON } as const;
 
-const MOBILE: Destination = { numberType: 'mobile', country: 'GB', countries: ['*'], rules: [] };
+const MOBILE: Destination = {
+  assigned: true,
+  restrictedKind: null,
+  country: 'GB',
+  countries: ['*'],
+  rules: [],
+  knownPhone: false,
+};
+const TOLL_FREE: Partial<Destination> = { restrictedKind: 'toll_free' };
 
 describe('a destination', () => {
   it.each<readonly [string, string | null, Partial<Destination>]>([
-    ['a mobile number of a country that the account sends to', null, {}],
+    ['a number of a country that the account sends to', null, {}],
     ['a country by its name', null, { countries: ['US', 'GB'] }],
-    ['a fixed line: some read codes aloud', null, { numberType: 'fixed_line' }],
     ['a country that is not listed', 'country', { countries: ['US'] }],
     ['an account without countries', 'country', { countries: [] }],
     ['a number of no country, for one', 'country', { country: '001', countries: ['GB'] }],
-    ['a premium-rate number', 'number_type', { numberType: 'premium_rate' }],
-    ['a shared-cost number', 'number_type', { numberType: 'shared_cost' }],
-    ['a number that is not assigned', 'number_type', { numberType: null }],
-    ['a premium-rate number that an admin allows', 'number_type', { numberType: 'premium_rate', rules: [rule(ALLOW)] }],
+    ['a number that is not assigned', 'number_type', { assigned: false }],
+    [
+      'a number that is not assigned, whatever an admin allows',
+      'number_type',
+      { assigned: false, rules: [rule(ALLOW)] },
+    ],
+    ['a toll-free number', 'number_type', TOLL_FREE],
+    ['a toll-free number that an admin allows without its kind', 'number_type', { ...TOLL_FREE, rules: [rule(ALLOW)] }],
+    [
+      'a toll-free number that an admin allows with its kind',
+      null,
+      { ...TOLL_FREE, rules: [rule({ ...ALLOW, kinds: ['pager', 'toll_free'] })] },
+    ],
+    [
+      'a toll-free number that an admin allows with another kind',
+      'number_type',
+      { ...TOLL_FREE, rules: [rule({ ...ALLOW, kinds: ['pager'] })] },
+    ],
+    [
+      'a toll-free number under a longer block',
+      'number_type',
+      { ...TOLL_FREE, rules: [rule({ ...ALLOW, kinds: ['toll_free'] }), rule({ prefix: '+448' })] },
+    ],
     ['a prefix that an admin blocks', 'destination_rule', { rules: [rule({})] }],
     ['a prefix that an admin allows, of a country that is not listed', null, { countries: [], rules: [rule(ALLOW)] }],
     ['a prefix that the guard blocks', 'breaker', { rules: [rule(GUARD)] }],
-    ['a prefix that the guard blocks and an admin allows', null, { rules: [rule(GUARD), rule(ALLOW)] }],
+    ['a prefix that the guard blocks, and a known phone', null, { rules: [rule(GUARD)], knownPhone: true }],
+    ['a prefix that the guard blocks and an admin allows', 'breaker', { rules: [rule(GUARD), rule(ALLOW)] }],
     [
       'a block within what is allowed: the longest prefix decides',
       'destination_rule',
@@ -65,39 +103,34 @@ describe('a destination', () => {
   ])('%s', (_, expected, changes) => {
     expect(judgeDestination({ ...MOBILE, ...changes })?.rule ?? null).toBe(expected);
   });
-
-  it('is allowed by an admin’s rule and by nothing else', () => {
-    expect([isAllowed([]), isAllowed([rule(ALLOW)]), isAllowed([rule({})]), isAllowed([rule(GUARD)])]).toEqual([
-      false,
-      true,
-      false,
-      false,
-    ]);
-  });
 });
 
 const LIMITS: OtpLimits = {
   phonePerHour: 5,
   phonePerDay: 10,
-  prefixPerHour: 200,
-  countryPerHour: 2_000,
-  accountPerHour: 5_000,
   breakerSends: 50,
   breakerPercent: 20,
   breakerBlockSeconds: 3_600,
 };
 const counted = (sends: number, endsAt = SOON) => ({ sends, endsAt });
-const QUIET: Traffic = {
-  account: counted(1),
-  country: counted(1),
-  phoneHour: counted(1),
-  phoneDay: counted(1, TOMORROW),
-  prefix: { unconverted: 0, recent: 0, recentApproved: 0 },
-  withinSpendCap: true,
-};
-const prefix = (recent: number, recentApproved: number, unconverted = 0): Partial<Traffic> => ({
-  prefix: { unconverted, recent, recentApproved },
+const phone = (hour: number, day = 1) => ({ hour: counted(hour), day: counted(day, TOMORROW) });
+const balance = (unconverted: number, approvals = 0, converted = 0): Balance => ({
+  sends: unconverted + converted,
+  unconverted,
+  approvals,
 });
+const QUIET: Traffic = {
+  account: balance(0),
+  country: balance(0),
+  block: balance(0),
+  day: balance(0),
+  floor: 50,
+  messageCap: 1_000,
+  knownPhone: false,
+  spend: 'within',
+  phone: phone(1),
+  phoneEverywhere: phone(1),
+};
 
 describe('one code more', () => {
   const blocked = (by: string, trips = false) => ({ kind: 'blocked', rule: by, trips });
@@ -105,41 +138,111 @@ describe('one code more', () => {
 
   it.each<readonly [string, object | null, Partial<Traffic>]>([
     ['the first', null, {}],
-    ['the 5th to a phone within an hour', null, { phoneHour: counted(5) }],
-    ['the 6th to a phone within an hour', capped('phone_hourly', SOON), { phoneHour: counted(6) }],
-    ['the 10th to a phone within a day', null, { phoneDay: counted(10) }],
-    ['the 11th to a phone within a day', capped('phone_daily', TOMORROW), { phoneDay: counted(11, TOMORROW) }],
+    ['the 50th unconverted of an account in an hour', null, { account: balance(49) }],
+    ['the 51st', blocked('budget_account'), { account: balance(50) }],
+    ['the 51st, after one approval', null, { account: balance(50, 1) }],
+    ['the 54th, after one approval', null, { account: balance(53, 1) }],
+    ['the 55th, after one approval', blocked('budget_account'), { account: balance(54, 1) }],
+    ['the 25th unconverted in one country in an hour', null, { country: balance(24) }],
+    ['the 26th', blocked('budget_country'), { country: balance(25) }],
+    ['the 26th, after an approval in that country', null, { country: balance(25, 1) }],
+    ['the first of an odd half', blocked('budget_country'), { country: balance(1), floor: 3 }],
+    ['the 60th unconverted on a day without approvals', null, { day: balance(59) }],
+    ['the 61st', blocked('budget_day'), { day: balance(60) }],
+    ['the 61st, after one approval on that day', null, { day: balance(60, 1) }],
+    ['the 65th, after one approval on that day', blocked('budget_day'), { day: balance(64, 1) }],
+    ['the 200th on a day, of an account with a floor of 200', null, { day: balance(199), floor: 200 }],
+    ['the 201st on a day, of an account with a floor of 200', blocked('budget_day'), { day: balance(200), floor: 200 }],
+    ['with a floor of nothing', blocked('budget_account'), { floor: 0 }],
+    ['with a used-up budget, to a phone that is known', null, { account: balance(500), knownPhone: true }],
+    ['with a used-up budget, to a block that converts 20 %', null, { account: balance(500), block: balance(4, 1) }],
     [
-      'past both caps of a phone: the later one',
+      'with a used-up budget, to a block that converts less',
+      blocked('budget_account'),
+      { account: balance(500), block: balance(5, 1) },
+    ],
+    [
+      'with a used-up budget, to a block whose only approvals are of one phone again and again',
+      blocked('budget_account'),
+      { account: balance(500), block: balance(0, 0, 10) },
+    ],
+    ['the 1,000th message of a day', null, { day: balance(0, 999, 999) }],
+    ['the 1,001st message of a day', blocked('daily_messages'), { day: balance(0, 1_000, 1_000) }],
+    [
+      'the 1,001st message of a day, to a known phone',
+      blocked('daily_messages'),
+      {
+        day: balance(0, 1_000, 1_000),
+        knownPhone: true,
+      },
+    ],
+    ['without a price under a spend cap', blocked('no_price'), { spend: 'no_price' }],
+    ['past the spend cap', blocked('daily_spend'), { spend: 'over' }],
+    ['after 49 to a block of which none was used', null, { block: balance(49), account: balance(49), floor: 100 }],
+    ['after 50 to a block of which none was used', blocked('breaker', true), { block: balance(50) }],
+    ['after 50 to a block of which 9 were used', blocked('breaker', true), { block: balance(41, 9, 9) }],
+    ['after 50 to a block of which 10 were used', null, { block: balance(40, 10, 10) }],
+    ['after 50 to a block, of an account with a larger floor', null, { block: balance(50), floor: 100 }],
+    ['after 50 to a block, to a known phone', null, { block: balance(50), knownPhone: true }],
+    ['the 5th to a phone within an hour', null, { phone: phone(5) }],
+    ['the 6th to a phone within an hour', capped('phone_hourly', SOON), { phone: phone(6) }],
+    ['the 10th to a phone within a day', null, { phone: phone(1, 10) }],
+    ['the 11th to a phone within a day', capped('phone_daily', TOMORROW), { phone: phone(1, 11) }],
+    ['the 10th to a phone within an hour, of all accounts', null, { phoneEverywhere: phone(10) }],
+    [
+      'the 11th to a phone within an hour, of all accounts',
+      capped('phone_hourly', SOON),
+      { phoneEverywhere: phone(11) },
+    ],
+    ['the 20th to a phone within a day, of all accounts', null, { phoneEverywhere: phone(1, 20) }],
+    [
+      'the 21st to a phone within a day, of all accounts',
       capped('phone_daily', TOMORROW),
-      { phoneHour: counted(6), phoneDay: counted(11, TOMORROW) },
+      {
+        phoneEverywhere: phone(1, 21),
+      },
     ],
-    ['the 2,000th to a country', null, { country: counted(2_000) }],
-    ['the 2,001st to a country', blocked('country_velocity'), { country: counted(2_001) }],
-    ['the 5,001st of an account', blocked('account_velocity'), { account: counted(5_001) }],
-    ['after 199 to a block of numbers that were not used', null, prefix(0, 0, 199)],
-    ['after 200 to a block of numbers that were not used', blocked('prefix_velocity'), prefix(0, 0, 200)],
-    ['past the spend cap', blocked('daily_spend'), { withinSpendCap: false }],
-    ['after 49 of which none was used', null, prefix(49, 0)],
-    ['after 50 of which none was used', blocked('breaker', true), prefix(50, 0)],
-    ['after 50 of which 9 were used', blocked('breaker', true), prefix(50, 9)],
-    ['after 50 of which 10 were used', null, prefix(50, 10)],
     [
-      'what blocks is told before what only waits',
-      blocked('country_velocity'),
-      { country: counted(2_001), phoneHour: counted(6) },
+      'past several caps of a phone: the one that ends last',
+      capped('phone_hourly', LATER),
+      { phone: phone(6), phoneEverywhere: { hour: counted(11, LATER), day: counted(1, TOMORROW) } },
     ],
+    ['what blocks comes before what only waits', blocked('daily_spend'), { spend: 'over', phone: phone(6) }],
   ])('%s', (_, expected, changes) => {
-    expect(judgeTraffic({ ...QUIET, ...changes }, LIMITS, false)).toEqual(expected);
-  });
-
-  it('trips no breaker where an admin allows the prefix; everything else still limits it', () => {
-    expect(judgeTraffic({ ...QUIET, ...prefix(50, 0) }, LIMITS, true)).toBeNull();
-    expect(judgeTraffic({ ...QUIET, ...prefix(50, 0, 200) }, LIMITS, true)).toMatchObject({ rule: 'prefix_velocity' });
-    expect(judgeTraffic({ ...QUIET, withinSpendCap: false }, LIMITS, true)).toMatchObject({ rule: 'daily_spend' });
+    expect(judgeTraffic({ ...QUIET, ...changes }, LIMITS)).toEqual(expected);
   });
 
   it('a breaker of 0 % never trips', () => {
-    expect(judgeTraffic({ ...QUIET, ...prefix(5_000, 0) }, { ...LIMITS, breakerPercent: 0 }, false)).toBeNull();
+    const block = balance(5_000);
+    expect(judgeTraffic({ ...QUIET, block }, { ...LIMITS, breakerPercent: 0 })).toBeNull();
+  });
+
+  it('no traffic of a stranger passes a used-up budget, whatever else is so', () => {
+    const natural = fc.nat({ max: 5_000 });
+    const any = fc
+      .record({ unconverted: natural, approvals: fc.nat({ max: 50 }) })
+      .map(({ unconverted, approvals }) => balance(unconverted, approvals));
+    fc.assert(
+      fc.property(any, any, any, fc.nat({ max: 300 }), (account, country, day, floor) => {
+        const passed = judgeTraffic({ ...QUIET, account, country, day, floor, messageCap: 1_000_000 }, LIMITS) === null;
+        expect(passed).toBe(
+          account.unconverted < floor + 4 * account.approvals &&
+            country.unconverted + 1 <= floor / 2 + 4 * country.approvals &&
+            day.unconverted < Math.max(60, floor) + 4 * day.approvals,
+        );
+      }),
+    );
+  });
+});
+
+describe('codes are being guessed', () => {
+  it.each<readonly [string, boolean, CheckTally]>([
+    ['121 of 200 wrong, of 50 phones', true, { checks: 200, failed: 121, phones: 50 }],
+    ['120 of 200 wrong: 60 %', false, { checks: 200, failed: 120, phones: 50 }],
+    ['all of 199 wrong', false, { checks: 199, failed: 199, phones: 50 }],
+    ['all wrong, of 49 phones', false, { checks: 1_000, failed: 1_000, phones: 49 }],
+    ['none', false, { checks: 0, failed: 0, phones: 0 }],
+  ])('%s: %s', (_, expected, tally) => {
+    expect(isGuessed(tally)).toBe(expected);
   });
 });

@@ -1,30 +1,43 @@
 import type { DestinationRule } from '@countersign/carriers';
-import type { NumberType } from '@countersign/phone';
+import type { RestrictedKind } from '@countersign/phone';
 import type { OtpLimits } from '@countersign/settings';
 
-/** Every reason for which the guard sends nothing, as the admins' view names it. */
-export type GuardRule =
-  | 'number_type'
-  | 'destination_rule'
-  | 'country'
-  | 'breaker'
-  | 'prefix_velocity'
-  | 'country_velocity'
-  | 'account_velocity'
-  | 'daily_spend'
-  | 'phone_hourly'
-  | 'phone_daily';
+/*
+ * Every decision of the guard against SMS pumping and code guessing is in this file. It reads nothing and writes nothing:
+ * guard.store.ts reads and counts, approval.store.ts counts approvals, code-checks.store.ts counts wrong codes.
+ */
+
+/** The rule that refused a code, as the admin view names it. */
+export const GUARD_RULES = [
+  'number_type',
+  'destination_rule',
+  'country',
+  'breaker',
+  'budget_account',
+  'budget_country',
+  'budget_day',
+  'daily_messages',
+  'no_price',
+  'daily_spend',
+  'phone_hourly',
+  'phone_daily',
+] as const;
+export type GuardRule = (typeof GUARD_RULES)[number];
 
 /** What is known of a destination before anything is counted. */
 export interface Destination {
-  /** Null for a number that its plan has given no use. */
-  readonly numberType: NumberType | null;
+  /** Whether its number plan has given the number a use. */
+  readonly assigned: boolean;
+  /** Null for a number of an ordinary kind. */
+  readonly restrictedKind: RestrictedKind | null;
   /** ISO 3166-1 alpha-2, or `001`. */
   readonly country: string;
   /** Countries that the account sends codes to; `*` for all. */
   readonly countries: readonly string[];
-  /** The rules in force that the number falls under. */
+  /** The rules in force that match the number. */
   readonly rules: readonly DestinationRule[];
+  /** Whether the phone approved a session of the account within the last 30 days. */
+  readonly knownPhone: boolean;
 }
 
 /** Sends within a window that began with its first, this one among them. */
@@ -33,47 +46,74 @@ export interface Counted {
   readonly endsAt: Date;
 }
 
-/** What has been sent lately; in all counters this send is among the rest. */
-export interface Traffic {
-  readonly account: Counted;
-  readonly country: Counted;
-  readonly phoneHour: Counted;
-  readonly phoneDay: Counted;
-  /** Codes of the account to the block of numbers, without this one. */
-  readonly prefix: {
-    /** Of the last hour, those whose sessions are not approved. */
-    readonly unconverted: number;
-    /** Of the last 15 minutes. */
-    readonly recent: number;
-    readonly recentApproved: number;
-  };
-  /** Whether what the account may spend on codes today suffices for this one too. */
-  readonly withinSpendCap: boolean;
+/** Sends and approvals of a window, without the send that is judged. */
+export interface Balance {
+  readonly sends: number;
+  /** Sends whose sessions are not approved (yet). */
+  readonly unconverted: number;
+  /** Phones that approved a session, each at most once per UTC day. */
+  readonly approvals: number;
 }
 
-/** `trips`: the breaker found out about an attack, and the block of numbers is to be blocked from now on. */
+export interface Traffic {
+  /** The account, over the last hour. */
+  readonly account: Balance;
+  /** The account in the country of the phone, over the last hour. */
+  readonly country: Balance;
+  /** The account in the phone's block of 10,000 numbers, over the last hour; approvals by sessions with a code only. */
+  readonly block: Balance;
+  /** The account on this UTC day. */
+  readonly day: Balance;
+  /** `otpUnconvertedFloor` of the account. */
+  readonly floor: number;
+  /** `otpDailyMessageCap` of the account. */
+  readonly messageCap: number;
+  readonly knownPhone: boolean;
+  /** Whether the daily spend cap of the account allows the price of this send. */
+  readonly spend: 'within' | 'over' | 'no_price';
+  /** Sends to the phone, this one included: by this account, and by all accounts. */
+  readonly phone: PhoneTraffic;
+  readonly phoneEverywhere: PhoneTraffic;
+}
+
+export interface PhoneTraffic {
+  readonly hour: Counted;
+  readonly day: Counted;
+}
+
+/** `trips`: the breaker detected an attack, and the block of numbers is to be blocked from now on. */
 export type GuardRefusal =
   | { readonly kind: 'blocked'; readonly rule: GuardRule; readonly trips: boolean }
   | { readonly kind: 'capped'; readonly rule: GuardRule; readonly until: Date };
 
-/** Numbers that pay whoever holds them, or cost whoever is sent to: no end user signs in with one. */
-const REFUSED_TYPES: ReadonlySet<NumberType> = new Set(['premium_rate', 'shared_cost']);
+/** Unconverted sends that one approval pays for. */
+export const CREDITS_PER_APPROVAL = 4;
+/** Unconverted sends on one UTC day without any approval, where the floor is not larger. */
+export const LEAST_DAILY_FLOOR = 60;
+/** A block of numbers that converts less is refused when a budget is used up. */
+const LEAST_BLOCK_PERCENT = 20;
+/** The caps of a phone over all accounts, as a multiple of those within one account. */
+export const EVERYWHERE_FACTOR = 2;
+
 const EVERY_COUNTRY = '*';
 
-/** Asked in this order, before anything is counted; the first that holds refuses. */
+/** In this order, before anything is counted; the first that holds refuses. */
 const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destination) => boolean])[] = [
-  ['number_type', ({ numberType }) => numberType === null || REFUSED_TYPES.has(numberType)],
+  ['number_type', (destination) => !destination.assigned || !allowsKind(destination)],
   ['destination_rule', ({ rules }) => adminsRule(rules)?.action === 'block'],
   ['country', ({ rules, country, countries }) => !isAllowed(rules) && !serves(countries, country)],
-  ['breaker', ({ rules }) => !isAllowed(rules) && rules.some(({ origin }) => origin === 'guard')],
+  // No allow rule lifts it: an operator deletes the block, or raises the floor of the account.
+  ['breaker', ({ rules, knownPhone }) => !knownPhone && rules.some(({ origin }) => origin === 'guard')],
 ];
 
-/** Asked in this order with the send counted; the first that holds refuses, and nothing of the send stays counted. */
-const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic, limits: OtpLimits) => boolean])[] = [
-  ['prefix_velocity', ({ prefix }, { prefixPerHour }) => prefix.unconverted >= prefixPerHour],
-  ['country_velocity', ({ country }, { countryPerHour }) => country.sends > countryPerHour],
-  ['account_velocity', ({ account }, { accountPerHour }) => account.sends > accountPerHour],
-  ['daily_spend', ({ withinSpendCap }) => !withinSpendCap],
+/** In this order, with the send counted; the first that holds refuses, and nothing of the send stays counted. */
+const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic) => boolean])[] = [
+  ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isStranger(traffic)],
+  ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isStranger(traffic)],
+  ['budget_day', (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isStranger(traffic)],
+  ['daily_messages', ({ day, messageCap }) => day.sends + 1 > messageCap],
+  ['no_price', ({ spend }) => spend === 'no_price'],
+  ['daily_spend', ({ spend }) => spend === 'over'],
 ];
 
 /** Whether a code may go to this destination at all. */
@@ -83,27 +123,77 @@ export function judgeDestination(destination: Destination): GuardRefusal | null 
 }
 
 /**
- * Whether one more code fits what was sent lately. What blocks comes before what only waits (contract, Order): the caps
- * of a phone, of which the later one is told.
- *
- * @param allowed whether an admin's rule allows the destination, which the breaker then leaves alone
+ * Whether one more code fits what was sent lately. Blocks come before caps of the phone, which only ask the caller to wait
+ * (contract, Order); of several caps the answer names the one that ends last.
  */
-export function judgeTraffic(traffic: Traffic, limits: OtpLimits, allowed: boolean): GuardRefusal | null {
-  if (!allowed && convertsTooLittle(traffic, limits)) return { kind: 'blocked', rule: 'breaker', trips: true };
-  const [rule] = TRAFFIC_RULES.find(([, holds]) => holds(traffic, limits)) ?? [];
+export function judgeTraffic(traffic: Traffic, limits: OtpLimits): GuardRefusal | null {
+  if (trips(traffic, limits)) return { kind: 'blocked', rule: 'breaker', trips: true };
+  const [rule] = TRAFFIC_RULES.find(([, holds]) => holds(traffic)) ?? [];
   if (rule !== undefined) return { kind: 'blocked', rule, trips: false };
-  const { phoneDay, phoneHour } = traffic;
-  if (phoneDay.sends > limits.phonePerDay) return { kind: 'capped', rule: 'phone_daily', until: phoneDay.endsAt };
-  if (phoneHour.sends > limits.phonePerHour) return { kind: 'capped', rule: 'phone_hourly', until: phoneHour.endsAt };
-  return null;
+  const caps = [...capsOf(traffic.phone, limits, 1), ...capsOf(traffic.phoneEverywhere, limits, EVERYWHERE_FACTOR)];
+  return caps.sort((one, other) => other.until.getTime() - one.until.getTime())[0] ?? null;
 }
 
-/** Whether what admins have said of a destination is that codes go there. */
-export const isAllowed = (rules: readonly DestinationRule[]): boolean => adminsRule(rules)?.action === 'allow';
+/** Checks of one account over the last hour: codes of live sessions that were compared. */
+export interface CheckTally {
+  readonly checks: number;
+  readonly failed: number;
+  /** Different phones among them, counted up to `GUESSING_PHONES` at least. */
+  readonly phones: number;
+}
 
-/** Pumped traffic never signs in: nobody reads those codes. */
-function convertsTooLittle({ prefix }: Traffic, { breakerSends, breakerPercent }: OtpLimits): boolean {
-  return prefix.recent >= breakerSends && prefix.recentApproved * 100 < prefix.recent * breakerPercent;
+export const GUESSING_CHECKS = 200;
+export const GUESSING_PHONES = 50;
+const GUESSING_PERCENT = 60;
+/** Wrong codes that a session takes at most when it is created while its account's codes are being guessed. */
+export const ATTEMPTS_UNDER_GUESSING = 2;
+
+/** Whether somebody is guessing codes over many phones: sessions created now take fewer wrong codes. */
+export const isGuessed = ({ checks, failed, phones }: CheckTally): boolean =>
+  checks >= GUESSING_CHECKS && phones >= GUESSING_PHONES && failed * 100 > checks * GUESSING_PERCENT;
+
+/** Whether the rule of admins that decides for a number is one that allows it. */
+const isAllowed = (rules: readonly DestinationRule[]): boolean => adminsRule(rules)?.action === 'allow';
+
+/** A number of a restricted kind needs a deciding allow rule that lists the kind. */
+function allowsKind({ restrictedKind, rules }: Destination): boolean {
+  if (restrictedKind === null) return true;
+  const rule = adminsRule(rules);
+  return rule?.action === 'allow' && rule.kinds.includes(restrictedKind);
+}
+
+/** Whether one more unconverted send is more than the floor and the credits of the window allow. */
+const isOver = ({ unconverted, approvals }: Balance, floor: number): boolean =>
+  unconverted + 1 > floor + CREDITS_PER_APPROVAL * approvals;
+
+/** A used-up budget refuses only a phone that is not known and whose block of numbers converts too little. */
+const isStranger = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsUnder(block);
+
+/**
+ * A phone counts once per day, so that one phone of an attacker cannot keep its block converting. No approval counts as
+ * under.
+ */
+const convertsUnder = ({ unconverted, approvals }: Balance): boolean =>
+  approvals === 0 || approvals * 100 < (approvals + unconverted) * LEAST_BLOCK_PERCENT;
+
+/**
+ * Pumped traffic never approves. The budget stops a pumper who works alone; the breaker stops one who hides in an honest
+ * account's traffic and spends its credits on one block of numbers.
+ */
+function trips({ block, floor, knownPhone }: Traffic, { breakerSends, breakerPercent }: OtpLimits): boolean {
+  if (knownPhone || block.sends < Math.max(breakerSends, floor)) return false;
+  return (block.sends - block.unconverted) * 100 < block.sends * breakerPercent;
+}
+
+type Cap = Extract<GuardRefusal, { kind: 'capped' }>;
+
+function capsOf({ hour, day }: PhoneTraffic, { phonePerHour, phonePerDay }: OtpLimits, factor: number): Cap[] {
+  return [
+    ...(day.sends > phonePerDay * factor ? [{ kind: 'capped', rule: 'phone_daily', until: day.endsAt } as const] : []),
+    ...(hour.sends > phonePerHour * factor
+      ? [{ kind: 'capped', rule: 'phone_hourly', until: hour.endsAt } as const]
+      : []),
+  ];
 }
 
 /** Of the admins' rules the longest prefix decides, and of two for one prefix the account's own. */

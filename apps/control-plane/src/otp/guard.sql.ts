@@ -1,5 +1,8 @@
-/** Countries that an account sends codes to. $1 account. */
-export const READ_COUNTRIES = `SELECT otp_countries AS countries FROM accounts WHERE id = $1`;
+/** What accounts may send; amounts in millionths. $1 accounts. */
+export const READ_ACCOUNTS = `
+  SELECT id, otp_countries AS countries, otp_unconverted_floor AS floor, otp_daily_message_cap AS "messageCap",
+    trunc(otp_daily_spend_cap_usd * 1000000)::text AS "spendCap"
+  FROM accounts WHERE id = ANY ($1::uuid[])`;
 
 /**
  * Locks counters in the order of their keys, until the transaction ends, and gives what they hold; a window that is over
@@ -28,35 +31,51 @@ export const DROP_COUNTERS = `
   WHERE otp_counters.scope = empty.scope AND otp_counters.subject = empty.subject`;
 
 /**
- * What became of the codes of one account to one block of numbers. Exact only behind the lock of the account's counter:
- * this statement then sees every send that was counted before. $1 account, $2 block, $3 lowest message id
- * of interest, $4 first id that cannot exist yet, $5 lowest session id of interest, $6 since when a message is of the last hour, $7 since when it is recent.
- *
- * Bounds are an ANY of one, as in the statements of sessions: they prune partitions, and the planner does not take them
- * for a narrow range of a day that it has no statistics of. Sessions are looked up one by one for the same reason.
+ * Sums of some windows: at most 61 rows of each table for a window of minutes, 14 for one of five minutes, one for a day,
+ * however much was sent. Exact only behind the lock of the account's counter: the statement then sees every send that was
+ * counted before. Approvals may be counted a moment later, which only makes the sums stricter.
+ * $1 accounts, $2 scopes, $3 first slots of sends, $4 first slots of approvals, in the same order.
  */
-export const READ_CONVERSION = `
-  SELECT count(*) FILTER (WHERE NOT approved)::int AS unconverted,
-    count(*) FILTER (WHERE created_at > $7)::int AS recent,
-    count(*) FILTER (WHERE created_at > $7 AND approved)::int AS "recentApproved"
-  FROM (SELECT created_at, coalesce((SELECT sessions.status = 'approved' FROM sessions
-      WHERE sessions.id = messages.session_id AND sessions.id >= ANY (ARRAY[$5]::uuid[])
-        AND sessions.id < ANY (ARRAY[$4]::uuid[])), false) AS approved
-    FROM outbound_messages AS messages
-    WHERE account_id = $1 AND destination_prefix = $2 AND NOT test AND created_at > $6
-      AND id >= ANY (ARRAY[$3]::uuid[]) AND id < ANY (ARRAY[$4]::uuid[])) AS sent`;
+export const READ_WINDOWS = `
+  SELECT wanted.account AS "accountId", wanted.scope, sent.sends, folded.settled, folded.approvals
+  FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+      AS wanted (account, scope, sends_from, approvals_from),
+    LATERAL (SELECT coalesce(sum(sends), 0)::int AS sends FROM otp_sends
+      WHERE account_id = wanted.account AND otp_sends.scope = wanted.scope AND slot >= wanted.sends_from) AS sent,
+    LATERAL (SELECT coalesce(sum(settled), 0)::int AS settled,
+        coalesce(sum(approvals) FILTER (WHERE slot >= wanted.approvals_from), 0)::int AS approvals FROM otp_approvals
+      WHERE account_id = wanted.account AND otp_approvals.scope = wanted.scope AND slot >= wanted.sends_from) AS folded`;
 
-/** What accounts may spend on codes in a day, and have spent today (UTC), in millionths. $1 accounts, $2 now. */
-export const READ_SPEND = `
-  SELECT id, trunc(otp_daily_spend_cap_usd * 1000000)::text AS cap, trunc(coalesce(usd, 0) * 1000000)::text AS spent
-  FROM accounts LEFT JOIN otp_spend ON account_id = id AND day = ($2::timestamptz AT TIME ZONE 'UTC')::date
-  WHERE id = ANY ($1::uuid[])`;
+/** Adds sends to slots. $1 accounts, $2 scopes, $3 slots, $4 until when each row is kept, $5 sends, in the same order. */
+export const ADD_SENDS = `
+  INSERT INTO otp_sends AS known (account_id, scope, slot, until, sends)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[])
+    AS counted (account_id, scope, slot, until, sends) ORDER BY account_id, scope, slot
+  ON CONFLICT (account_id, scope, slot) DO UPDATE SET sends = known.sends + excluded.sends`;
 
-/** The price of one code to each of some countries, in millionths: the country's own, else that of all, else nothing. $1 countries, $2 now. */
+/**
+ * Phones that approved a session of the account lately. $1 accounts, $2 digests of phones in the same order, $3 the first
+ * day that counts.
+ */
+export const READ_KNOWN_PHONES = `
+  SELECT account_id AS "accountId", phone
+  FROM unnest($1::uuid[], $2::bytea[]) AS wanted (account, digest),
+    LATERAL (SELECT account_id, phone FROM otp_phones
+      WHERE account_id = wanted.account AND phone = wanted.digest AND credited_on >= $3::date) AS known`;
+
+/** What accounts spent on codes today (UTC), in millionths. $1 accounts, $2 now. */
+export const READ_SPENT = `
+  SELECT account_id AS id, trunc(usd * 1000000)::text AS spent FROM otp_spend
+  WHERE account_id = ANY ($1::uuid[]) AND day = ($2::timestamptz AT TIME ZONE 'UTC')::date`;
+
+/**
+ * The price of one code to each of some countries, in millionths: the country's own, else that of all, else null.
+ * $1 countries, $2 now.
+ */
 export const READ_PRICES = `
-  SELECT wanted AS country, trunc(coalesce((SELECT usd FROM prices
+  SELECT wanted AS country, trunc((SELECT usd FROM prices
     WHERE channel = 'sms_otp' AND country IN (wanted, '*') AND from_at <= $2
-    ORDER BY country = '*', from_at DESC LIMIT 1), 0) * 1000000)::text AS price
+    ORDER BY country = '*', from_at DESC LIMIT 1) * 1000000)::text AS price
   FROM unnest($1::text[]) AS wanted`;
 
 /** Adds to what accounts spent today (UTC). $1 accounts, $2 millionths, $3 now. */
@@ -73,6 +92,12 @@ export const ADD_SPEND = `
 export const PURGE_COUNTERS = `
   DELETE FROM otp_counters WHERE (scope, subject) IN (
     SELECT scope, subject FROM otp_counters WHERE ends_at < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+
+/** Deletes slots that no window reaches any more. $1 how many at most. */
+export const PURGE_SENDS = `
+  DELETE FROM otp_sends WHERE (account_id, scope, slot) IN (
+    SELECT account_id, scope, slot FROM otp_sends WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
 /** What was spent on days that are no longer kept: a row per account and day. $1 the first moment that is kept. */

@@ -1,31 +1,40 @@
-import { destinationPrefix, DestinationStore } from '@countersign/carriers';
+import { DestinationStore, type DestinationRule } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
-import { numberTypeOf } from '@countersign/phone';
-import { firstIdAt, ID_CLOCK_SLACK_MS, type Executor, type Uuid } from '@countersign/postgres';
-import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session } from '@countersign/session';
+import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
+import type { Executor, Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
+import { firstKnownDay, phoneDigest } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
+  ADD_SENDS,
   ADD_SPEND,
   DROP_COUNTERS,
   LOCK_COUNTERS,
   PURGE_COUNTERS,
+  PURGE_SENDS,
   PURGE_SPEND,
-  READ_CONVERSION,
-  READ_COUNTRIES,
+  READ_ACCOUNTS,
+  READ_KNOWN_PHONES,
   READ_PRICES,
-  READ_SPEND,
+  READ_SPENT,
+  READ_WINDOWS,
   WRITE_COUNTERS,
 } from './guard.sql.js';
-import { TrafficLedger, type Conversion, type Micros, type Slots, type Spend } from './traffic-ledger.js';
+import {
+  blockOf,
+  scopesOf,
+  TrafficLedger,
+  windowKey,
+  type AccountLimits,
+  type Micros,
+  type Slots,
+  type WindowSums,
+} from './traffic-ledger.js';
+import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
-const HOUR_MS = HOUR_SECONDS * 1_000;
-/** What the breaker looks at. */
-const RECENT_MS = 15 * 60_000;
-/** How much earlier than a code or a session its id may be. */
-const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
 /** Rows that one statement of a purge deletes at most. */
 const MAX_PURGED = 1_000;
 
@@ -36,6 +45,13 @@ export interface Send {
   readonly now: Date;
 }
 
+/** What is read before any counter is locked: accounts and destinations. */
+export interface KnownSends {
+  readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
+  readonly destinations: ReadonlyMap<Send, Destination>;
+  readonly knownPhones: ReadonlySet<string>;
+}
+
 /** Sends that are decided together, with what is known of the traffic they would add to. */
 export interface OpenLedger {
   readonly ledger: TrafficLedger;
@@ -43,18 +59,25 @@ export interface OpenLedger {
   readonly now: Date;
 }
 
+/** The account's counter is its lock: whoever holds it decides alone about sends of the account. */
 const WINDOW_SECONDS = {
   account: HOUR_SECONDS,
-  country: HOUR_SECONDS,
+  'account-phone-hour': HOUR_SECONDS,
+  'account-phone-day': DAY_SECONDS,
   'phone-hour': HOUR_SECONDS,
   'phone-day': DAY_SECONDS,
 } as const;
-type Scope = keyof typeof WINDOW_SECONDS;
+type CounterScope = keyof typeof WINDOW_SECONDS;
 
 interface CounterRow extends Counted {
-  readonly scope: Scope;
+  readonly scope: CounterScope;
   readonly subject: string;
 }
+
+type AccountRow = Pick<AccountLimits, 'countries' | 'floor' | 'messageCap'> & {
+  readonly id: Uuid;
+  readonly spendCap: string | null;
+};
 
 /** Reads and counts what the guard's rules decide by, in the caller's transaction. */
 @Injectable()
@@ -64,41 +87,51 @@ export class GuardStore {
     private readonly keys: ServerKeys,
   ) {}
 
-  /** What is known of a destination. Locks nothing. */
-  async readDestination(tx: Executor, { session, now }: Send): Promise<Destination> {
-    const { accountId, phone, country } = session;
-    const [rules, [account]] = await Promise.all([
-      this.destinations.matching(tx, accountId, phone, now),
-      tx.query<{ countries: string[] }>(READ_COUNTRIES, [accountId]),
+  /** What is known of the destinations and the accounts of some sends. Locks nothing. */
+  async readSends(tx: Executor, sends: readonly Send[]): Promise<KnownSends> {
+    const [accounts, knownPhones, rules] = await Promise.all([
+      readAccounts(tx, distinct(sends, accountOf)),
+      this.readKnownPhones(tx, sends),
+      Promise.all(
+        sends.map(({ session, now }) => this.destinations.matching(tx, session.accountId, session.phone, now)),
+      ),
     ]);
-    return { numberType: numberTypeOf(phone), country, countries: account?.countries ?? [], rules };
+    const destinations = sends.map((send, at): [Send, Destination] => {
+      const countries = accounts.get(send.session.accountId)?.countries ?? [];
+      const knownPhone = knownPhones.has(this.phoneKeyOf(send));
+      return [send, { ...destinationOf(send, rules[at] ?? []), countries, knownPhone }];
+    });
+    return { accounts, knownPhones, destinations: new Map(destinations) };
   }
 
   /**
    * Locks the counters of some sends until the transaction ends, and reads what was sent lately. An account's own counter
    * is among them: until then nobody else decides about a send of that account, so every limit is met exactly.
    */
-  async openLedger(tx: Executor, sends: readonly Send[]): Promise<OpenLedger> {
+  async openLedger(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<OpenLedger> {
     const now = new Date(Math.max(...sends.map((send) => send.now.getTime())));
-    const keys = new Set(sends.flatMap((send) => Object.values(this.countersOf(send))));
-    const accounts = distinct(sends, ({ session }) => session.accountId);
-    // Asked for at once and answered in this order: all but the first are read behind the locks.
-    const [counters, conversions, spends, prices] = await Promise.all([
-      lockCounters(tx, [...keys], now),
-      readConversions(tx, sends, now),
-      readSpends(tx, accounts, now),
+    // Queued at once and executed in this order: all but the first read behind the locks.
+    const [counters, windows, spent, prices] = await Promise.all([
+      lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
+      readWindows(tx, sends, now),
+      readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
         tx,
         distinct(sends, ({ session }) => session.country),
         now,
       ),
     ]);
-    const slots = sends.map((send) => [send, this.slotsOf(send, prices.get(send.session.country) ?? 0n)] as const);
-    return { ledger: new TrafficLedger({ counters, conversions, spends }), slots: new Map(slots), now };
+    const slots = sends.map((send): [Send, Slots] => [
+      send,
+      this.slotsOf(send, prices.get(send.session.country) ?? null),
+    ]);
+    const { accounts, knownPhones } = known;
+    const ledger = new TrafficLedger({ accounts, windows, counters, spent, knownPhones });
+    return { ledger, slots: new Map(slots), now };
   }
 
-  /** Writes what was entered, while the locks are still held. */
-  async writeLedger(tx: Executor, { ledger, now }: OpenLedger): Promise<void> {
+  /** Writes the sends that were entered, while the locks are still held. */
+  async writeLedger(tx: Executor, { ledger, now }: OpenLedger, entered: readonly Send[]): Promise<void> {
     const counters = ledger.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
     const filled = counters.filter(({ sends }) => sends > 0);
     const empty = counters.filter(({ sends }) => sends === 0);
@@ -106,8 +139,9 @@ export class GuardStore {
     await Promise.all([
       filled.length > 0 && tx.query(WRITE_COUNTERS, [...columnsOf(filled), filled.map(({ sends }) => sends)]),
       empty.length > 0 && tx.query(DROP_COUNTERS, columnsOf(empty)),
+      entered.length > 0 && tx.query(ADD_SENDS, sendColumns(entered)),
       paid.length > 0 &&
-        tx.query(ADD_SPEND, [paid.map(({ purse }) => purse), paid.map(({ micros }) => String(micros)), now]),
+        tx.query(ADD_SPEND, [paid.map(({ accountId }) => accountId), paid.map(({ micros }) => String(micros)), now]),
     ]);
   }
 
@@ -118,36 +152,69 @@ export class GuardStore {
    */
   async purge(db: Executor, before: Date): Promise<boolean> {
     const counters = await db.query(PURGE_COUNTERS, [MAX_PURGED]);
+    const sends = await db.query(PURGE_SENDS, [MAX_PURGED]);
     const tallies = await this.destinations.purgeRefusals(db, before, MAX_PURGED);
     await db.query(PURGE_SPEND, [before]);
-    return counters.length === MAX_PURGED || tallies === MAX_PURGED;
+    return [counters.length, sends.length, tallies].includes(MAX_PURGED);
+  }
+
+  private async readKnownPhones(tx: Executor, sends: readonly Send[]): Promise<Set<string>> {
+    const today = Math.max(...sends.map(({ now }) => now.getTime()));
+    const wanted = new Map(sends.map((send) => [this.phoneKeyOf(send), send.session]));
+    const found = await tx.query<{ accountId: Uuid; phone: Buffer }>(READ_KNOWN_PHONES, [
+      [...wanted.values()].map(({ accountId }) => accountId),
+      [...wanted.values()].map(({ phone }) => phoneDigest(this.keys, phone)),
+      firstKnownDay(today),
+    ]);
+    return new Set(found.map(({ accountId, phone }) => `${accountId}:${phone.toString('hex')}`));
+  }
+
+  private phoneKeyOf({ session }: Send): string {
+    return `${session.accountId}:${this.digestOf(session.phone)}`;
   }
 
   /** A phone is counted by a digest: a counter holds no number. */
-  private countersOf({ session }: Send): Pick<Slots, 'account' | 'country' | 'phoneHour' | 'phoneDay'> {
-    const { accountId, phone, country } = session;
-    const digest = this.keys.digest('otp-counter', phone).toString('hex');
-    return {
-      account: keyOf('account', accountId),
-      country: keyOf('country', `${accountId}:${country}`),
-      phoneHour: keyOf('phone-hour', digest),
-      phoneDay: keyOf('phone-day', digest),
-    };
+  private digestOf(phone: string): string {
+    return phoneDigest(this.keys, phone).toString('hex');
   }
 
-  private slotsOf(send: Send, price: Micros): Slots {
-    return { ...this.countersOf(send), prefix: prefixKeyOf(send), purse: send.session.accountId, price };
+  private counterKeysOf(send: Send): string[] {
+    const { phone, phoneEverywhere } = this.slotsOf(send, null);
+    const account = keyOf('account', send.session.accountId);
+    return [account, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day];
+  }
+
+  private slotsOf(send: Send, price: Micros | null): Slots {
+    const { accountId, phone, country } = send.session;
+    const phoneKey = this.phoneKeyOf(send);
+    const digest = this.digestOf(phone);
+    return {
+      accountId,
+      country,
+      block: blockOf(phone),
+      phone: { hour: keyOf('account-phone-hour', phoneKey), day: keyOf('account-phone-day', phoneKey) },
+      phoneEverywhere: { hour: keyOf('phone-hour', digest), day: keyOf('phone-day', digest) },
+      phoneKey,
+      price,
+    };
   }
 }
 
-const keyOf = (scope: Scope, subject: string): string => `${scope} ${subject}`;
+const accountOf = ({ session }: Send): Uuid => session.accountId;
+
+const destinationOf = ({ session }: Send, rules: readonly DestinationRule[]) => ({
+  assigned: numberTypeOf(session.phone) !== null,
+  restrictedKind: restrictedKindOf(session.phone),
+  country: session.country,
+  rules,
+});
+
+const keyOf = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
 
 function counterOf(key: string): { readonly scope: string; readonly subject: string } {
   const [scope = '', subject = ''] = key.split(' ');
   return { scope, subject };
 }
-
-const prefixKeyOf = ({ session }: Send): string => `${session.accountId}:${destinationPrefix(session.phone)}`;
 
 const columnsOf = (counters: readonly { readonly scope: string; readonly subject: string }[]): [string[], string[]] => [
   counters.map(({ scope }) => scope),
@@ -158,6 +225,41 @@ const distinct = (sends: readonly Send[], of: (send: Send) => string): string[] 
 
 const secondsOf = (scope: string): number => new Map<string, number>(Object.entries(WINDOW_SECONDS)).get(scope) ?? 0;
 
+const scopesOfSend = ({ session }: Send): readonly string[] =>
+  scopesOf({ country: session.country, block: blockOf(session.phone) });
+
+/** The sends of a batch by slot, as columns of ADD_SENDS. */
+function sendColumns(sends: readonly Send[]): readonly unknown[] {
+  const counted = new Map<string, { accountId: Uuid; scope: string; slotMs: number; sends: number }>();
+  for (const send of sends) {
+    for (const scope of scopesOfSend(send)) {
+      const { accountId } = send.session;
+      const slotMs = slotOf(scope, send.now.getTime());
+      const key = `${windowKey(accountId, scope)} ${slotMs}`;
+      const known = counted.get(key) ?? { accountId, scope, slotMs, sends: 0 };
+      counted.set(key, { ...known, sends: known.sends + 1 });
+    }
+  }
+  const rows = [...counted.values()];
+  return [
+    rows.map(({ accountId }) => accountId),
+    rows.map(({ scope }) => scope),
+    rows.map(({ slotMs }) => new Date(slotMs)),
+    rows.map(({ scope, slotMs }) => new Date(keptUntil(scope, slotMs))),
+    rows.map((row) => row.sends),
+  ];
+}
+
+async function readAccounts(tx: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, AccountLimits>> {
+  const rows = await tx.query<AccountRow>(READ_ACCOUNTS, [ids]);
+  return new Map(
+    rows.map(({ id, spendCap, ...limits }) => [
+      id,
+      { ...limits, spendCap: spendCap === null ? null : BigInt(spendCap) },
+    ]),
+  );
+}
+
 async function lockCounters(tx: Executor, keys: readonly string[], now: Date): Promise<Map<string, Counted>> {
   const counters = keys.map(counterOf);
   const windows = counters.map(({ scope }) => secondsOf(scope));
@@ -165,37 +267,32 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   return new Map(rows.map(({ scope, subject, ...counted }) => [keyOf(scope, subject), counted]));
 }
 
-async function readConversions(tx: Executor, sends: readonly Send[], now: Date): Promise<Map<string, Conversion>> {
-  const blocks = new Map(sends.map((send) => [prefixKeyOf(send), send]));
-  const read = [...blocks].map(async ([key, send]): Promise<[string, Conversion]> => {
-    const [conversion] = await tx.query<Conversion>(READ_CONVERSION, conversionValues(send, now.getTime()));
-    if (conversion === undefined) throw new Error('a count answered no row');
-    return [key, conversion];
-  });
-  return new Map(await Promise.all(read));
+async function readWindows(tx: Executor, sends: readonly Send[], now: Date): Promise<Map<string, WindowSums>> {
+  const wanted = new Map<string, readonly [Uuid, string]>();
+  for (const send of sends) {
+    const { accountId } = send.session;
+    for (const scope of scopesOfSend(send)) wanted.set(windowKey(accountId, scope), [accountId, scope]);
+  }
+  const windows = [...wanted.values()].map(([accountId, scope]) => ({
+    accountId,
+    scope,
+    ...windowOf(scope, now.getTime()),
+  }));
+  const rows = await tx.query<WindowSums & { accountId: Uuid; scope: string }>(READ_WINDOWS, [
+    windows.map(({ accountId }) => accountId),
+    windows.map(({ scope }) => scope),
+    windows.map(({ sendsFromMs }) => new Date(sendsFromMs)),
+    windows.map(({ approvalsFromMs }) => new Date(approvalsFromMs)),
+  ]);
+  return new Map(rows.map(({ accountId, scope, ...sums }) => [windowKey(accountId, scope), sums]));
 }
 
-function conversionValues({ session }: Send, nowMs: number): readonly unknown[] {
-  return [
-    session.accountId,
-    destinationPrefix(session.phone),
-    firstIdAt(nowMs - HOUR_MS - ID_EARLIER_MS),
-    firstIdAt(nowMs + ID_CLOCK_SLACK_MS),
-    // A code is sent within the life of its session.
-    firstIdAt(nowMs - HOUR_MS - LONGEST_SESSION_MS - ID_EARLIER_MS),
-    new Date(nowMs - HOUR_MS),
-    new Date(nowMs - RECENT_MS),
-  ];
+async function readSpent(tx: Executor, accounts: readonly Uuid[], now: Date): Promise<Map<Uuid, Micros>> {
+  const rows = await tx.query<{ id: Uuid; spent: string }>(READ_SPENT, [accounts, now]);
+  return new Map(rows.map(({ id, spent }) => [id, BigInt(spent)]));
 }
 
-async function readSpends(tx: Executor, accounts: readonly Uuid[], now: Date): Promise<Map<Uuid, Spend>> {
-  const rows = await tx.query<{ id: Uuid; cap: string | null; spent: string }>(READ_SPEND, [accounts, now]);
-  return new Map(
-    rows.map(({ id, cap, spent }) => [id, { cap: cap === null ? null : BigInt(cap), spent: BigInt(spent) }]),
-  );
-}
-
-async function readPrices(tx: Executor, countries: readonly string[], now: Date): Promise<Map<string, Micros>> {
-  const rows = await tx.query<{ country: string; price: string }>(READ_PRICES, [countries, now]);
-  return new Map(rows.map(({ country, price }) => [country, BigInt(price)]));
+async function readPrices(tx: Executor, countries: readonly string[], now: Date): Promise<Map<string, Micros | null>> {
+  const rows = await tx.query<{ country: string; price: string | null }>(READ_PRICES, [countries, now]);
+  return new Map(rows.map(({ country, price }) => [country, price === null ? null : BigInt(price)]));
 }

@@ -6,6 +6,7 @@ import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
+import { ApprovalStore } from './approval.store.js';
 import { CheckCodeService } from './check-code.service.js';
 import { CodeOutbox } from './code.outbox.js';
 import { CountersSweeper } from './counters.sweeper.js';
@@ -65,6 +66,8 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
       useFactory: (store: GuardStore) =>
         new CountersSweeper({
           store,
+          approvals: new ApprovalStore(stores.keys),
+          checks: stores.codeChecks,
           database,
           clock,
           retentionDays: settings.retentionDays,

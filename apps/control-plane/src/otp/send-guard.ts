@@ -2,14 +2,7 @@ import { destinationPrefix, DestinationStore } from '@countersign/carriers';
 import { Database, type Executor } from '@countersign/postgres';
 import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
-import {
-  isAllowed,
-  judgeDestination,
-  judgeTraffic,
-  type Destination,
-  type GuardRefusal,
-  type GuardRule,
-} from './guard-rules.js';
+import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
 import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
 import type { Slots, TrafficLedger } from './traffic-ledger.js';
 
@@ -32,6 +25,8 @@ export interface GuardedRefusal {
 
 /** Some sends under the guard, in one transaction: each is judged by what was sent before and by those entered here. */
 export class GuardedSends {
+  private readonly going: Send[] = [];
+
   constructor(
     private readonly destinations: ReadonlyMap<Send, Destination>,
     /** Of those whose destination is not blocked; null when there are none. */
@@ -46,13 +41,19 @@ export class GuardedSends {
     const blocked = judgeDestination(destination);
     if (blocked !== null) return blocked;
     const { ledger, slots } = this.open(send);
-    return judgeTraffic(ledger.trafficWith(slots), this.limits, isAllowed(destination.rules));
+    return judgeTraffic(ledger.trafficWith(slots), this.limits);
   }
 
   /** Counts a send that goes. */
   enter(send: Send): void {
     const { ledger, slots } = this.open(send);
     ledger.enter(slots);
+    this.going.push(send);
+  }
+
+  /** The sends that were counted. */
+  get entered(): readonly Send[] {
+    return this.going;
   }
 
   private open(send: Send): { readonly ledger: TrafficLedger; readonly slots: Slots } {
@@ -80,19 +81,17 @@ export class SendGuard {
    * none.
    */
   async open(tx: Executor, sends: readonly Send[]): Promise<GuardedSends> {
-    const destinations = new Map(
-      await Promise.all(
-        sends.map(async (send): Promise<[Send, Destination]> => [send, await this.store.readDestination(tx, send)]),
-      ),
-    );
-    const open = [...destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
-    const traffic = open.length === 0 ? null : await this.store.openLedger(tx, open);
-    return new GuardedSends(destinations, traffic, this.options.limits);
+    const { limits } = this.options;
+    if (sends.length === 0) return new GuardedSends(new Map(), null, limits);
+    const known = await this.store.readSends(tx, sends);
+    const open = [...known.destinations].flatMap(([send, each]) => (judgeDestination(each) === null ? [send] : []));
+    const traffic = open.length === 0 ? null : await this.store.openLedger(tx, open, known);
+    return new GuardedSends(known.destinations, traffic, limits);
   }
 
   /** Writes down what was counted, in the same transaction. */
-  async close(tx: Executor, { traffic }: GuardedSends): Promise<void> {
-    if (traffic !== null) await this.store.writeLedger(tx, traffic);
+  async close(tx: Executor, { traffic, entered }: GuardedSends): Promise<void> {
+    if (traffic !== null) await this.store.writeLedger(tx, traffic, entered);
   }
 
   /**
@@ -114,7 +113,7 @@ export class SendGuard {
     const prefix = destinationPrefix(phone);
     if (refusal.kind === 'blocked' && refusal.trips) {
       const { breakerSends, breakerPercent, breakerBlockSeconds } = this.options.limits;
-      const reason = `Of ${breakerSends} or more codes in 15 minutes fewer than ${breakerPercent} % were used.`;
+      const reason = `Of ${breakerSends} or more codes in an hour fewer than ${breakerPercent} % were used.`;
       await this.destinations.block(this.database, { accountId, prefix, reason, blockSeconds: breakerBlockSeconds });
     }
     await this.destinations.tally(this.database, accountId, refusal.rule, prefix, times);

@@ -1,77 +1,103 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TrafficLedger, type LedgerPages, type Slots, type Spend } from './traffic-ledger.js';
+import {
+  TrafficLedger,
+  windowKey,
+  type LedgerPages,
+  type Micros,
+  type Slots,
+  type WindowSums,
+} from './traffic-ledger.js';
 
 const SOON = new Date('2024-05-01T12:40:00Z');
 const SLOTS: Slots = {
-  account: 'account a',
-  country: 'country a:US',
-  phoneHour: 'phone-hour p',
-  phoneDay: 'phone-day p',
-  prefix: 'a:+1415555',
-  purse: 'a',
+  accountId: 'a',
+  country: 'US',
+  block: '+1415555',
+  phone: { hour: 'account-phone-hour a:p', day: 'account-phone-day a:p' },
+  phoneEverywhere: { hour: 'phone-hour p', day: 'phone-day p' },
+  phoneKey: 'a:p',
   price: 10_000n,
 };
-const pagesOf = (sends: number, spend?: Spend): LedgerPages => ({
+const OTHER: Slots = {
+  ...SLOTS,
+  phone: { hour: 'account-phone-hour a:q', day: 'account-phone-day a:q' },
+  phoneEverywhere: { hour: 'phone-hour q', day: 'phone-day q' },
+  phoneKey: 'a:q',
+};
+
+interface Read {
+  readonly sends?: number;
+  readonly sums?: WindowSums;
+  readonly spendCap?: Micros | null;
+  readonly spent?: Micros;
+  readonly known?: readonly string[];
+}
+
+const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: Read): LedgerPages => ({
+  accounts: new Map([['a', { countries: ['*'], floor: 50, messageCap: 1_000, spendCap }]]),
+  windows: sums === undefined ? new Map() : new Map([[windowKey('a', 'US'), sums]]),
   counters: new Map(
-    [SLOTS.account, SLOTS.country, SLOTS.phoneHour, SLOTS.phoneDay, 'phone-hour q', 'phone-day q'].map((key) => [
-      key,
-      { sends, endsAt: SOON },
-    ]),
+    [SLOTS, OTHER]
+      .flatMap(({ phone, phoneEverywhere }) => [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day])
+      .map((key) => [key, { sends, endsAt: SOON }]),
   ),
-  conversions: new Map([[SLOTS.prefix, { unconverted: 3, recent: 4, recentApproved: 1 }]]),
-  spends: spend === undefined ? new Map() : new Map([[SLOTS.purse, spend]]),
+  spent: new Map([['a', spent]]),
+  knownPhones: new Set(known),
 });
 
 describe('a ledger', () => {
-  it('shows the traffic with one send more, and without it what was sent to its block of numbers', () => {
-    const one = { sends: 8, endsAt: SOON };
-    expect(new TrafficLedger(pagesOf(7)).trafficWith(SLOTS)).toEqual({
-      account: one,
-      country: one,
-      phoneHour: one,
-      phoneDay: one,
-      prefix: { unconverted: 3, recent: 4, recentApproved: 1 },
-      withinSpendCap: true,
+  it('shows the traffic without the send, and the sends to its phone with it', () => {
+    const traffic = new TrafficLedger(pagesOf({ sends: 7, sums: { sends: 9, settled: 2, approvals: 1 } }));
+    expect(traffic.trafficWith(SLOTS)).toMatchObject({
+      country: { sends: 9, unconverted: 7, approvals: 1 },
+      account: { sends: 0, unconverted: 0, approvals: 0 },
+      phone: { hour: { sends: 8, endsAt: SOON }, day: { sends: 8, endsAt: SOON } },
+      floor: 50,
+      messageCap: 1_000,
+      knownPhone: false,
+      spend: 'within',
     });
   });
 
   it('shows the next send those that were entered, and to another phone only what they share', () => {
-    const ledger = new TrafficLedger(pagesOf(0));
+    const ledger = new TrafficLedger(pagesOf({ known: ['a:q'] }));
     ledger.enter(SLOTS);
     ledger.enter(SLOTS);
+    const two = { sends: 2, unconverted: 2, approvals: 0 };
     expect(ledger.trafficWith(SLOTS)).toMatchObject({
-      phoneDay: { sends: 3 },
-      prefix: { unconverted: 5, recent: 6, recentApproved: 1 },
+      ...{ account: two, country: two, block: two, day: two },
+      phone: { day: { sends: 3 } },
+      phoneEverywhere: { hour: { sends: 3 } },
     });
-    const other = { ...SLOTS, phoneHour: 'phone-hour q', phoneDay: 'phone-day q' };
-    expect(ledger.trafficWith(other)).toMatchObject({ account: { sends: 3 }, phoneHour: { sends: 1 } });
-    expect(ledger.counters().filter(({ sends }) => sends === 0)).toHaveLength(2);
-    expect(ledger.payments()).toEqual([{ purse: 'a', micros: 20_000n }]);
+    expect(ledger.trafficWith(OTHER)).toMatchObject({ account: two, phone: { hour: { sends: 1 } }, knownPhone: true });
+    expect(ledger.counters().filter(({ sends }) => sends === 0)).toHaveLength(4);
+    expect(ledger.payments()).toEqual([{ accountId: 'a', micros: 20_000n }]);
   });
 
-  it.each<readonly [string, bigint | null, bigint, bigint, boolean]>([
-    ['no cap', null, 10n ** 14n, 1n, true],
-    ['exactly as much as is left', 30_000n, 20_000n, 10_000n, true],
-    ['a millionth more than is left', 30_000n, 20_001n, 10_000n, false],
-    ['nothing left, and a price of nothing', 30_000n, 30_000n, 0n, false],
-    ['something left, and a price of nothing', 30_000n, 29_999n, 0n, true],
-    ['a cap of nothing', 0n, 0n, 0n, false],
-  ])('%s', (_, cap, spent, price, within) => {
-    const ledger = new TrafficLedger(pagesOf(0, { cap, spent }));
-    expect(ledger.trafficWith({ ...SLOTS, price }).withinSpendCap).toBe(within);
+  it.each<readonly [string, bigint | null, bigint, bigint | null, string]>([
+    ['no cap', null, 10n ** 14n, 1n, 'within'],
+    ['no cap and no price', null, 0n, null, 'within'],
+    ['a cap and no price', 30_000n, 0n, null, 'no_price'],
+    ['exactly as much as is left', 30_000n, 20_000n, 10_000n, 'within'],
+    ['a millionth more than is left', 30_000n, 20_001n, 10_000n, 'over'],
+    ['nothing left, and a price of nothing', 30_000n, 30_000n, 0n, 'over'],
+    ['something left, and a price of nothing', 30_000n, 29_999n, 0n, 'within'],
+    ['a cap of nothing', 0n, 0n, 0n, 'over'],
+  ])('%s', (_, spendCap, spent, price, expected) => {
+    expect(new TrafficLedger(pagesOf({ spendCap, spent })).trafficWith({ ...SLOTS, price }).spend).toBe(expected);
   });
 
   it('never lets more be spent than the cap, in whatever steps', () => {
     const micros = fc.bigInt({ min: 0n, max: 1_000_000n });
     fc.assert(
-      fc.property(micros, fc.array(micros, { maxLength: 40 }), (cap, prices) => {
-        const ledger = new TrafficLedger(pagesOf(0, { cap, spent: 0n }));
+      fc.property(micros, fc.array(micros, { maxLength: 40 }), (spendCap, prices) => {
+        const ledger = new TrafficLedger(pagesOf({ spendCap }));
         for (const price of prices) {
-          if (ledger.trafficWith({ ...SLOTS, price }).withinSpendCap) ledger.enter({ ...SLOTS, price });
+          if (ledger.trafficWith({ ...SLOTS, price }).spend === 'within') ledger.enter({ ...SLOTS, price });
         }
         const paid = ledger.payments().reduce((sum, payment) => sum + payment.micros, 0n);
-        expect(paid <= cap).toBe(true);
+        expect(paid <= spendCap).toBe(true);
       }),
     );
   });

@@ -1,38 +1,76 @@
+import { destinationPrefix } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
-import type { Counted, Traffic } from './guard-rules.js';
-
-export type Conversion = Traffic['prefix'];
+import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
+import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
 
 /** Millionths of a US dollar: money is counted in whole numbers. */
 export type Micros = bigint;
 
-export interface Spend {
-  /** What the account may spend on codes in a day; null for no cap. */
-  readonly cap: Micros | null;
-  /** What it has spent today. */
-  readonly spent: Micros;
+/** What an account may send. */
+export interface AccountLimits {
+  /** Countries that it sends codes to; `*` for all. */
+  readonly countries: readonly string[];
+  /** `otpUnconvertedFloor`. */
+  readonly floor: number;
+  /** `otpDailyMessageCap`. */
+  readonly messageCap: number;
+  /** `otpDailySpendCapUsd`; null for no cap. */
+  readonly spendCap: Micros | null;
 }
 
-/** Where one send is counted: the keys of its counters, its block of numbers, its account's purse and its price. */
+/** Sums over the window of a scope, as they are stored. */
+export interface WindowSums {
+  readonly sends: number;
+  /** Those of the sends whose sessions are approved. */
+  readonly settled: number;
+  readonly approvals: number;
+}
+
+/** The keys under which one send is counted. */
 export interface Slots {
-  readonly account: string;
+  readonly accountId: Uuid;
+  /** The scopes of windows: all, the day, the country, the block of numbers. */
   readonly country: string;
-  readonly phoneHour: string;
-  readonly phoneDay: string;
-  readonly prefix: string;
-  readonly purse: Uuid;
-  readonly price: Micros;
+  readonly block: string;
+  /** Keys of counters. */
+  readonly phone: PhoneKeys;
+  readonly phoneEverywhere: PhoneKeys;
+  /** Of the phone at the account, as `knownPhones` spells it. */
+  readonly phoneKey: string;
+  /** Null when there is no price. */
+  readonly price: Micros | null;
+}
+
+export interface PhoneKeys {
+  readonly hour: string;
+  readonly day: string;
 }
 
 /** What was read under the locks of the counters, by those keys. */
 export interface LedgerPages {
+  readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
+  /** By `windowKey`; a window without rows may be left out. */
+  readonly windows: ReadonlyMap<string, WindowSums>;
   readonly counters: ReadonlyMap<string, Counted>;
-  readonly conversions: ReadonlyMap<string, Conversion>;
-  readonly spends: ReadonlyMap<Uuid, Spend>;
+  /** Spent today. */
+  readonly spent: ReadonlyMap<Uuid, Micros>;
+  readonly knownPhones: ReadonlySet<string>;
 }
 
-/** An account of nothing, where a row is not there. */
-const NO_SPEND: Spend = { cap: null, spent: 0n };
+export const windowKey = (accountId: Uuid, scope: string): string => `${accountId} ${scope}`;
+
+/** The scopes in which a send is counted, always in this order. */
+export const scopesOf = ({ country, block }: Pick<Slots, 'country' | 'block'>): readonly string[] => [
+  ACCOUNT_SCOPE,
+  DAY_SCOPE,
+  country,
+  block,
+];
+
+/** The scope of a phone's block of 10,000 numbers. */
+export const blockOf = (e164: string): string => destinationPrefix(e164);
+
+const NOTHING: WindowSums = { sends: 0, settled: 0, approvals: 0 };
 
 /**
  * What has been sent lately, for some sends that are decided one after the other while nobody else counts: each that goes
@@ -44,26 +82,32 @@ export class TrafficLedger {
 
   constructor(private readonly pages: LedgerPages) {}
 
-  /** The traffic that one more send would make, itself counted in. */
+  /** The traffic by which one more send is judged. */
   trafficWith(slots: Slots): Traffic {
-    const conversion = this.pages.conversions.get(slots.prefix);
-    if (conversion === undefined) throw new Error('a block of numbers was not read');
-    const more = this.entered.get(slots.prefix) ?? 0;
+    const { accountId } = slots;
+    const limits = this.limitsOf(accountId);
+    const balance = (scope: string): Balance => this.balanceOf(windowKey(accountId, scope));
     return {
-      account: this.countedWith(slots.account),
-      country: this.countedWith(slots.country),
-      phoneHour: this.countedWith(slots.phoneHour),
-      phoneDay: this.countedWith(slots.phoneDay),
-      prefix: { ...conversion, unconverted: conversion.unconverted + more, recent: conversion.recent + more },
-      withinSpendCap: this.affords(slots),
+      account: balance(ACCOUNT_SCOPE),
+      country: balance(slots.country),
+      block: balance(slots.block),
+      day: balance(DAY_SCOPE),
+      floor: limits.floor,
+      messageCap: limits.messageCap,
+      knownPhone: this.pages.knownPhones.has(slots.phoneKey),
+      spend: this.spendOf(slots, limits),
+      phone: this.phoneWith(slots.phone),
+      phoneEverywhere: this.phoneWith(slots.phoneEverywhere),
     };
   }
 
-  enter({ account, country, phoneHour, phoneDay, prefix, purse, price }: Slots): void {
-    for (const key of [account, country, phoneHour, phoneDay, prefix]) {
+  enter(slots: Slots): void {
+    const { accountId, phone, phoneEverywhere, price } = slots;
+    const windows = scopesOf(slots).map((scope) => windowKey(accountId, scope));
+    for (const key of [...windows, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day]) {
       this.entered.set(key, (this.entered.get(key) ?? 0) + 1);
     }
-    this.paid.set(purse, (this.paid.get(purse) ?? 0n) + price);
+    this.paid.set(accountId, (this.paid.get(accountId) ?? 0n) + (price ?? 0n));
   }
 
   /** Every counter that was read, with what it holds now. */
@@ -71,9 +115,25 @@ export class TrafficLedger {
     return [...this.pages.counters].map(([key, { sends }]) => ({ key, sends: sends + (this.entered.get(key) ?? 0) }));
   }
 
-  /** What was paid by whom, on top of what was read. */
-  payments(): { readonly purse: Uuid; readonly micros: Micros }[] {
-    return [...this.paid].map(([purse, micros]) => ({ purse, micros }));
+  /** What each account paid, on top of what was read. */
+  payments(): { readonly accountId: Uuid; readonly micros: Micros }[] {
+    return [...this.paid].map(([accountId, micros]) => ({ accountId, micros }));
+  }
+
+  private limitsOf(accountId: Uuid): AccountLimits {
+    const limits = this.pages.accounts.get(accountId);
+    if (limits === undefined) throw new Error('an account was not read');
+    return limits;
+  }
+
+  private balanceOf(key: string): Balance {
+    const { sends, settled, approvals } = this.pages.windows.get(key) ?? NOTHING;
+    const more = this.entered.get(key) ?? 0;
+    return { sends: sends + more, unconverted: Math.max(0, sends - settled) + more, approvals };
+  }
+
+  private phoneWith({ hour, day }: PhoneKeys): PhoneTraffic {
+    return { hour: this.countedWith(hour), day: this.countedWith(day) };
   }
 
   private countedWith(key: string): Counted {
@@ -83,9 +143,10 @@ export class TrafficLedger {
   }
 
   /** A cap that is used up, one of nothing too, lets through nothing at all. */
-  private affords({ purse, price }: Slots): boolean {
-    const { cap, spent } = this.pages.spends.get(purse) ?? NO_SPEND;
-    const before = spent + (this.paid.get(purse) ?? 0n);
-    return cap === null || (before < cap && before + price <= cap);
+  private spendOf({ accountId, price }: Slots, { spendCap }: AccountLimits): Traffic['spend'] {
+    if (spendCap === null) return 'within';
+    if (price === null) return 'no_price';
+    const before = (this.pages.spent.get(accountId) ?? 0n) + (this.paid.get(accountId) ?? 0n);
+    return before < spendCap && before + price <= spendCap ? 'within' : 'over';
   }
 }

@@ -2,9 +2,10 @@ import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign
 import { CarrierDirectory } from '@countersign/carriers';
 import { isTestMode } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
-import { type Session, SessionStore } from '@countersign/session';
+import { MAX_ATTEMPTS, type Session, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { CodeChecks } from '../otp/code-checks.store.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
 import type { CreateVerification } from './create-verification.dto.js';
@@ -25,6 +26,7 @@ export class SessionOpener {
     private readonly carriers: CarrierDirectory,
     private readonly sessions: SessionStore,
     private readonly testNumbers: TestNumbers,
+    private readonly codeChecks: CodeChecks,
   ) {}
 
   /**
@@ -37,7 +39,10 @@ export class SessionOpener {
     if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
-    const brand = await this.activeBrand(caller, body.brandId);
+    const [brand, attemptLimit] = await Promise.all([
+      this.activeBrand(caller, body.brandId),
+      this.attemptLimit(caller, body),
+    ]);
     if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
     const inboundNumber = await this.carriers.inboundNumberFor(plan.country, brand.id);
     if (inboundNumber === null) {
@@ -66,11 +71,17 @@ export class SessionOpener {
         allowSmsOtp: body.allowSmsOtp,
         metadata: metadataPairs(body.metadata),
         entropyKeyVersion: brand.entropyKeyVersion,
+        attemptLimit,
       },
       id,
     );
     if (session.test) this.testNumbers.expect();
     return succeed({ session, brand });
+  }
+
+  /** Fewer wrong codes while somebody guesses codes of the account. A session without codes needs no answer. */
+  private async attemptLimit({ kind, accountId }: ApiKeyPrincipal, body: CreateVerification): Promise<number> {
+    return kind === 'test' || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(accountId);
   }
 
   /** Another account's brand is not told from none. */

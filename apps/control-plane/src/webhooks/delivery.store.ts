@@ -3,6 +3,7 @@ import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/eve
 import type { ServerKeys } from '@countersign/keys';
 import { Batcher, firstIdAt, type Database, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import { ENDS, type SessionRenderer, type SessionStore } from '@countersign/session';
+import type { ApprovalStore } from '../otp/approval.store.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -120,6 +121,8 @@ export interface DeliveryStoreOptions {
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
   readonly cards: Pick<CardStore, 'revokeEnded'>;
+  /** Counts approvals for the conversion budget of codes, in the transaction that takes their events. */
+  readonly approvals: Pick<ApprovalStore, 'count'>;
   /** Told of cards that are to be taken back, once that is committed. Must not throw. */
   readonly onRevoked: (ids: readonly Uuid[]) => void;
   /** Told of events that were taken, whether or not a webhook is told, once that is committed. Must not throw. */
@@ -240,7 +243,7 @@ export class DeliveryStore {
   }
 
   private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>, roomFor: RoomFor): Promise<Dispatch> {
-    const { database, cards, onRevoked, onTaken } = this.options;
+    const { database, cards, approvals, onRevoked, onTaken } = this.options;
     const { taken, revoked, claimed, leftOver } = await database.transaction(async (tx) => {
       const events = await take(tx);
       const told = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
@@ -248,7 +251,11 @@ export class DeliveryStore {
         leavesCard(type) && sessionId !== null ? [sessionId] : [],
       );
       const { chosen, leftOver: others } = choose(told, roomFor);
-      const [ids, bodies] = await Promise.all([cards.revokeEnded(tx, ended), this.bodies.of(tx, chosen)]);
+      const [ids, bodies] = await Promise.all([
+        cards.revokeEnded(tx, ended),
+        this.bodies.of(tx, chosen),
+        approvals.count(tx, events),
+      ]);
       return { taken: events, revoked: ids, claimed: await this.insert(tx, told, chosen, bodies), leftOver: others };
     });
     if (revoked.length > 0) onRevoked(revoked);

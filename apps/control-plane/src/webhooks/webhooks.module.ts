@@ -8,6 +8,7 @@ import { AccountStore, DefaultWebhookStore } from '@countersign/accounts';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
+import { ApprovalStore } from '../otp/approval.store.js';
 import type { ToldEvent } from '../events-told.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
@@ -60,6 +61,7 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   const unreadable = failures.about('reading the body of a webhook');
   return new DeliveryStore({
     ...stores,
+    approvals: new ApprovalStore(stores.keys),
     onRevoked: (ids) => stores.cardBell.ring(ids),
     onTaken: (events) => stores.told.publish(events.map(toldOf)),
     maxBatch: settings.batchMaxCommands,

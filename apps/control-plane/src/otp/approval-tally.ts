@@ -1,0 +1,65 @@
+import type { Uuid } from '@countersign/postgres';
+import { ACCOUNT_SCOPE, DAY_SCOPE, keptUntil, slotOf } from './traffic-slots.js';
+
+/** Where a send or an approval is counted. */
+export interface Place {
+  readonly accountId: Uuid;
+  /** ISO 3166-1 alpha-2, or `001`. */
+  readonly country: string;
+  /** The phone's block of numbers, or null where the event does not concern it. */
+  readonly block: string | null;
+  readonly at: Date;
+}
+
+/** What is added to one slot. */
+export interface SlotAddition {
+  readonly accountId: Uuid;
+  readonly scope: string;
+  readonly slotMs: number;
+  readonly untilMs: number;
+  readonly settled: number;
+  readonly approvals: number;
+}
+
+/** Adds up settled sends and approvals by slot, so that a set of approvals is written in one statement. Pure. */
+export class ApprovalTally {
+  private readonly slots = new Map<string, SlotAddition>();
+
+  /** A send whose session is approved, in the slot in which it was sent. */
+  settle(place: Place): void {
+    this.add(place, { settled: 1, approvals: 0 });
+  }
+
+  /** A phone that earned credits, in the slot of its approval. */
+  credit(place: Omit<Place, 'block'>): void {
+    this.add({ ...place, block: null }, { settled: 0, approvals: 1 });
+  }
+
+  /** A phone whose code counts for its block of numbers, in the slot of its approval. */
+  convert({ accountId, block, at }: Place & { readonly block: string }): void {
+    this.addTo(accountId, block, at, { settled: 0, approvals: 1 });
+  }
+
+  additions(): readonly SlotAddition[] {
+    return [...this.slots.values()];
+  }
+
+  private add({ accountId, country, block, at }: Place, more: Pick<SlotAddition, 'settled' | 'approvals'>): void {
+    const scopes = [ACCOUNT_SCOPE, DAY_SCOPE, country, ...(block === null ? [] : [block])];
+    for (const scope of scopes) this.addTo(accountId, scope, at, more);
+  }
+
+  private addTo(accountId: Uuid, scope: string, at: Date, more: Pick<SlotAddition, 'settled' | 'approvals'>): void {
+    const slotMs = slotOf(scope, at.getTime());
+    const key = `${accountId} ${scope} ${slotMs}`;
+    const known = this.slots.get(key);
+    this.slots.set(key, {
+      accountId,
+      scope,
+      slotMs,
+      untilMs: keptUntil(scope, slotMs),
+      settled: (known?.settled ?? 0) + more.settled,
+      approvals: (known?.approvals ?? 0) + more.approvals,
+    });
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Live sessions that were approved, with whether a code was sent. $1 ids, $2 and $3 their bounds. A message of a test session
+ * leaves no trace in the guard's counters.
+ */
+export const READ_APPROVED = `
+  SELECT id, account_id AS "accountId", phone, country, ended_at AS at, otp_sends > 0 AS "withCode" FROM sessions
+  WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'approved' AND NOT test`;
+
+/**
+ * The codes that some sessions sent. Bounds are an ANY of one, as in the statements of sessions: they prune partitions, and
+ * the planner does not take them for a narrow range of a day that it has no statistics of.
+ * $1 sessions, $2 lowest message id of interest, $3 first id that cannot exist yet.
+ */
+export const READ_SENT_CODES = `
+  SELECT account_id AS "accountId", country, destination_prefix AS block, created_at AS at FROM outbound_messages
+  WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test`;
+
+/**
+ * Notes that phones approved on a day, and gives those for which it is the first approval of that day, which earns credits.
+ * Locks the rows of all of them, in one order. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the day.
+ */
+export const CREDIT_PHONES = `
+  INSERT INTO otp_phones AS known (account_id, phone, credited_on)
+  SELECT account_id, phone, $3::date FROM unnest($1::uuid[], $2::bytea[]) AS approved (account_id, phone)
+  ORDER BY account_id, phone
+  ON CONFLICT (account_id, phone) DO UPDATE SET credited_on = excluded.credited_on
+  WHERE known.credited_on < excluded.credited_on
+  RETURNING account_id AS "accountId", phone`;
+
+/**
+ * Notes that phones, whose rows are locked, approved a session with a code on a day, and gives those for which it is the
+ * first of that day. Parameters as above.
+ */
+export const CONVERT_PHONES = `
+  UPDATE otp_phones SET converted_on = $3::date
+  FROM unnest($1::uuid[], $2::bytea[]) AS approved (account_id, phone)
+  WHERE otp_phones.account_id = approved.account_id AND otp_phones.phone = approved.phone
+    AND (converted_on IS NULL OR converted_on < $3::date)
+  RETURNING otp_phones.account_id AS "accountId", otp_phones.phone`;
+
+/**
+ * Adds settled sends and approvals to slots. $1 accounts, $2 scopes, $3 slots, $4 until when each row is kept, $5 settled
+ * sends, $6 approvals, in the same order.
+ */
+export const ADD_APPROVALS = `
+  INSERT INTO otp_approvals AS known (account_id, scope, slot, until, settled, approvals)
+  SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::integer[], $6::integer[])
+    AS counted (account_id, scope, slot, until, settled, approvals) ORDER BY account_id, scope, slot
+  ON CONFLICT (account_id, scope, slot) DO UPDATE SET settled = known.settled + excluded.settled,
+    approvals = known.approvals + excluded.approvals`;
+
+/** Deletes slots that no window reaches any more. $1 how many at most. */
+export const PURGE_APPROVALS = `
+  DELETE FROM otp_approvals WHERE (account_id, scope, slot) IN (
+    SELECT account_id, scope, slot FROM otp_approvals WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;
+
+/** Forgets phones that approved before a day. $1 the first day that counts, $2 how many at most. */
+export const PURGE_PHONES = `
+  DELETE FROM otp_phones WHERE (account_id, phone) IN (
+    SELECT account_id, phone FROM otp_phones WHERE credited_on < $1::date LIMIT $2 FOR UPDATE SKIP LOCKED)
+  RETURNING 1`;

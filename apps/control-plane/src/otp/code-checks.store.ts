@@ -1,0 +1,103 @@
+import type { ServerKeys } from '@countersign/keys';
+import { Batcher, RowCache, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import { MAX_ATTEMPTS, type CodeCheck } from '@countersign/session';
+import { phoneDigest } from './approved-phones.js';
+import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
+import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessed, type CheckTally } from './guard-rules.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** How old the answer for a create may be. */
+const ANSWER_MAX_AGE_MS = 1_000;
+const MAX_BATCH = 1_000;
+const MAX_QUEUED = 10_000;
+
+export interface CodeChecksOptions {
+  readonly database: Executor;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
+  readonly keys: ServerKeys;
+  /** Hears of every check, for the metrics. */
+  readonly onChecks: (checks: readonly CodeCheck[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Counts compared codes of live sessions by account, and says how many wrong codes a new session takes. */
+export class CodeChecks {
+  private readonly notes: Batcher<CodeCheck, undefined>;
+  private readonly limits: RowCache<number>;
+
+  constructor(private readonly options: CodeChecksOptions) {
+    this.notes = new Batcher({
+      name: 'otp.checks',
+      keysOf: () => [],
+      maxBatch: MAX_BATCH,
+      // Nobody waits for a count: one set at a time makes the sets larger.
+      maxInFlight: 1,
+      maxQueued: MAX_QUEUED,
+      run: (checks) => this.write(checks),
+    });
+    this.limits = new RowCache({ load: (accountId) => this.readLimit(accountId), maxAgeMs: ANSWER_MAX_AGE_MS });
+  }
+
+  /** Counts checks without a wait; a check beyond what the queue holds, or that the database refuses, is not counted. */
+  note(checks: readonly CodeCheck[]): void {
+    this.options.onChecks(checks);
+    for (const check of checks) {
+      if (check.result !== 'too_many') this.notes.add(check).catch(this.options.onError);
+    }
+  }
+
+  /**
+   * Wrong codes that a session of the account takes at most when it is created now. At most a second old: one read for all
+   * creates of an account in that time.
+   */
+  async attemptLimit(accountId: Uuid): Promise<number> {
+    return (await this.limits.get(accountId)) ?? MAX_ATTEMPTS;
+  }
+
+  /** Deletes minutes that are over, and answers whether more may be left. */
+  async purge(db: Executor, limit: number): Promise<boolean> {
+    return (await db.query(PURGE_CHECKS, [this.firstMinute(), limit])).length === limit;
+  }
+
+  /** Waits until every check is counted. */
+  async drain(): Promise<void> {
+    await this.notes.drain();
+  }
+
+  private async readLimit(accountId: Uuid): Promise<number> {
+    const [tally] = await this.options.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
+    return tally !== undefined && isGuessed(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
+  }
+
+  private async write(checks: readonly CodeCheck[]): Promise<undefined[]> {
+    const minute = minuteOf(this.options.clock.nowMs());
+    const accounts = new Map<Uuid, { checks: number; failed: number }>();
+    const phones = new Map<string, { accountId: Uuid; digest: Buffer }>();
+    for (const { accountId, phone, result } of checks) {
+      const known = accounts.get(accountId) ?? { checks: 0, failed: 0 };
+      const failed = known.failed + (result === 'wrong' ? 1 : 0);
+      accounts.set(accountId, { checks: known.checks + 1, failed });
+      phones.set(`${accountId}:${phone}`, { accountId, digest: phoneDigest(this.options.keys, phone) });
+    }
+    const tallies = [...accounts.values()];
+    const seen = [...phones.values()];
+    await this.options.database.query(ADD_CHECKS, [
+      [...accounts.keys()],
+      tallies.map(() => minute),
+      tallies.map((each) => each.checks),
+      tallies.map(({ failed }) => failed),
+      seen.map(({ accountId }) => accountId),
+      seen.map(() => minute),
+      seen.map(({ digest }) => digest),
+      GUESSING_PHONES,
+    ]);
+    return checks.map(() => undefined);
+  }
+
+  private firstMinute(): Date {
+    return minuteOf(this.options.clock.nowMs() - HOUR_MS);
+  }
+}
+
+const minuteOf = (atMs: number): Date => new Date(atMs - (atMs % MINUTE_MS));
