@@ -32,7 +32,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'small',
-          include: ['{apps,libs,config}/**/*.spec.ts', 'test/bench/**/*.spec.ts'],
+          include: ['{apps,libs,config}/**/*.spec.ts', 'test/{bench,simulation}/**/*.spec.ts'],
           testTimeout: 20_000,
         },
       },

@@ -36,6 +36,7 @@ describe('the pages under /docs', () => {
     '/docs/browser-binding',
     '/docs/codes',
     '/docs/errors',
+    '/docs/guard',
     '/docs/idempotency',
     '/docs/limits',
     '/docs/messages',

@@ -12,6 +12,7 @@ const GUIDES = [
   'webhook-receivers',
   'realtime',
   'codes',
+  'guard',
   'idempotency',
   'limits',
   'versions',

@@ -1,0 +1,153 @@
+import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/otp/approval-tally.js';
+import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-phones.js';
+import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';
+import {
+  blockOf,
+  scopesOf,
+  TrafficLedger,
+  windowKey,
+  type AccountLimits,
+  type Slots,
+  type WindowSums,
+} from '../../apps/control-plane/src/otp/traffic-ledger.js';
+import { slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ACCOUNT = 'account';
+const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
+
+export interface Phone {
+  readonly e164: string;
+  readonly country: string;
+}
+
+/** A session with its sends, until it is approved. */
+export interface SimulatedSession {
+  readonly phone: Phone;
+  readonly sentMs: number[];
+}
+
+interface Slot {
+  sends: number;
+  settled: number;
+  approvals: number;
+}
+
+/**
+ * The guard over a simulated account and clock: the product's own rules, ledger, slots and tally of approvals, on maps in
+ * place of the tables. Blocks of the breaker and the caps of phones are as in the store.
+ */
+export class SimulatedGuard {
+  private readonly slots = new Map<string, Map<number, Slot>>();
+  private readonly counters = new Map<string, { sends: number; endsAtMs: number }>();
+  private readonly creditedOn = new Map<string, string>();
+  private readonly convertedOn = new Map<string, string>();
+  private readonly blockedUntilMs = new Map<string, number>();
+  readonly refused = new Map<GuardRule, number>();
+
+  constructor(private readonly limits: Pick<AccountLimits, 'floor' | 'messageCap'>) {}
+
+  /** Sends a code of the session, or answers the rule that refused it. */
+  send(session: SimulatedSession, nowMs: number): GuardRule | null {
+    const refusal = this.judge(session.phone, nowMs);
+    if (refusal !== null) this.refused.set(refusal, (this.refused.get(refusal) ?? 0) + 1);
+    else this.enter(session, nowMs);
+    return refusal;
+  }
+
+  /** Approves the session, and counts the approval at once. */
+  approve({ phone, sentMs }: SimulatedSession, nowMs: number): void {
+    const place = { accountId: ACCOUNT, country: phone.country, block: blockOf(phone.e164) };
+    const tally = new ApprovalTally();
+    for (const at of sentMs) tally.settle({ ...place, at: new Date(at) });
+    const at = new Date(nowMs);
+    if (advance(this.creditedOn, phone.e164, nowMs)) tally.credit({ ...place, at });
+    if (sentMs.length > 0 && advance(this.convertedOn, phone.e164, nowMs)) tally.convert({ ...place, at });
+    for (const addition of tally.additions()) this.add(addition);
+  }
+
+  /** A phone that approved a session of the account some days ago. */
+  remember(phone: Phone, daysAgo: number, nowMs: number): void {
+    this.creditedOn.set(phone.e164, dayOf(nowMs - daysAgo * DAY_MS));
+  }
+
+  private judge(phone: Phone, nowMs: number): GuardRule | null {
+    const slots = slotsOf(phone);
+    const knownSince = this.creditedOn.get(phone.e164);
+    const known = knownSince !== undefined && knownSince >= dayOf(nowMs - KNOWN_DAYS * DAY_MS);
+    if (!known && (this.blockedUntilMs.get(slots.block) ?? 0) > nowMs) return 'breaker';
+    const traffic = new TrafficLedger({
+      accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
+      windows: new Map(scopesOf(slots).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
+      counters: new Map(counterKeys(slots).map((key) => [key, this.counter(key, nowMs)])),
+      spent: new Map(),
+      knownPhones: new Set(known ? [slots.phoneKey] : []),
+    }).trafficWith(slots);
+    const refusal = judgeTraffic(traffic, LIMITS);
+    if (refusal?.kind === 'blocked' && refusal.trips) this.blockedUntilMs.set(slots.block, nowMs + HOUR_MS);
+    return refusal?.rule ?? null;
+  }
+
+  private enter({ phone, sentMs }: SimulatedSession, nowMs: number): void {
+    const slots = slotsOf(phone);
+    sentMs.push(nowMs);
+    for (const scope of scopesOf(slots)) this.slot(scope, slotOf(scope, nowMs)).sends += 1;
+    for (const key of counterKeys(slots)) {
+      const { sends, endsAt } = this.counter(key, nowMs);
+      this.counters.set(key, { sends: sends + 1, endsAtMs: endsAt.getTime() });
+    }
+  }
+
+  private add({ scope, slotMs, settled, approvals }: SlotAddition): void {
+    const slot = this.slot(scope, slotMs);
+    slot.settled += settled;
+    slot.approvals += approvals;
+  }
+
+  private slot(scope: string, slotMs: number): Slot {
+    const slots = this.slots.get(scope) ?? new Map<number, Slot>();
+    this.slots.set(scope, slots);
+    const slot = slots.get(slotMs) ?? { sends: 0, settled: 0, approvals: 0 };
+    slots.set(slotMs, slot);
+    return slot;
+  }
+
+  private sums(scope: string, nowMs: number): WindowSums {
+    const { sendsFromMs, approvalsFromMs } = windowOf(scope, nowMs);
+    const sums = { sends: 0, settled: 0, approvals: 0 };
+    const slots = this.slots.get(scope) ?? new Map<number, Slot>();
+    for (const [slotMs, slot] of slots) {
+      if (slotMs < sendsFromMs) {
+        slots.delete(slotMs);
+        continue;
+      }
+      sums.sends += slot.sends;
+      sums.settled += slot.settled;
+      if (slotMs >= approvalsFromMs) sums.approvals += slot.approvals;
+    }
+    return sums;
+  }
+
+  private counter(key: string, nowMs: number): { readonly sends: number; readonly endsAt: Date } {
+    const known = this.counters.get(key);
+    if (known !== undefined && known.endsAtMs > nowMs) return { sends: known.sends, endsAt: new Date(known.endsAtMs) };
+    return { sends: 0, endsAt: new Date(nowMs + (key.startsWith('hour') ? HOUR_MS : DAY_MS)) };
+  }
+}
+
+function slotsOf({ e164, country }: Phone): Slots {
+  const phone = { hour: `hour ${e164}`, day: `day ${e164}` };
+  const keys = { phone, phoneEverywhere: phone, phoneKey: e164 };
+  return { accountId: ACCOUNT, country, block: blockOf(e164), ...keys, price: null };
+}
+
+const counterKeys = ({ phone }: Slots): readonly string[] => [phone.hour, phone.day];
+
+/** Whether this is the phone's first on its day. */
+function advance(days: Map<string, string>, e164: string, nowMs: number): boolean {
+  const today = dayOf(nowMs);
+  if ((days.get(e164) ?? '') >= today) return false;
+  days.set(e164, today);
+  return true;
+}
