@@ -89,7 +89,7 @@ describe('the statements of an approval', () => {
     const { id } = await room.sessions.create(room.draft());
     await room.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
     const evidence = { ref: 0, tokens: [room.tokenOf(id)], senders: [PHONE], trusted: true };
-    await room.database.transaction((tx) => room.sessions.matchInbound(tx, [evidence]));
+    await room.database.transaction((tx) => room.sessions.matchInbound(tx, 'live', [evidence]));
     const taken = await room.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
     const locked = await room.database.transaction(async (tx) => {
       await new ApprovalStore(room.keys).count(tx, taken);

@@ -80,8 +80,8 @@ export class SessionOpener {
   }
 
   /** Fewer wrong codes while somebody guesses codes of the account. A session without codes needs no answer. */
-  private async attemptLimit({ kind, accountId }: ApiKeyPrincipal, body: CreateVerification): Promise<number> {
-    return kind === 'test' || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(accountId);
+  private async attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> {
+    return isTestMode(tenant) || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(tenant.accountId);
   }
 
   /** Another account's brand is not told from none. */

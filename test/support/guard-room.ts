@@ -1,0 +1,162 @@
+import type { ApiKeyPrincipal } from '@countersign/accounts';
+import { CarrierStore, DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
+import { EventStore } from '@countersign/events';
+import { renderId, type Uuid } from '@countersign/postgres';
+import type { CreateSession } from '@countersign/session';
+import { expect } from 'vitest';
+import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
+import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
+import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
+import { GuardOptions, SendGuard } from '../../apps/control-plane/src/otp/send-guard.js';
+import { openSessionRoom, type SessionRoom } from './session-room.js';
+import { liveTenant } from './tenants.js';
+
+const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
+const COUNTED = ['otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_refusals', 'otp_spend'];
+
+/** The guard over a real database, with a route for codes that no gateway takes. */
+export class GuardRoom {
+  /** Ids of messages for which the gateways were woken. */
+  rung: Uuid[] = [];
+  private readonly errors: unknown[] = [];
+
+  private constructor(
+    readonly room: SessionRoom,
+    readonly destinations: DestinationStore,
+  ) {}
+
+  static async open(): Promise<GuardRoom> {
+    const room = await openSessionRoom({ poolMax: 12, pastDays: 1 });
+    const newId = (): Uuid => room.clock.newId();
+    const carriers = new CarrierStore({ keys: room.keys, newId });
+    const hosts = [{ host: '127.0.0.1', port: 1 }];
+    const draft = { name: 'out', carrier: 'out', hosts, systemId: 'out', password: 'secret' };
+    const bind = await carriers.createBind(room.database, draft);
+    await carriers.createRoute(room.database, { prefix: '+', bindId: bind.id });
+    return new GuardRoom(room, new DestinationStore(newId));
+  }
+
+  async close(): Promise<void> {
+    await this.room.close();
+    expect(this.errors).toEqual([]);
+  }
+
+  /** Nothing sent, counted or blocked, and accounts as new ones are. */
+  async forget(): Promise<void> {
+    this.rung = [];
+    const { database } = this.room;
+    for (const table of ['outbound_messages', ...COUNTED, 'destination_rules', 'prices']) {
+      await database.query(`DELETE FROM ${table}`);
+    }
+    await database.query(
+      `UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL, otp_daily_message_cap = 1000,
+         otp_unconverted_floor = 50`,
+    );
+    await database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
+  }
+
+  /** Sends codes in one process; two of them share nothing but the database. */
+  sender(): SendCodeService {
+    const { database, clock, keys, sessions } = this.room;
+    const store = new GuardStore(this.destinations, keys);
+    const fail = (error: unknown): void => void this.errors.push(error);
+    const guard = new SendGuard(store, this.destinations, database, new GuardOptions(LIMITS, () => undefined, fail));
+    const outbox = new CodeOutbox({
+      clock,
+      keys,
+      store: new OutboundStore(),
+      lookup: new OutboundLookup(),
+      wake: (ids) => void this.rung.push(...ids),
+      wakeTest: () => undefined,
+      tell: () => undefined,
+    });
+    return new SendCodeService(database, sessions, guard, outbox);
+  }
+
+  opened(changes: Partial<CreateSession> = {}): Promise<{ id: Uuid; accountId: Uuid }> {
+    return this.room.sessions.create(this.room.draft(changes));
+  }
+
+  /** Opens a session for every phone and sends a code to it by one of the services in turn; the outcome of each. */
+  async sendAll(
+    services: readonly SendCodeService[],
+    phones: readonly string[],
+    changes: Partial<CreateSession> = {},
+  ): Promise<string[]> {
+    const sessions = await Promise.all(phones.map((phone) => this.opened({ phone, ...changes })));
+    return Promise.all(
+      sessions.map(async ({ id, accountId }, at) => {
+        const service = services[at % services.length] ?? this.sender();
+        const outcome = await service.send(callerOf(accountId), renderId('sess', id));
+        return outcome.ok ? 'sent' : outcome.refusal.code;
+      }),
+    );
+  }
+
+  /** Approves sessions by their SMS, and counts the approvals as the dispatcher of events does. */
+  async approve(ids: readonly Uuid[]): Promise<void> {
+    const { database, sessions } = this.room;
+    const phones = new Map((await sessions.findMany(database, ids)).map(({ id, phone }) => [id, phone]));
+    const evidence = ids.map((id, ref) => {
+      return { ref, tokens: [this.room.tokenOf(id)], senders: [phones.get(id) ?? ''], trusted: true };
+    });
+    await database.transaction((tx) => sessions.matchInbound(tx, 'live', evidence));
+    await this.countApprovals();
+  }
+
+  async countApprovals(): Promise<void> {
+    const events = new EventStore();
+    await this.room.database.transaction(async (tx) => {
+      await new ApprovalStore(this.room.keys).count(tx, await events.takeUndispatched(tx, 1_000));
+    });
+  }
+
+  /** Sessions of these phones, approved without a code. */
+  async approvePhones(phones: readonly string[]): Promise<void> {
+    const sessions = await Promise.all(phones.map((phone) => this.opened({ phone })));
+    await this.approve(sessions.map(({ id }) => id));
+  }
+
+  /** Raises the floor of all accounts. */
+  async raiseFloor(floor: number): Promise<void> {
+    await this.room.database.query('UPDATE accounts SET otp_unconverted_floor = $1', [floor]);
+  }
+
+  async otherAccount(): Promise<Uuid> {
+    const { account } = await this.room.accounts.createAccount(this.room.database, { name: 'Other' });
+    await this.room.database.query(`UPDATE accounts SET otp_countries = '{*}'`);
+    return account.id;
+  }
+
+  async countMessages(): Promise<number> {
+    const [row] = await this.room.database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM outbound_messages',
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Refusals by rule. */
+  async tallies(): Promise<Record<string, number>> {
+    const { data } = await this.destinations.listRefusals(this.room.database, { limit: 1_000 });
+    const sums = new Map<string, number>();
+    for (const { rule, refused } of data) sums.set(rule, (sums.get(rule) ?? 0) + refused);
+    return Object.fromEntries(sums);
+  }
+}
+
+export const callerOf = (accountId: Uuid): ApiKeyPrincipal => ({
+  keyId: accountId,
+  kind: 'live',
+  tenant: liveTenant(accountId),
+  scopes: ['otp'],
+  limits: {},
+});
+
+/** A number of a block, `+1415555` by default. */
+export const numberOf = (at: number, block = '+1415555'): string => `${block}${String(at).padStart(4, '0')}`;
+
+export const times = <Item>(count: number, make: (at: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+
+export const sentOf = (outcomes: readonly string[]): number => outcomes.filter((outcome) => outcome === 'sent').length;
