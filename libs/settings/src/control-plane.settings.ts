@@ -1,6 +1,7 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
 import { BaseUrl, Cidrs, ConnectionUrl, FilePath, Flag, Host, OneOf, Port, WholeNumber } from './variables.js';
+import { coverWholeSpace } from './whole-space.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
 export type TlsSettings =
@@ -41,6 +42,10 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   @Cidrs('TRUSTED_PROXIES')
   readonly trustedProxies: readonly string[] = [];
+
+  /** Client addresses from which admin keys are accepted; empty for any. */
+  @Cidrs('ADMIN_ALLOWED_CIDRS')
+  readonly adminAllowedCidrs: readonly string[] = [];
 
   @Cidrs('WEBHOOK_ALLOWED_CIDRS')
   readonly webhookAllowedCidrs: readonly string[] = [];
@@ -112,8 +117,11 @@ export class ControlPlaneSettings extends DaemonSettings {
 
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
-    if (this.tlsMode === 'proxy') return this.trustedProxies.length === 0 ? [NO_TRUSTED_PROXY] : [];
-    const faults: SettingFault[] = [];
+    const faults: SettingFault[] = coverWholeSpace(this.trustedProxies) ? [EVERY_PROXY_TRUSTED] : [];
+    if (this.tlsMode === 'proxy') {
+      if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
+      return faults;
+    }
     if (this.tlsCertFile === null) faults.push(missingTlsFile('TLS_CERT_FILE'));
     if (this.tlsKeyFile === null) faults.push(missingTlsFile('TLS_KEY_FILE'));
     return faults;
@@ -124,6 +132,13 @@ const NO_TRUSTED_PROXY: SettingFault = {
   variable: 'TRUSTED_PROXIES',
   fault: 'is not set, so with TLS_MODE=proxy every request would be refused',
   allowed: 'the address ranges of the TLS proxy, such as 10.0.0.0/8, separated by commas',
+};
+
+/** Every client could then name any address as its own. */
+const EVERY_PROXY_TRUSTED: SettingFault = {
+  variable: 'TRUSTED_PROXIES',
+  fault: 'holds every address, so every client could choose the address that it is seen under',
+  allowed: 'the address ranges of the TLS proxy alone, such as 10.0.0.0/8, separated by commas',
 };
 
 function missingTlsFile(variable: string): SettingFault {

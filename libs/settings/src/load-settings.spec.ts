@@ -24,6 +24,7 @@ describe('a good environment', () => {
       publicBaseUrl: 'https://127.0.0.1:8443',
       tls: { mode: 'direct', certFile: FILE, keyFile: FILE },
       trustedProxies: [],
+      adminAllowedCidrs: [],
       webhookAllowedCidrs: [],
       webhookAllowHttp: false,
       webhookEgressProxy: null,
@@ -126,6 +127,8 @@ describe('a bad variable is named with its fault and what is allowed', () => {
     ['PUBLIC_BASE_URL', 'http://verify.example.com'],
     ['PUBLIC_BASE_URL', 'https://u:p@verify.example.com'],
     ['PUBLIC_BASE_URL', 'verify.example.com'],
+    ['ADMIN_ALLOWED_CIDRS', '10.0.0.0/33'],
+    ['ADMIN_ALLOWED_CIDRS', 'office'],
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,,'],
     ['TRUSTED_PROXIES', '10/8'],
@@ -268,6 +271,11 @@ describe('variables that only go together', () => {
 
   it('a TLS proxy needs to be trusted', () => {
     expect(controlPlaneFaults({ TLS_MODE: 'proxy' })).toMatchObject([{ variable: 'TRUSTED_PROXIES' }]);
+    for (const TRUSTED_PROXIES of ['0.0.0.0/0', '10.0.0.0/8,::/0', '0.0.0.0/1,128.0.0.0/1']) {
+      const faults = [{ variable: 'TRUSTED_PROXIES', fault: expect.stringContaining('every address') as string }];
+      expect(controlPlaneFaults({ TLS_MODE: 'proxy', TRUSTED_PROXIES })).toMatchObject(faults);
+      expect(controlPlaneFaults({ TRUSTED_PROXIES })).toMatchObject(faults);
+    }
   });
 
   it('SMPP over TLS needs a certificate and its key, or neither', () => {

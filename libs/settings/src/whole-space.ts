@@ -1,0 +1,31 @@
+import ipaddr from 'ipaddr.js';
+
+/** First and last address of a range, as numbers. */
+type Interval = readonly [first: bigint, last: bigint];
+
+const BITS = { ipv4: 32n, ipv6: 128n } as const;
+
+/** Whether the ranges together hold every address of IPv4, or every address of IPv6. Each is a CIDR text. */
+export function coverWholeSpace(cidrs: readonly string[]): boolean {
+  const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+  return (['ipv4', 'ipv6'] as const).some((kind) => {
+    const ofKind = ranges.filter(([network]) => network.kind() === kind);
+    return isWhole(ofKind.map(([network, length]) => intervalOf(network, BigInt(length), BITS[kind])), BITS[kind]);
+  });
+}
+
+function intervalOf(network: ipaddr.IPv4 | ipaddr.IPv6, length: bigint, bits: bigint): Interval {
+  const address = network.toByteArray().reduce((sum, octet) => (sum << 8n) | BigInt(octet), 0n);
+  const hostBits = bits - length;
+  const first = (address >> hostBits) << hostBits;
+  return [first, first + (1n << hostBits) - 1n];
+}
+
+function isWhole(intervals: readonly Interval[], bits: bigint): boolean {
+  let next = 0n;
+  for (const [first, last] of [...intervals].sort(([a], [b]) => (a < b ? -1 : Number(a > b)))) {
+    if (first > next) return false;
+    if (last >= next) next = last + 1n;
+  }
+  return next === 1n << bits;
+}
