@@ -1,4 +1,4 @@
-import { AccountEntity, ApiKeyEntity, BrandEntity } from '@countersign/accounts';
+import { AccountEntity, AdminKeyEntity, ApiKeyEntity, BrandEntity } from '@countersign/accounts';
 import {
   BindEntity,
   CarrierStore,
@@ -15,6 +15,7 @@ import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 
 const ENTITIES = [
   AccountEntity,
+  AdminKeyEntity,
   ApiKeyEntity,
   BindEntity,
   BrandEntity,

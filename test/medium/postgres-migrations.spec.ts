@@ -12,6 +12,7 @@ const MIGRATIONS = [
   'TestMode1700000000006',
   'SenderFormat1700000000007',
   'ConversionBudget1700000000008',
+  'AdminKeys1700000000011',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -1,4 +1,6 @@
 import { RecordTable } from '@countersign/postgres';
+import { ADMIN_KEY } from './admin-key.sql.js';
+import type { AdminKey } from './admin-key.js';
 import { ACCOUNT, API_KEY, BRAND } from './account.sql.js';
 import type { Account, ApiKey, Brand } from './account.js';
 import { PRICE } from './price.sql.js';
@@ -10,3 +12,4 @@ export const ACCOUNTS = new RecordTable<Account>({ table: 'accounts', columns: A
 export const BRANDS = new RecordTable<Brand>({ table: 'brands', columns: BRAND, owner: 'account_id' });
 export const API_KEYS = new RecordTable<ApiKey>({ table: 'api_keys', columns: API_KEY, owner: 'account_id' });
 export const PRICES = new RecordTable<Price>({ table: 'prices', columns: PRICE });
+export const ADMIN_KEYS = new RecordTable<AdminKey>({ table: 'admin_keys', columns: ADMIN_KEY });

@@ -1,4 +1,4 @@
-export { ACCOUNTS, API_KEYS, BRANDS, PRICES } from './account-tables.js';
+export { ACCOUNTS, ADMIN_KEYS, API_KEYS, BRANDS, PRICES } from './account-tables.js';
 export { AccountDirectory, type LiveKey } from './account.directory.js';
 export { AccountEntity } from './account.entity.js';
 export {
@@ -22,6 +22,10 @@ export {
   type LimitName,
   type Scope,
 } from './account.js';
+export { ADMIN_ROLES, ROOT_NAME, type AdminKey, type AdminPrincipal, type AdminRole } from './admin-key.js';
+export { AdminKeyDirectory, type AdminKeyDirectoryOptions, type LiveAdminKey } from './admin-key.directory.js';
+export { AdminKeyEntity } from './admin-key.entity.js';
+export { AdminKeyStore, type AdminKeyStoreOptions, type ShownAdminKey } from './admin-key.store.js';
 export { ApiKeyEntity } from './api-key.entity.js';
 export { BrandEntity } from './brand.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';

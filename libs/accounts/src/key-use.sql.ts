@@ -1,10 +1,18 @@
+/** Tables of keys that note when each was last used. */
+export type KeyTable = 'api_keys' | 'admin_keys';
+
 /**
  * Keys that were used just now. One whose row is locked is being changed or marked by somebody else this moment; it is
  * marked with the next use. $1 ids.
  */
-export const MARK_KEYS_USED = `
+const markUsed = (table: KeyTable): string => `
   WITH used AS (
-    SELECT id FROM api_keys WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+    SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
   )
-  UPDATE api_keys SET last_used_at = date_trunc('milliseconds', clock_timestamp()) FROM used
-  WHERE api_keys.id = used.id`;
+  UPDATE ${table} SET last_used_at = date_trunc('milliseconds', clock_timestamp()) FROM used
+  WHERE ${table}.id = used.id`;
+
+export const MARK_KEYS_USED: Readonly<Record<KeyTable, string>> = {
+  api_keys: markUsed('api_keys'),
+  admin_keys: markUsed('admin_keys'),
+};

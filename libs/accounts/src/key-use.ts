@@ -1,11 +1,13 @@
 import { type Executor, Periodic, type Uuid } from '@countersign/postgres';
-import { MARK_KEYS_USED } from './key-use.sql.js';
+import { MARK_KEYS_USED, type KeyTable } from './key-use.sql.js';
 
 /** How far `lastUsedAt` may lag behind. */
 const FLUSH_INTERVAL_MS = 10_000;
 
 export interface KeyUseOptions {
   readonly database: Executor;
+  /** `api_keys` when left out. */
+  readonly table?: KeyTable;
   /** Hears of a write that failed; it is tried again with the next. */
   readonly onError: (error: unknown) => void;
   readonly flushEveryMs?: number;
@@ -47,7 +49,7 @@ export class KeyUse {
     const used = this.#used;
     this.#used = new Set();
     try {
-      await this.#options.database.query(MARK_KEYS_USED, [[...used]]);
+      await this.#options.database.query(MARK_KEYS_USED[this.#options.table ?? 'api_keys'], [[...used]]);
     } catch (error) {
       for (const keyId of used) this.#used.add(keyId);
       throw error;

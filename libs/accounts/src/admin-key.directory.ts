@@ -1,0 +1,59 @@
+import { digestsEqual, parseApiKey, type ServerKeys } from '@countersign/keys';
+import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
+import { type AdminPrincipal, type AdminRole, ROOT_NAME } from './admin-key.js';
+import { FIND_ADMIN_KEY, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
+
+/** An admin key that is not revoked. */
+export interface LiveAdminKey {
+  /** The keyed digest in hex: another one after the key was rotated. */
+  readonly digest: string;
+}
+
+export interface AdminKeyDirectoryOptions {
+  readonly database: Executor;
+  readonly keys: ServerKeys;
+  /** The key of the environment: an owner named `root`. */
+  readonly rootKey: string;
+}
+
+interface KeyRow {
+  readonly keyId: Uuid;
+  readonly name: string;
+  readonly role: AdminRole;
+}
+
+/**
+ * Looks admin keys up through a cache that is at most 3 s old: a revoked key and a changed role take effect within that
+ * time, a new key works at once. Rejects with DatabaseUnavailable when a row has to be read and the database is away; the
+ * key of the environment needs no database.
+ */
+export class AdminKeyDirectory {
+  private readonly cache: RowCache<AdminPrincipal>;
+  private readonly rootDigest: Buffer;
+  private readonly root: AdminPrincipal = { kind: 'admin', keyId: null, name: ROOT_NAME, role: 'owner' };
+
+  constructor(private readonly options: AdminKeyDirectoryOptions) {
+    const { keys, rootKey } = options;
+    this.rootDigest = keys.digest('api-key', rootKey);
+    this.cache = new RowCache({ load: (digest) => this.find(Buffer.from(digest, 'base64')) });
+  }
+
+  /** The holder of an admin key, or null. A key with a wrong checksum never reaches the database. */
+  async authenticate(adminKey: string): Promise<AdminPrincipal | null> {
+    const digest = this.options.keys.digest('api-key', adminKey);
+    if (digestsEqual(digest, this.rootDigest)) return this.root;
+    if (parseApiKey(adminKey)?.kind !== 'admin') return null;
+    return this.cache.get(digest.toString('base64'));
+  }
+
+  /** Some keys by their ids, read from the database; revoked ones are left out. */
+  async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveAdminKey>> {
+    const rows = await this.options.database.query<LiveAdminKey & { id: Uuid }>(FIND_LIVE_ADMIN_KEYS, [ids]);
+    return new Map(rows.map(({ id, digest }) => [id, { digest }]));
+  }
+
+  private async find(digest: Buffer): Promise<AdminPrincipal | null> {
+    const [row] = await this.options.database.query<KeyRow>(FIND_ADMIN_KEY, [digest]);
+    return row === undefined ? null : { kind: 'admin', ...row };
+  }
+}

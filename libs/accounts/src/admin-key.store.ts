@@ -1,0 +1,49 @@
+import { createApiKey, parseApiKey, type ServerKeys } from '@countersign/keys';
+import { written, type Executor, type Uuid } from '@countersign/postgres';
+import type { AdminKey } from './admin-key.js';
+import { INSERT_ADMIN_KEY, REVOKE_ADMIN_KEY, ROTATE_ADMIN_KEY, UPDATE_ADMIN_KEY } from './admin-key.sql.js';
+
+export interface AdminKeyStoreOptions {
+  readonly keys: ServerKeys;
+  /** A new id by the database's clock. */
+  newId(): Uuid;
+}
+
+/** An admin key with its text, which no later answer holds. */
+export type ShownAdminKey = AdminKey & { readonly key: string };
+
+/**
+ * Writes admin keys, in the caller's transaction. The row was locked before and is given whole. Throws DataError 23505
+ * (`admin_keys_name_key`) for a name that another working key has, in any case.
+ */
+export class AdminKeyStore {
+  constructor(private readonly options: AdminKeyStoreOptions) {}
+
+  async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
+    const { key, prefix, digest } = this.newKey();
+    const values = [this.options.newId(), name, role, prefix, digest];
+    return { ...written(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
+  }
+
+  /** Writes name and role. */
+  async update(tx: Executor, { id, name, role }: AdminKey): Promise<AdminKey> {
+    return written(await tx.query<AdminKey>(UPDATE_ADMIN_KEY, [id, name, role]));
+  }
+
+  /** Replaces the text of the key; the old text is refused from then on. The key is locked, and not revoked. */
+  async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
+    const { key, prefix, digest } = this.newKey();
+    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest])), key };
+  }
+
+  /** Null when the key is unknown or was revoked before. */
+  async revoke(tx: Executor, id: Uuid): Promise<AdminKey | null> {
+    const [revoked] = await tx.query<AdminKey>(REVOKE_ADMIN_KEY, [id]);
+    return revoked ?? null;
+  }
+
+  private newKey(): { key: string; prefix: string; digest: Buffer } {
+    const key = createApiKey('admin');
+    return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: this.options.keys.digest('api-key', key) };
+  }
+}
