@@ -188,7 +188,7 @@ describe('an account', () => {
     await admin.patch(`accounts/${String(id)}`, { name: '' });
     expect(await admin.notes(id)).toEqual([
       {
-        actor: 'admin',
+        actor: 'root',
         action: 'create',
         resource: 'accounts',
         before: null,
@@ -196,7 +196,7 @@ describe('an account', () => {
         requestId: made.headers['x-request-id'],
       },
       {
-        actor: 'admin',
+        actor: 'root',
         action: 'update',
         resource: 'accounts',
         before: { id, ...shown },

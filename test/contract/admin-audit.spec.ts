@@ -18,7 +18,7 @@ describe('the audit log', () => {
     const rotated = await admin.post(`keys/${String(shown['id'])}/rotate`);
     const page = await admin.get('audit?limit=2');
     expect(page.json['hasMore']).toBe(false);
-    const about = { actor: 'admin', resource: 'keys', resourceId: shown['id'] };
+    const about = { actor: 'root', resource: 'keys', resourceId: shown['id'] };
     expect(dataOf(page)).toMatchObject([
       {
         ...about,

@@ -353,7 +353,7 @@ describe('what an engineer does with a bind', () => {
       expect(answer.json['status']).toMatchObject({ state: after ? 'unbound' : 'disabled' });
     }
     const [, note, ...more] = await admin.notes(id);
-    expect(note).toMatchObject({ action, before: { enabled: before }, after: { enabled: after }, actor: 'admin' });
+    expect(note).toMatchObject({ action, before: { enabled: before }, after: { enabled: after }, actor: 'root' });
     expect(more).toEqual([]);
   });
 

@@ -230,10 +230,8 @@ describe('the text of a message', () => {
     const answer = await admin.post(`messages/${id}/reveal`);
     expect([answer.status, answer.json]).toEqual([202, { ...shown, text: TEXT }]);
     await admin.post(`messages/${id}/reveal`);
-    const notes = await admin.notes(id);
-    expect(notes).toMatchObject(
-      Array(2).fill({ actor: 'admin', action: 'reveal', resource: 'messages', after: shown }),
-    );
+    const notes = (await admin.notes(id)).filter(({ action }) => action === 'reveal');
+    expect(notes).toMatchObject(Array(2).fill({ actor: 'root', action: 'reveal', resource: 'messages', after: shown }));
     expect(notes[0]?.requestId).toBe(answer.headers['x-request-id']);
     expect(await admin.log()).not.toContain('secret');
     expect(room.log.join('')).not.toContain(TEXT);

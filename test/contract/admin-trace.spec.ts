@@ -261,7 +261,7 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     const { fullTraceUntil } = answer.json;
     expect((await admin.notes(bind.id)).filter(({ action }) => action === 'trace')).toMatchObject([
       {
-        actor: 'admin',
+        actor: 'root',
         resource: 'binds',
         before: { fullTraceUntil: null },
         after: { bindId: bind.id, fullTraceUntil },

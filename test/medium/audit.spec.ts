@@ -36,7 +36,7 @@ const RESOURCE = {
   view: ({ name }: { readonly name: string }) => ({ name }),
   refusals: { accounts_pkey: { code: 'CONFLICT', message: 'twice' } },
 } as const;
-const BY = { actor: 'admin', requestId: 'req_2' };
+const BY = { actor: 'root', role: 'owner', requestId: 'req_2' } as const;
 
 describe('an audit entry', () => {
   it('is stamped by the database, to the millisecond, and comes back as it was written', async () => {

@@ -131,13 +131,15 @@ export async function startControlPlane(
 }
 
 function gatekeeperOf(
-  { tls, adminKey }: Readonly<ControlPlaneSettings>,
-  { accounts: directory, keys, keyUse }: Stores,
+  { tls, adminAllowedCidrs }: Readonly<ControlPlaneSettings>,
+  { accounts: directory, adminKeys, keys, keyUse, adminKeyUse }: Stores,
   methods: AllowedMethods,
   limits: Limits,
 ): Gatekeeper {
   const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
-  return new Gatekeeper({ directory, keys, adminKey, tls, methods, limits, onKeyUsed });
+  const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
+  const listeners = { onKeyUsed, onAdminKeyUsed };
+  return new Gatekeeper({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
 }
 
 interface ServerParts {
@@ -224,6 +226,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('drain the batchers', STEP_MS, async () => {
       await Promise.all([
         stores.keyUse.stop(),
+        stores.adminKeyUse.stop(),
         stores.sessions.drain().then(() => stores.codeChecks.drain()),
         stores.cards.drain(),
         app.get(DeliveryStore).drain(),

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { AccountDirectory, KeyUse } from '@countersign/accounts';
+import { AccountDirectory, AdminKeyDirectory, KeyUse } from '@countersign/accounts';
 import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
 import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
@@ -37,6 +37,8 @@ export interface Stores {
   readonly keys: ServerKeys;
   readonly accounts: AccountDirectory;
   readonly keyUse: KeyUse;
+  readonly adminKeys: AdminKeyDirectory;
+  readonly adminKeyUse: KeyUse;
   readonly limiter: Limiter;
   readonly bus: PubSub;
   readonly told: EventsTold;
@@ -117,6 +119,8 @@ export async function openStores(
     keys,
     accounts: new AccountDirectory(database, keys),
     keyUse: new KeyUse({ database, onError }),
+    adminKeys: new AdminKeyDirectory({ database, keys, rootKey: settings.adminKey }),
+    adminKeyUse: new KeyUse({ database, onError, table: 'admin_keys' }),
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
     told: new EventsTold(bus),

@@ -24,22 +24,24 @@ export class AdminDesk {
   async list<Row, View extends object>(
     resource: Listed<Row, View>,
     { limit, startingAfter, accountId }: Plain<AccountPageQuery>,
+    db: Executor = this.database,
   ): Promise<Outcome<PageAnswer<View>>> {
     const after = startingAfter === undefined ? null : idOf(resource, startingAfter);
     if (startingAfter !== undefined && after === null) return invalid('startingAfter', resource);
     const ownerId = accountId === undefined ? null : parseId('acct', accountId);
     if (accountId !== undefined && ownerId === null) return invalid('accountId', { idPrefix: 'acct' });
     const request = { limit: Number(limit), startingAfter: after, ownerId };
-    const page: Page<Row> = await resource.table.list(this.database, request);
+    const page: Page<Row> = await resource.table.list(db, request);
     return succeed({ data: page.rows.map(resource.view), hasMore: page.hasMore });
   }
 
   async find<Row extends { readonly id: Uuid }, View extends object>(
     resource: AdminResource<Row, View>,
     id: string,
+    db: Executor = this.database,
   ): Promise<Outcome<View>> {
     const uuid = idOf(resource, id);
-    const row = uuid === null ? null : await resource.table.find(this.database, uuid);
+    const row = uuid === null ? null : await resource.table.find(db, uuid);
     return row === null ? unknown(resource) : succeed(resource.view(row));
   }
 

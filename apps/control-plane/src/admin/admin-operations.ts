@@ -1,10 +1,18 @@
 import { applyDecorators, Delete, Get, HttpCode, Patch, Post, type Type } from '@nestjs/common';
+import {
+  type AdminPermission,
+  isAdminPermission,
+  type ResourceWith,
+  type RestrictedParameter,
+} from '../http/admin-policy.js';
 import type { ErrorCode } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 
-/** How a kind of thing is spoken of: `{ id: 'Brand', one: 'a brand', many: 'brands' }`. */
-export interface Spoken {
+/** How a kind of thing is spoken of: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
+export interface Spoken<Resource extends string = string> {
+  /** As the policy of roles spells it. */
+  readonly resource: Resource;
   /** In the names of operations, which generated clients use. */
   readonly id: string;
   readonly one: string;
@@ -13,6 +21,8 @@ export interface Spoken {
 
 /** Things that are only listed: how they are spoken of, and where below the controller's path they are, if not there. */
 export interface SpokenList {
+  /** The row of the policy of roles. */
+  readonly needs: AdminPermission;
   /** In the name of the operation, in the plural where it has one of its own. */
   readonly ids: string;
   readonly many: string;
@@ -24,22 +34,30 @@ interface More {
   readonly errors?: readonly ErrorCode[];
 }
 
+interface MoreOfList extends More {
+  /** Query parameters that need more than the list does. */
+  readonly restricted?: readonly RestrictedParameter[];
+}
+
 /*
- * One decorator a kind of handler: its route, who may call it (the admin key alone), and what the API description says.
+ * One decorator a kind of handler: its route, the roles of admin keys that may call it, and what the API description says.
  * A resource has those that make sense for it; any other method of its paths is 405 by itself.
  */
 
-export const Lists = ({ id, many }: Spoken, type: Type, more: More = {}): MethodDecorator =>
-  ListsOnly({ ids: `${id}s`, many }, type, more);
+export const Lists = (
+  { resource, id, many }: Spoken<ResourceWith<'list'>>,
+  type: Type,
+  more: MoreOfList = {},
+): MethodDecorator => ListsOnly({ needs: `${resource}.list`, ids: `${id}s`, many }, type, more);
 
 export const ListsOnly = (
-  { ids, many, path = '' }: SpokenList,
+  { needs, ids, many, path = '' }: SpokenList,
   type: Type,
-  { description, errors = [] }: More = {},
+  { description, errors = [], restricted = [] }: MoreOfList = {},
 ): MethodDecorator =>
   applyDecorators(
     Get(path),
-    Access({ access: 'admin', body: 'none' }),
+    Access({ access: 'admin', needs, restricted, body: 'none' }),
     Operation({
       id: `list${ids}`,
       tag: 'Admin',
@@ -50,10 +68,14 @@ export const ListsOnly = (
     }),
   );
 
-export const Creates = ({ id, one }: Spoken, type: Type, { description, errors = [] }: More = {}): MethodDecorator =>
+export const Creates = (
+  { resource, id, one }: Spoken<ResourceWith<'create'>>,
+  type: Type,
+  { description, errors = [] }: More = {},
+): MethodDecorator =>
   applyDecorators(
     Post(),
-    Access({ access: 'admin', body: 'json' }),
+    Access({ access: 'admin', needs: `${resource}.create`, body: 'json' }),
     Operation({
       id: `create${id}`,
       tag: 'Admin',
@@ -64,10 +86,10 @@ export const Creates = ({ id, one }: Spoken, type: Type, { description, errors =
     }),
   );
 
-export const Shows = ({ id, one }: Spoken, type: Type): MethodDecorator =>
+export const Shows = ({ resource, id, one }: Spoken<ResourceWith<'get'>>, type: Type): MethodDecorator =>
   applyDecorators(
     Get(':id'),
-    Access({ access: 'admin', body: 'none' }),
+    Access({ access: 'admin', needs: `${resource}.get`, body: 'none' }),
     Operation({
       id: `get${id}`,
       tag: 'Admin',
@@ -79,10 +101,14 @@ export const Shows = ({ id, one }: Spoken, type: Type): MethodDecorator =>
 
 const LEFT_OUT = 'What is left out stays as it is. Acts everywhere within 5 s.';
 
-export const Updates = ({ id, one }: Spoken, type: Type, { description, errors = [] }: More = {}): MethodDecorator =>
+export const Updates = (
+  { resource, id, one }: Spoken<ResourceWith<'update'>>,
+  type: Type,
+  { description, errors = [] }: More = {},
+): MethodDecorator =>
   applyDecorators(
     Patch(':id'),
-    Access({ access: 'admin', body: 'json' }),
+    Access({ access: 'admin', needs: `${resource}.update`, body: 'json' }),
     Operation({
       id: `update${id}`,
       tag: 'Admin',
@@ -93,11 +119,14 @@ export const Updates = ({ id, one }: Spoken, type: Type, { description, errors =
     }),
   );
 
-export const Deletes = ({ id, one }: Spoken, { description, errors = [] }: More = {}): MethodDecorator =>
+export const Deletes = (
+  { resource, id, one }: Spoken<ResourceWith<'delete'>>,
+  { description, errors = [] }: More = {},
+): MethodDecorator =>
   applyDecorators(
     Delete(':id'),
     HttpCode(204),
-    Access({ access: 'admin', body: 'none' }),
+    Access({ access: 'admin', needs: `${resource}.delete`, body: 'none' }),
     Operation({
       id: `delete${id}`,
       tag: 'Admin',
@@ -108,17 +137,30 @@ export const Deletes = ({ id, one }: Spoken, { description, errors = [] }: More 
     }),
   );
 
+/** Actions of the policy: everything behind the resource. */
+type ActionName = AdminPermission extends infer Permission
+  ? Permission extends `${string}.${infer Name}`
+    ? Name
+    : never
+  : never;
+
+function permissionOf(resource: string, action: string): AdminPermission {
+  const permission = `${resource}.${action}`;
+  if (!isAdminPermission(permission)) throw new Error(`the policy of roles has no ${permission}`);
+  return permission;
+}
+
 /** POST `{id}/<action>`, without a body, 202 with the resource. */
-export const Acts = (
-  { id, one }: Spoken,
-  action: { readonly name: string; readonly summary: string },
+export const Acts = <Name extends ActionName>(
+  { resource, id, one }: Spoken<ResourceWith<Name>>,
+  action: { readonly name: Name; readonly summary: string },
   type: Type,
   { description, errors = [] }: More = {},
 ): MethodDecorator =>
   applyDecorators(
     Post(`:id/${action.name}`),
     HttpCode(202),
-    Access({ access: 'admin', body: 'none' }),
+    Access({ access: 'admin', needs: permissionOf(resource, action.name), body: 'none' }),
     Operation({
       id: `${action.name}${id}`,
       tag: 'Admin',

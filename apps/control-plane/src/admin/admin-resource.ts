@@ -1,3 +1,4 @@
+import type { AdminRole } from '@countersign/accounts';
 import type { Executor, Records, Uuid } from '@countersign/postgres';
 import type { Refusal } from '../http/errors.js';
 
@@ -37,9 +38,11 @@ export interface Written<Row, View> {
   readonly hidden?: readonly string[];
 }
 
-/** Who asks, and in which request: what the audit log wants to know. */
+/** The holder of the admin key of a request, as the audit log and the policy of roles need it. */
 export interface Engineer {
+  /** The name of the key. */
   readonly actor: string;
+  readonly role: AdminRole;
   readonly requestId: string;
 }
 

@@ -1,4 +1,4 @@
-import { AccountStore, CodePrices, PriceStore } from '@countersign/accounts';
+import { AccountStore, AdminKeyStore, CodePrices, PriceStore } from '@countersign/accounts';
 import { CarrierStore, DestinationStore } from '@countersign/carriers';
 import { AuditStore } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
@@ -10,7 +10,10 @@ import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './admin-defaults.js';
 import { AdminDesk } from './admin-desk.js';
+import { AdminKeyResource } from './admin-keys/admin-key.resource.js';
+import { AdminKeysController } from './admin-keys/admin-keys.controller.js';
 import { AuditController } from './audit/audit.controller.js';
+import { AuditedReads } from './audited-reads.js';
 import { BindResource } from './binds/bind.resource.js';
 import { BindsController } from './binds/binds.controller.js';
 import { BrandResource } from './brands/brand.resource.js';
@@ -58,6 +61,7 @@ export class AdminModule {
         AccountsController,
         BrandsController,
         KeysController,
+        AdminKeysController,
         PricesController,
         DestinationsController,
         BindsController,
@@ -73,9 +77,11 @@ export class AdminModule {
       ],
       providers: [
         AdminDesk,
+        AuditedReads,
         AccountResource,
         BrandResource,
         KeyResource,
+        AdminKeyResource,
         PriceResource,
         DestinationResource,
         BindResource,
@@ -88,6 +94,7 @@ export class AdminModule {
         MessageResource,
         { provide: AccountStore, useValue: new AccountStore({ keys: stores.keys, newId }) },
         CodePrices,
+        { provide: AdminKeyStore, useValue: new AdminKeyStore({ keys: stores.keys, newId }) },
         { provide: PriceStore, useValue: new PriceStore(newId) },
         { provide: CarrierStore, useValue: new CarrierStore({ keys: stores.keys, newId }) },
         { provide: DestinationStore, useValue: new DestinationStore(newId) },

@@ -1,3 +1,4 @@
+import { maskPhone } from '@countersign/phone';
 import { parseId } from '@countersign/postgres';
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
@@ -26,7 +27,8 @@ export const OnlyOfPhone = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
       type: 'string',
-      description: 'Only what concerns this number, E.164; write its plus sign as `%2B`.',
+      description:
+        'Only what concerns this number, E.164; write its plus sign as `%2B`. Refused (403) for the role `viewer`.',
       example: '+14155552671',
     }),
     Matches(/^[+ ][1-9][0-9]{1,14}$/, failsWith('phone must be in E.164 format.', { code: 'INVALID_PHONE' })),
@@ -46,6 +48,12 @@ export const OnlyOfMode = (): PropertyDecorator =>
   );
 
 export const numberOf = (phone: string | undefined): string | undefined => phone?.replace(' ', '+');
+
+/** The number for the audit log. */
+export function maskedNumberOf(phone: string | undefined): string | undefined {
+  const number = numberOf(phone);
+  return number === undefined ? undefined : maskPhone(number);
+}
 
 export const uuidOf = (prefix: string, id: string | undefined): string | undefined =>
   id === undefined ? undefined : (parseId(prefix, id) ?? undefined);

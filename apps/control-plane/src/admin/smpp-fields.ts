@@ -46,7 +46,7 @@ export const SMPP_FIELDS = {
   trustedForMo: {
     type: 'boolean',
     default: false,
-    description: 'Whether an SMS that comes by it may approve a session.',
+    description: 'Whether an SMS that comes by it may approve a session. Changed by the role `owner` alone.',
   },
   status: { type: 'integer', minimum: 1, maximum: MAX_STATUS } satisfies ApiPropertyOptions,
 } as const;

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { AccountDirectory } from '@countersign/accounts';
-import { digestsEqual, type ServerKeys } from '@countersign/keys';
+import type { AccountDirectory, AdminKeyDirectory, AdminPrincipal } from '@countersign/accounts';
+import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
 import type { AllowedMethods } from './allowed-methods.js';
-import { parseRanges, type AddressRange } from '../address-ranges.js';
+import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
+import { mayCall, refusedParameter } from './admin-policy.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';
 import type { LimitHeaders } from './limit-headers.js';
@@ -14,13 +15,17 @@ import type { Caller, RouteAccess } from './route-access.js';
 
 export interface GatekeeperOptions {
   readonly directory: Pick<AccountDirectory, 'authenticate'>;
+  readonly adminKeys: Pick<AdminKeyDirectory, 'authenticate'>;
+  /** Client addresses from which admin keys are accepted, as CIDR texts; empty for any. */
+  readonly adminAllowedCidrs: readonly string[];
   readonly keys: ServerKeys;
-  readonly adminKey: string;
   readonly tls: TlsSettings;
   readonly methods: AllowedMethods;
   readonly limits: Limits;
   /** Hears of every request with a valid key of an account. */
   readonly onKeyUsed: (keyId: Uuid) => void;
+  /** Called for every request with a valid stored admin key. */
+  readonly onAdminKeyUsed: (keyId: Uuid) => void;
 }
 
 /** What is decided of a request that would become a connection. */
@@ -30,7 +35,7 @@ export interface AdmittedUpgrade {
   readonly refused: null;
   /** Null where no key was sent: who it is must be said afterwards. */
   readonly caller: Caller | null;
-  /** The digest of the account's key in hex, to ask again what it may do. */
+  /** The digest of the key in hex, to see later whether it was rotated. */
   readonly keyDigest: string | null;
   readonly clientAddress: string;
   readonly limitHeaders: LimitHeaders;
@@ -56,12 +61,13 @@ const UNAUTHORIZED = new RefusedRequest({ code: 'UNAUTHORIZED' }, { 'www-authent
  */
 export class Gatekeeper {
   private readonly trustedProxies: readonly AddressRange[] | null;
-  private readonly adminDigest: Buffer;
+  /** Null for any address. */
+  private readonly adminAddresses: readonly AddressRange[] | null;
 
   constructor(private readonly options: GatekeeperOptions) {
-    const { tls, keys, adminKey } = options;
+    const { tls, adminAllowedCidrs } = options;
     this.trustedProxies = tls.mode === 'proxy' ? parseRanges(tls.trustedProxies) : null;
-    this.adminDigest = keys.digest('api-key', adminKey);
+    this.adminAddresses = adminAllowedCidrs.length === 0 ? null : parseRanges(adminAllowedCidrs);
   }
 
   /**
@@ -75,14 +81,14 @@ export class Gatekeeper {
     const route = request.is404 ? undefined : request.routeOptions.config.route;
     if (route?.access === 'public') return null;
     if (route === undefined && !isVersioned(pathOf(request.url))) return this.judgeUnrouted(request);
-    const caller = await this.authenticate(request.headers.authorization);
+    const caller = await this.authenticate(request.headers.authorization, request.clientAddress);
     request.caller = caller;
     if (caller === null) return this.refuseKey(request);
-    if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
+    this.noteUse(caller);
     const { headers, refusal } = await this.options.limits.countCall(caller, route, sessionIdOf(request.params));
     request.limitHeaders = headers;
     if (refusal !== null) return new RefusedRequest(refusal);
-    return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route);
+    return route === undefined ? this.judgeUnrouted(request) : judgeAccess(caller, route, request.query);
   }
 
   /**
@@ -93,24 +99,23 @@ export class Gatekeeper {
     const { clientAddress, refused: untrusted } = this.transportOf(request);
     const refusal = untrusted ?? wrong;
     if (refusal !== null) return { refused: refusal, clientAddress, limitHeaders: null };
-    const { limits, keys, onKeyUsed } = this.options;
+    const { limits, keys } = this.options;
     const { authorization } = request.headers;
     if (authorization === undefined) {
       const limitHeaders = await limits.ofAddress(clientAddress);
       return { refused: null, caller: null, keyDigest: null, clientAddress, limitHeaders };
     }
-    const caller = await this.authenticate(authorization);
+    const caller = await this.authenticate(authorization, clientAddress);
     if (caller === null) {
       const { headers, refused } = await this.countWrongKey(clientAddress);
       return { refused, clientAddress, limitHeaders: headers };
     }
-    if (caller.kind !== 'admin') onKeyUsed(caller.keyId);
+    this.noteUse(caller);
     const { headers: limitHeaders, refusal: exhausted } = await limits.countCall(caller, REALTIME, undefined);
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
-    const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME);
+    const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
     if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
-    const keyDigest =
-      caller.kind === 'admin' ? null : keys.digest('api-key', keyOf(authorization) ?? '').toString('hex');
+    const keyDigest = keys.digest('api-key', keyOf(authorization) ?? '').toString('hex');
     return { refused: null, caller, keyDigest, clientAddress, limitHeaders };
   }
 
@@ -160,21 +165,44 @@ export class Gatekeeper {
     return { clientAddress, refused: hostlessRefused };
   }
 
-  private async authenticate(authorization: string | undefined): Promise<Caller | null> {
+  /** An admin key from an address that may not use one is unknown. */
+  private async authenticate(authorization: string | undefined, clientAddress: string): Promise<Caller | null> {
     const key = keyOf(authorization);
     if (key === undefined) return null;
     if (!key.startsWith(ADMIN_KEY_PREFIX)) return this.options.directory.authenticate(key);
-    return digestsEqual(this.options.keys.digest('api-key', key), this.adminDigest) ? { kind: 'admin' } : null;
+    if (this.adminAddresses !== null && !inRanges(clientAddress, this.adminAddresses)) return null;
+    return this.options.adminKeys.authenticate(key);
+  }
+
+  private noteUse(caller: Caller): void {
+    if (caller.kind !== 'admin') this.options.onKeyUsed(caller.keyId);
+    else if (caller.keyId !== null) this.options.onAdminKeyUsed(caller.keyId);
   }
 }
 
-function judgeAccess(caller: Caller, route: Exclude<RouteAccess, { access: 'public' }>): RefusedRequest | null {
+type KeyedRoute = Exclude<RouteAccess, { access: 'public' }>;
+
+function judgeAccess(caller: Caller, route: KeyedRoute, query: unknown): RefusedRequest | null {
   if (route.access === 'admin') {
-    return caller.kind === 'admin' ? null : refused('FORBIDDEN', 'Only an admin key may be used here.');
+    if (caller.kind === 'admin') return judgeRole(caller, route, query);
+    return refused('FORBIDDEN', 'Only an admin key may be used here.');
   }
   if (caller.kind === 'admin') return refused('FORBIDDEN', 'An admin key may not be used here.');
   const { scope } = route;
   return caller.scopes.includes(scope) ? null : refused('FORBIDDEN', `This API key lacks the scope ${scope}.`);
+}
+
+function judgeRole(
+  { role }: AdminPrincipal,
+  { needs, restricted = [] }: Extract<RouteAccess, { access: 'admin' }>,
+  query: unknown,
+): RefusedRequest | null {
+  if (!mayCall(role, needs)) return refused('FORBIDDEN', `The role ${role} may not make this call.`);
+  const parameter = refusedParameter(role, restricted, query);
+  if (parameter === null) return null;
+  const { name, value } = parameter;
+  const what = value === undefined ? name : `${name}=${value}`;
+  return refused('FORBIDDEN', `The role ${role} may not use the parameter ${what}.`);
 }
 
 const refused = (code: Refusal['code'], message?: string): RefusedRequest =>

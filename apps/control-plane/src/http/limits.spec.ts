@@ -47,9 +47,16 @@ describe('the policies of a request', () => {
     expect(headers['ratelimit-policy']).toBe('"default";q=600;w=60, "create";q=7;w=60');
   });
 
-  it('of an admin key are one, and wide', async () => {
-    const { headers } = await limits.countCall({ kind: 'admin' }, { access: 'admin', body: 'none' }, undefined);
-    expect(headers['ratelimit-policy']).toBe('"default";q=6000;w=60');
+  it('of each admin key are its own, one, and wide', async () => {
+    const route = { access: 'admin', needs: 'accounts.list', body: 'none' } as const;
+    const keys = [null, 'a', 'b'].map((keyId) => ({ kind: 'admin', keyId, name: 'n', role: 'viewer' }) as const);
+    for (const left of [5_999, 5_998]) {
+      for (const key of keys) {
+        const { headers } = await limits.countCall(key, route, undefined);
+        expect(headers['ratelimit-policy']).toBe('"default";q=6000;w=60');
+        expect(headers['x-ratelimit-remaining']).toBe(String(left));
+      }
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import type { KeyLimits } from '@countersign/accounts';
+import { ROOT_NAME, type KeyLimits } from '@countersign/accounts';
 import type { Limiter, Standing } from '@countersign/bus';
 import { parseId } from '@countersign/postgres';
 import { networkOf } from '../address-ranges.js';
@@ -44,7 +44,7 @@ export class Limits {
 
   /** Counts a request with a valid key; `route` is undefined where there is none, `sessionId` what its path names. */
   async countCall(caller: Caller, route: RouteAccess | undefined, sessionId: string | undefined): Promise<Counted> {
-    if (caller.kind === 'admin') return this.count(ADMIN_POLICIES, () => 'default:admin');
+    if (caller.kind === 'admin') return this.count(ADMIN_POLICIES, () => `default:admin:${caller.keyId ?? ROOT_NAME}`);
     const keyed = route?.access === 'key' ? route : undefined;
     const counted = await this.count(this.policiesOf(caller.limits, keyed?.policy), ({ name }) =>
       name === 'poll' ? `poll:${caller.keyId}:${polled(sessionId)}` : `${name}:${caller.keyId}`,

@@ -1,7 +1,8 @@
-import type { ApiKeyPrincipal, Scope } from '@countersign/accounts';
+import type { AdminPrincipal, ApiKeyPrincipal, Scope } from '@countersign/accounts';
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiSecurity } from '@nestjs/swagger';
+import { ApiExtension, ApiSecurity } from '@nestjs/swagger';
+import { type AdminPermission, type RestrictedParameter, rolesOf } from './admin-policy.js';
 import type { LimitHeaders } from './limit-headers.js';
 import type { RequestDeadline } from './request-deadline.js';
 
@@ -21,13 +22,17 @@ export type RouteAccess =
     }
   | {
       readonly access: 'admin';
+      /** The row of the policy that decides which roles may call it. */
+      readonly needs: AdminPermission;
+      /** Query parameters that need more than the call does. */
+      readonly restricted?: readonly RestrictedParameter[];
       readonly body: BodyKind;
       /** For a call that waits for other processes: what it may take, in place of what all may. */
       readonly budgetMs?: number;
     };
 
-/** Who a request speaks for: an account's key, or the on-call engineers' key, which is not a row. */
-export type Caller = ApiKeyPrincipal | { readonly kind: 'admin' };
+/** The holder of the key of a request: an account, or an engineer with an admin key. */
+export type Caller = ApiKeyPrincipal | AdminPrincipal;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -45,8 +50,13 @@ declare module 'fastify' {
   }
 }
 
+/** In the API description: the roles of admin keys that may make a call. */
+export const REQUIRED_ROLES = 'x-required-roles';
+
 /** Needed on every handler: a route that does not say who may call it stops the boot. */
-export const Access = (route: RouteAccess): MethodDecorator =>
-  route.access === 'public'
-    ? RouteConfig({ route })
-    : applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', [route.access === 'key' ? route.scope : 'admin']));
+export function Access(route: RouteAccess): MethodDecorator {
+  if (route.access === 'public') return RouteConfig({ route });
+  if (route.access === 'key') return applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', [route.scope]));
+  const roles = ApiExtension(REQUIRED_ROLES, [...rolesOf(route.needs)]);
+  return applyDecorators(RouteConfig({ route }), ApiSecurity('bearer', ['admin']), roles);
+}

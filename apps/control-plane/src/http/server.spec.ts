@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { AdminPrincipal, ApiKeyPrincipal } from '@countersign/accounts';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Limiter, memoryLimiterStore } from '@countersign/bus';
@@ -19,6 +19,7 @@ const LIVE = createApiKey('live');
 const MISTYPED = LIVE.slice(0, -1) + (LIVE.endsWith('x') ? 'y' : 'x');
 const NARROW = createApiKey('live');
 const ADMIN = createApiKey('admin');
+const ROOT: AdminPrincipal = { kind: 'admin', keyId: null, name: 'root', role: 'owner' };
 const principal: ApiKeyPrincipal = {
   keyId: 'k',
   kind: 'live',
@@ -58,12 +59,14 @@ async function start(): Promise<Fixture> {
         return Promise.resolve(key === NARROW ? { ...principal, scopes: ['otp'] } : null);
       },
     },
+    adminKeys: { authenticate: (key) => Promise.resolve(key === ADMIN ? ROOT : null) },
+    adminAllowedCidrs: ['203.0.113.0/24', '2001:db8::/32'],
     keys: ServerKeys.fromMaster(Buffer.alloc(32, 1)),
-    adminKey: ADMIN,
     tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
     methods,
     limits,
     onKeyUsed: (keyId) => used.push(keyId),
+    onAdminKeyUsed: (keyId) => used.push(keyId),
   });
   let requests = 0;
   const adapter = createServer({

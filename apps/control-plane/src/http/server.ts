@@ -6,6 +6,7 @@ import type { TlsSettings } from '@countersign/settings';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gatekeeper } from './access.js';
+import { isAdminPermission } from './admin-policy.js';
 import type { AllowedMethods } from './allowed-methods.js';
 import type { ErrorAnswers } from './error-answers.js';
 import { ConnectionLimits } from './connection-limits.js';
@@ -110,7 +111,11 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   instance.decorateRequest('bodyDigest', null);
   instance.decorateRequest('deadline', { getter: () => deadline });
   instance.addHook('onRoute', ({ url, method, config }) => {
-    if (config?.route === undefined) throw new Error(`${url} does not say who may call it`);
+    const route = config?.route;
+    if (route === undefined) throw new Error(`${url} does not say who may call it`);
+    if (route.access === 'admin' && !isAdminPermission(route.needs)) {
+      throw new Error(`${url} does not say which roles may call it`);
+    }
     methods.learn(url, [method].flat());
   });
   instance.addHook('onRequest', (request, reply, done) => void admit(options, request, reply, done));

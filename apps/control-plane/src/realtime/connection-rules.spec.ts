@@ -22,7 +22,7 @@ const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
   ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
   key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd', view: 'full' },
-  admin: { kind: 'admin' },
+  admin: { kind: 'admin', keyId: 'a', keyDigest: 'd' },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {
   auth: { type: 'auth', id: 1, ticket: 't' },

@@ -20,7 +20,8 @@ export type Listener =
       /** What the key sees of sessions: everything with the scope `verify`, else what a ticket shows. */
       readonly view: SessionView;
     }
-  | { readonly kind: 'admin' };
+  /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */
+  | { readonly kind: 'admin'; readonly keyId: Uuid | null; readonly keyDigest: string };
 
 export type ListenerKind = Listener['kind'];
 

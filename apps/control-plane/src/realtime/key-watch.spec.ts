@@ -1,7 +1,7 @@
 import type { LiveKey } from '@countersign/accounts';
 import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
-import { judgeKey } from './key-watch.js';
+import { judgeAdminKey, judgeKey } from './key-watch.js';
 
 const KEY: Listener = {
   kind: 'key',
@@ -12,6 +12,9 @@ const KEY: Listener = {
 };
 const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
+
+const ADMIN: Listener = { kind: 'admin', keyId: 'k', keyDigest: 'd' };
+const ROOT: Listener = { kind: 'admin', keyId: null, keyDigest: 'd' };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });
 
@@ -28,8 +31,20 @@ describe('a connection whose key', () => {
     ['asked for its ticket and lost the scope', TICKET, key(['realtime']), 4403],
     ['asked for its ticket and was revoked', TICKET, undefined, 4401],
     ['is none yet', { kind: 'nobody' }, undefined, null],
-    ['is the engineers’', { kind: 'admin' }, undefined, null],
+    ['is an admin key', ADMIN, undefined, null],
   ] as const)('%s, is closed or not: %j %j %s', (_what, listener, live, code) => {
     expect(judgeKey(listener, live)).toBe(code);
+  });
+});
+
+describe('a connection whose admin key', () => {
+  it.each([
+    ['is as it was', ADMIN, { digest: 'd' }, null],
+    ['was rotated', ADMIN, { digest: 'other' }, 4401],
+    ['was revoked', ADMIN, undefined, 4401],
+    ['is that of the environment', ROOT, undefined, null],
+    ['is the key of an account', KEY, undefined, null],
+  ] as const)('%s, is closed or not: %j %j %s', (_what, listener, live, code) => {
+    expect(judgeAdminKey(listener, live)).toBe(code);
   });
 });

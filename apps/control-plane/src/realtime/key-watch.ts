@@ -1,4 +1,4 @@
-import type { AccountDirectory, LiveKey, Scope } from '@countersign/accounts';
+import type { AccountDirectory, AdminKeyDirectory, LiveAdminKey, LiveKey, Scope } from '@countersign/accounts';
 import { Periodic, type Uuid } from '@countersign/postgres';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
@@ -16,6 +16,7 @@ type Watched = Pick<RealtimeConnection, 'listener' | 'close'>;
 
 export interface KeyWatchOptions {
   readonly directory: Pick<AccountDirectory, 'liveKeys'>;
+  readonly adminKeys: Pick<AdminKeyDirectory, 'liveKeys'>;
   readonly connections: Iterable<Watched>;
   readonly onError: (error: unknown) => void;
 }
@@ -33,28 +34,37 @@ export class KeyWatch {
   }
 
   private async look(): Promise<boolean> {
-    const byKey = this.byKey();
+    const { directory, adminKeys } = this.o;
+    await this.closeWithoutKey(this.byKey(accountKeyOf), (ids) => directory.liveKeys(ids), judgeKey);
+    await this.closeWithoutKey(this.byKey(adminKeyOf), (ids) => adminKeys.liveKeys(ids), judgeAdminKey);
+    return false;
+  }
+
+  private async closeWithoutKey<Key>(
+    byKey: ReadonlyMap<Uuid, readonly Watched[]>,
+    find: (ids: readonly Uuid[]) => Promise<ReadonlyMap<Uuid, Key>>,
+    judge: (listener: Listener, key: Key | undefined) => CloseCode | null,
+  ): Promise<void> {
     const ids = [...byKey.keys()];
     for (let at = 0; at < ids.length; at += MAX_SET) {
       const asked = ids.slice(at, at + MAX_SET);
-      const live = await this.o.directory.liveKeys(asked);
+      const live = await find(asked);
       for (const id of asked) {
         for (const connection of byKey.get(id) ?? []) {
-          const code = judgeKey(connection.listener, live.get(id));
+          const code = judge(connection.listener, live.get(id));
           if (code !== null) connection.close(code);
         }
       }
     }
-    return false;
   }
 
-  private byKey(): Map<Uuid, Watched[]> {
+  private byKey(keyOf: (listener: Listener) => Uuid | null): Map<Uuid, Watched[]> {
     const byKey = new Map<Uuid, Watched[]>();
     for (const connection of this.o.connections) {
-      const { listener } = connection;
-      if (listener.kind !== 'key' && listener.kind !== 'ticket') continue;
-      const same = byKey.get(listener.keyId);
-      if (same === undefined) byKey.set(listener.keyId, [connection]);
+      const keyId = keyOf(connection.listener);
+      if (keyId === null) continue;
+      const same = byKey.get(keyId);
+      if (same === undefined) byKey.set(keyId, [connection]);
       else same.push(connection);
     }
     return byKey;
@@ -66,10 +76,20 @@ function scopesOf(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): read
   if (listener.kind === 'ticket') return ['verify'];
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
 }
+const accountKeyOf = (listener: Listener): Uuid | null =>
+  listener.kind === 'key' || listener.kind === 'ticket' ? listener.keyId : null;
+
+const adminKeyOf = (listener: Listener): Uuid | null => (listener.kind === 'admin' ? listener.keyId : null);
 
 /** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
   if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
   return scopesOf(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
+}
+
+/** The same for an admin key. Every role may listen, so a changed role closes nothing. */
+export function judgeAdminKey(listener: Listener, key: LiveAdminKey | undefined): CloseCode | null {
+  if (listener.kind !== 'admin' || listener.keyId === null) return null;
+  return key?.digest === listener.keyDigest ? null : CLOSE.unauthorized;
 }

@@ -207,7 +207,7 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
 
 function listenerOf(caller: Caller | null, keyDigest: string): Listener {
   if (caller === null) return { kind: 'nobody' };
-  if (caller.kind === 'admin') return { kind: 'admin' };
+  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigest };
   const { tenant, keyId, scopes } = caller;
   return { kind: 'key', tenant, keyId, keyDigest, view: scopes.includes('verify') ? 'full' : 'reduced_key' };
 }

@@ -65,6 +65,7 @@ export class Realtime {
     const { connections } = door;
     const keyWatch = new KeyWatch({
       directory: stores.accounts,
+      adminKeys: stores.adminKeys,
       connections,
       onError: failures.about('asking for revoked keys'),
     });

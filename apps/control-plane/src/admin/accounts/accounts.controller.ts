@@ -12,7 +12,7 @@ import { AccountChange, AccountDraft } from './account.dto.js';
 import { AccountResource } from './account.resource.js';
 import { AccountAnswer, AccountList } from './account.view.js';
 
-const ACCOUNT = { id: 'Account', one: 'an account', many: 'accounts' };
+const ACCOUNT = { resource: 'accounts', id: 'Account', one: 'an account', many: 'accounts' } as const;
 
 @Controller('v1/admin/accounts')
 export class AccountsController {

@@ -4,21 +4,27 @@ import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
 import { AdminDesk } from '../admin-desk.js';
 import { ListsOnly } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { viewFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import { AuditQuery } from './audit.dto.js';
-import { AuditList, auditView } from './audit.view.js';
+import { AuditList, auditView, withoutPeople } from './audit.view.js';
 
-const AUDIT = { ids: 'AuditEntries', many: 'entries of the audit log' };
+const AUDIT = { needs: 'audit.list', ids: 'AuditEntries', many: 'entries of the audit log' } as const;
 
 @Controller('v1/admin/audit')
 export class AuditController {
   constructor(private readonly desk: AdminDesk) {}
 
   @ListsOnly(AUDIT, AuditList, {
-    description: 'What engineers changed through this API, before and after, and which texts they read.',
+    description:
+      'Changes through this API, before and after; reads of people’s data (`read`) and of texts (`reveal`). The entry of a list has the id `list`, its filter with the phone masked, and the count, first and last id of its page.',
   })
-  async list(@Query(QueryPipe) query: AuditQuery): Promise<Plain<AuditList>> {
+  async list(@ByEngineer() { role }: Engineer, @Query(QueryPipe) query: AuditQuery): Promise<Plain<AuditList>> {
     const table = AUDIT_ENTRIES.where({ resource: query.resource, resource_id: query.resourceId });
-    return valueOf(await this.desk.list({ idPrefix: 'aud', table, view: auditView }, query));
+    return valueOf(
+      await this.desk.list({ idPrefix: 'aud', table, view: viewFor(role, auditView, withoutPeople) }, query),
+    );
   }
 }

@@ -2,6 +2,7 @@ import type { AuditEntry } from '@countersign/events';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import { maskPeopleIn } from '../people.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable } from '../view-fields.js';
 
@@ -17,12 +18,16 @@ export class AuditAnswer {
   @ApiProperty({ type: 'string', format: 'date-time', example: '2026-01-31T12:00:00.000Z' })
   readonly at!: string;
 
-  @ApiProperty({ type: 'string', description: 'Who: the holder of the admin key.', example: 'admin' })
+  @ApiProperty({
+    type: 'string',
+    description: 'The name of the admin key; `root` for the key of the environment.',
+    example: 'night shift',
+  })
   readonly actor!: string;
 
   @ApiProperty({
     type: 'string',
-    description: '`create`, `update`, `delete`, or the name of an action such as `revoke`.',
+    description: '`create`, `update`, `delete`, `read`, or the name of an action such as `revoke`.',
     example: 'update',
   })
   readonly action!: string;
@@ -30,7 +35,11 @@ export class AuditAnswer {
   @ApiProperty({ type: 'string', description: 'The kind of thing, as its path spells it.', example: 'brands' })
   readonly resource!: string;
 
-  @ApiProperty({ type: 'string', example: 'brd_01HF7YAT000000000000000001' })
+  @ApiProperty({
+    type: 'string',
+    description: '`list` for a page that was read.',
+    example: 'brd_01HF7YAT000000000000000001',
+  })
   readonly resourceId!: string;
 
   @ApiProperty(state('The thing as it was; null when it was made.'))
@@ -63,3 +72,10 @@ export function auditView({ id, at, before, after, ...rest }: AuditEntry): Plain
     requestId: rest.requestId,
   };
 }
+
+/** The same without people's data. */
+export const withoutPeople = (entry: Plain<AuditAnswer>): Plain<AuditAnswer> => ({
+  ...entry,
+  before: maskPeopleIn(entry.before),
+  after: maskPeopleIn(entry.after),
+});

@@ -3,9 +3,10 @@ import { type Bind, type BindHost, type BindRecord, BINDS, CarrierStore } from '
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
 import { discardsSenderEvidence } from '../sender-format.js';
+import { trustRefusal } from '../trust.js';
 import type { BindChange, BindDraft } from './bind.dto.js';
 import { type BindAnswer, bindSettings, bindView, MAX_NAME_CHARACTERS } from './bind.view.js';
 import { hostsOf } from './hosts.js';
@@ -44,7 +45,9 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     learnedSenderFormat: bind.senderLearning?.learned ?? null,
   });
 
-  async create(tx: Executor, body: BindDraft): Reply {
+  async create(tx: Executor, by: Engineer, body: BindDraft): Reply {
+    const refusal = trustRefusal(by, body.trustedForMo, false);
+    if (refusal !== null) return { ok: false, refusal };
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const told = hostsTold(body);
     if (!told.ok) return told;
@@ -54,7 +57,9 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
     return succeed({ row: { ...(await this.carriers.createBind(tx, draft)), slots: [] }, hidden: ['password'] });
   }
 
-  async update(tx: Executor, bind: BindRecord, change: BindChange): Reply {
+  async update(tx: Executor, by: Engineer, bind: BindRecord, change: BindChange): Reply {
+    const refusal = trustRefusal(by, change.trustedForMo, bind.trustedForMo);
+    if (refusal !== null) return { ok: false, refusal };
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
     const told = hostsTold(change);
     if (!told.ok) return told;

@@ -12,7 +12,7 @@ import { BindChange, BindDraft } from './bind.dto.js';
 import { BindResource } from './bind.resource.js';
 import { BindAnswer, BindList } from './bind.view.js';
 
-const BIND = { id: 'Bind', one: 'a bind', many: 'binds' };
+const BIND = { resource: 'binds', id: 'Bind', one: 'a bind', many: 'binds' } as const;
 
 @Controller('v1/admin/binds')
 export class BindsController {
@@ -32,7 +32,7 @@ export class BindsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BindDraft): Promise<Plain<BindAnswer>> {
-    return valueOf(await this.desk.create(this.binds, by, (tx) => this.binds.create(tx, body)));
+    return valueOf(await this.desk.create(this.binds, by, (tx) => this.binds.create(tx, by, body)));
   }
 
   @Shows(BIND, BindAnswer)
@@ -49,7 +49,7 @@ export class BindsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: BindChange,
   ): Promise<Plain<BindAnswer>> {
-    return valueOf(await this.desk.update(this.binds, by, id, (tx, row) => this.binds.update(tx, row, body)));
+    return valueOf(await this.desk.update(this.binds, by, id, (tx, row) => this.binds.update(tx, by, row, body)));
   }
 
   @Deletes(BIND, {

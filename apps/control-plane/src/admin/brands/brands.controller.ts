@@ -12,7 +12,7 @@ import { BrandChange, BrandDraft } from './brand.dto.js';
 import { BrandResource } from './brand.resource.js';
 import { BrandAnswer, BrandList } from './brand.view.js';
 
-const BRAND = { id: 'Brand', one: 'a brand', many: 'brands' };
+const BRAND = { resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' } as const;
 
 @Controller('v1/admin/brands')
 export class BrandsController {

@@ -9,10 +9,11 @@ import { type Executor, parseId, type Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Listed, type Written } from '../admin-resource.js';
+import { NO_SUCH_ACCOUNT, type AdminResource, type Engineer, type Listed, type Written } from '../admin-resource.js';
+import { viewFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import type { DestinationChange, DestinationDraft } from './destination.dto.js';
-import { type DestinationAnswer, destinationView } from './destination.view.js';
+import { type DestinationAnswer, destinationView, withoutPerson } from './destination.view.js';
 import { type RefusalAnswer, refusalView } from './refusal.view.js';
 
 type Answer = Plain<DestinationAnswer>;
@@ -51,6 +52,12 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
           paged(await destinations.listRefusals(db, { ...page, accountId: ownerId })),
       },
     };
+  }
+
+  /** As the role sees them. */
+  seenBy({ role }: Engineer): AdminResource<DestinationRule, Answer> {
+    const { name, noun, idPrefix, table, refusals } = this;
+    return { name, noun, idPrefix, table, refusals, view: viewFor(role, this.view, withoutPerson) };
   }
 
   async create(tx: Executor, draft: DestinationDraft): Reply {

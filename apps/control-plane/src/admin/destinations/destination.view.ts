@@ -1,5 +1,5 @@
 import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers';
-import { RESTRICTED_KINDS } from '@countersign/phone';
+import { checkPhone, maskPhone, maskPhonesIn, RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
@@ -49,7 +49,12 @@ export class DestinationAnswer {
   @ApiProperty(DESTINATION_FIELDS.accountId)
   readonly accountId!: string | null;
 
-  @ApiProperty(DESTINATION_FIELDS.prefix)
+  @ApiProperty({
+    ...DESTINATION_FIELDS.prefix,
+    pattern: '^[+*][0-9*]{1,15}$',
+    description:
+      'Numbers that begin so. The longest prefix decides. A whole number is masked where the role may not see people’s data.',
+  })
   readonly prefix!: string;
 
   @ApiProperty(DESTINATION_FIELDS.action)
@@ -86,4 +91,10 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
     until: until?.toISOString() ?? null,
     origin,
   };
+}
+
+/** The same without people's data: a prefix that is a whole number belongs to somebody. */
+export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
+  const { prefix, reason } = rule;
+  return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskPhonesIn(reason) };
 }

@@ -13,8 +13,18 @@ import { DestinationResource } from './destination.resource.js';
 import { DestinationAnswer, DestinationList } from './destination.view.js';
 import { RefusalList } from './refusal.view.js';
 
-const RULE = { id: 'Destination', one: 'a destination rule', many: 'destination rules' };
-const REFUSALS = { ids: 'DestinationRefusals', many: 'tallies of what the guard refused', path: 'refusals' };
+const RULE = {
+  resource: 'destinations',
+  id: 'Destination',
+  one: 'a destination rule',
+  many: 'destination rules',
+} as const;
+const REFUSALS = {
+  needs: 'destinations.list-refusals',
+  ids: 'DestinationRefusals',
+  many: 'tallies of what the guard refused',
+  path: 'refusals',
+} as const;
 
 @Controller('v1/admin/destinations')
 export class DestinationsController {
@@ -24,8 +34,8 @@ export class DestinationsController {
   ) {}
 
   @Lists(RULE, DestinationList, { description: 'Those of engineers, and what the guard blocks by itself right now.' })
-  async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
-    return valueOf(await this.desk.list(this.rules, query));
+  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
+    return valueOf(await this.desk.list(this.rules.seenBy(by), query));
   }
 
   @ListsOnly(REFUSALS, RefusalList, {
@@ -44,8 +54,8 @@ export class DestinationsController {
   }
 
   @Shows(RULE, DestinationAnswer)
-  async find(@Param('id') id: string): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.desk.find(this.rules, id));
+  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<DestinationAnswer>> {
+    return valueOf(await this.desk.find(this.rules.seenBy(by), id));
   }
 
   @Updates(RULE, DestinationAnswer, { description: 'The guard’s own are not changed.', errors: ['CONFLICT'] })

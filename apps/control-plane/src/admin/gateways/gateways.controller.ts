@@ -8,7 +8,7 @@ import { PageQuery } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { GatewayAnswer, GatewayList, gatewayView } from './gateway.view.js';
 
-const GATEWAY = { id: 'Gateway', one: 'a gateway', many: 'gateways' };
+const GATEWAY = { resource: 'gateways', id: 'Gateway', one: 'a gateway', many: 'gateways' } as const;
 const LIVE = {
   name: 'gateways',
   noun: 'living gateway',

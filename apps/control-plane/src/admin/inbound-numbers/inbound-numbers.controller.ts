@@ -12,7 +12,12 @@ import { InboundNumberChange, InboundNumberDraft } from './inbound-number.dto.js
 import { InboundNumberResource } from './inbound-number.resource.js';
 import { InboundNumberAnswer, InboundNumberList } from './inbound-number.view.js';
 
-const NUMBER = { id: 'InboundNumber', one: 'an inbound number', many: 'inbound numbers' };
+const NUMBER = {
+  resource: 'inbound-numbers',
+  id: 'InboundNumber',
+  one: 'an inbound number',
+  many: 'inbound numbers',
+} as const;
 
 @Controller('v1/admin/inbound-numbers')
 export class InboundNumbersController {

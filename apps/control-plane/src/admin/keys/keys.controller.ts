@@ -12,7 +12,7 @@ import { KeyChange, KeyDraft } from './key.dto.js';
 import { KeyResource } from './key.resource.js';
 import { KeyAnswer, KeyList } from './key.view.js';
 
-const KEY = { id: 'Key', one: 'an API key', many: 'API keys' };
+const KEY = { resource: 'keys', id: 'Key', one: 'an API key', many: 'API keys' } as const;
 
 @Controller('v1/admin/keys')
 export class KeysController {

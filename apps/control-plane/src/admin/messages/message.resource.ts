@@ -2,12 +2,15 @@ import { MessageLog, type MessageRecord } from '@countersign/carriers';
 import { modeOf, ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import { hasRight } from '../../http/admin-policy.js';
 import { succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Listed, Written } from '../admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import { numberOf, uuidOf } from '../filters.js';
+import { viewFor } from '../people.js';
 import type { Plain } from '../plain.js';
+import { hideCodeDigits } from './code-digits.js';
 import type { MessagesQuery } from './message.dto.js';
-import { type MessageAnswer, messageView } from './message.view.js';
+import { type MessageAnswer, messageView, withoutPerson } from './message.view.js';
 
 type Answer = Plain<MessageAnswer>;
 
@@ -22,17 +25,23 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
 
   constructor(private readonly keys: ServerKeys) {}
 
-  /** Those that were asked for. */
-  where({ direction, sessionId, phone, fate, test }: MessagesQuery): Listed<MessageRecord, Answer> {
-    const mode = test === undefined ? undefined : modeOf(test === 'true');
-    const filter = { direction, sessionId: uuidOf('sess', sessionId), phone: numberOf(phone), fate, mode };
-    return { idPrefix: this.idPrefix, view: this.view, table: new MessageLog(filter) };
+  /** As the role sees them. */
+  seenBy({ role }: Engineer): AdminResource<MessageRecord, Answer> {
+    const { name, noun, idPrefix, table, refusals } = this;
+    return { name, noun, idPrefix, table, refusals, view: viewFor(role, this.view, withoutPerson) };
   }
 
-  /** The text in this answer alone: the audit log says that it was read, and not what it said. */
-  async reveal(tx: Executor, row: MessageRecord): Promise<Outcome<Written<MessageRecord, Answer>>> {
+  /** The table of a query. */
+  where({ direction, sessionId, phone, fate, test }: MessagesQuery): MessageLog {
+    const mode = test === undefined ? undefined : modeOf(test === 'true');
+    return new MessageLog({ direction, sessionId: uuidOf('sess', sessionId), phone: numberOf(phone), fate, mode });
+  }
+
+  /** The text is in this answer alone: its audit entry has no text. */
+  async reveal(tx: Executor, { role }: Engineer, row: MessageRecord): Promise<Outcome<Written<MessageRecord, Answer>>> {
     const sealed = await this.table.sealedText(tx, row.id);
     const text = sealed === null ? null : this.keys.open('message-text', sealed, row.id).toString('utf8');
-    return succeed({ row, once: { text } });
+    const hidden = text !== null && !hasRight(role, 'readCodes');
+    return succeed({ row, once: { text: hidden ? hideCodeDigits(text, row.direction) : text } });
   }
 }

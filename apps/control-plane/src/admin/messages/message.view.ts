@@ -1,4 +1,5 @@
 import type { MessageRecord } from '@countersign/carriers';
+import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
@@ -64,14 +65,16 @@ export class MessageAnswer {
 
   @ApiProperty({
     type: 'string',
-    description: 'The sender; of one that came in as the carrier wrote it.',
+    description:
+      'The sender; of one that came in as the carrier wrote it, masked where the role may not see people’s data.',
     example: '+14155552671',
   })
   readonly source!: string;
 
   @ApiProperty({
     type: 'string',
-    description: 'Where it goes; of one that came in as the carrier wrote it.',
+    description:
+      'Where it goes, masked where the role may not see people’s data; of one that came in as the carrier wrote it.',
     example: '60606',
   })
   readonly destination!: string;
@@ -113,7 +116,14 @@ export class MessageAnswer {
   readonly endedAt!: string | null;
 
   @ApiPropertyOptional(
-    nullable({}, { description: 'In the answer of `reveal` alone; null once it is erased.', example: null }),
+    nullable(
+      {},
+      {
+        description:
+          'In the answer of `reveal` alone; null once it is erased. For roles other than `owner` asterisks stand for the digits of codes.',
+        example: null,
+      },
+    ),
   )
   readonly text?: string | null;
 }
@@ -142,6 +152,17 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
     smscMessageId,
     submittedAt: message.submittedAt?.toISOString() ?? null,
     endedAt: message.endedAt?.toISOString() ?? null,
+  };
+}
+
+/** The same without the phone: the other end is ours. */
+export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswer> {
+  const { direction, source, destination, networkError } = message;
+  return {
+    ...message,
+    source: direction === 'in' ? maskPhone(source) : source,
+    destination: direction === 'out' ? maskPhone(destination) : destination,
+    networkError: networkError === null ? null : maskPhonesIn(networkError),
   };
 }
 

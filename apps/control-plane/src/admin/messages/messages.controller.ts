@@ -5,38 +5,45 @@ import { QueryPipe } from '../../http/query.pipe.js';
 import { AdminDesk } from '../admin-desk.js';
 import { Acts, Lists, Shows } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
+import { AuditedReads } from '../audited-reads.js';
 import { ByEngineer } from '../engineer.decorator.js';
+import { maskedNumberOf } from '../filters.js';
 import type { Plain } from '../plain.js';
 import { MessagesQuery } from './message.dto.js';
 import { MessageResource } from './message.resource.js';
 import { MessageAnswer, MessageList } from './message.view.js';
 
-const MESSAGE = { id: 'Message', one: 'a message', many: 'messages' };
+const MESSAGE = { resource: 'messages', id: 'Message', one: 'a message', many: 'messages' } as const;
 
 @Controller('v1/admin/messages')
 export class MessagesController {
   constructor(
     private readonly desk: AdminDesk,
+    private readonly reads: AuditedReads,
     private readonly messages: MessageResource,
   ) {}
 
   @Lists(MESSAGE, MessageList, {
     description:
-      'Every SMS in and every code out, without its text. By `phone`: what came from it, written internationally or matched to its session, and what goes to it.',
+      'Every SMS in and every code out, without its text. By `phone`: what came from it, written internationally or matched to its session, and what goes to it. A key that sees phones in full leaves an entry in the audit log with each page.',
     errors: ['INVALID_PHONE'],
+    restricted: [{ name: 'phone', right: 'searchByPhone' }],
   })
-  async list(@Query(QueryPipe) query: MessagesQuery): Promise<Plain<MessageList>> {
-    return valueOf(await this.desk.list(this.messages.where(query), query));
+  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: MessagesQuery): Promise<Plain<MessageList>> {
+    const shown = { ...this.messages.seenBy(by), table: this.messages.where(query) };
+    const { direction, sessionId, fate, test } = query;
+    const filter = { direction, sessionId, phone: maskedNumberOf(query.phone), fate, test };
+    return valueOf(await this.reads.list(shown, by, { query, filter }));
   }
 
   @Shows(MESSAGE, MessageAnswer)
-  async find(@Param('id') id: string): Promise<Plain<MessageAnswer>> {
-    return valueOf(await this.desk.find(this.messages, id));
+  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<MessageAnswer>> {
+    return valueOf(await this.reads.find(this.messages.seenBy(by), by, id));
   }
 
   @Acts(MESSAGE, { name: 'reveal', summary: 'Read the text of' }, MessageAnswer, {
     description:
-      'Each reading is written down. The text of a code is erased as soon as the code has gone or is given up.',
+      'Each reading is an entry in the audit log. Digits of codes are shown to the role `owner` alone. The text of a code is erased as soon as the code has gone or is given up.',
   })
   async reveal(
     @ByEngineer() by: Engineer,
@@ -44,6 +51,6 @@ export class MessagesController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<MessageAnswer>> {
     const reveal = { id, action: 'reveal' };
-    return valueOf(await this.desk.act(this.messages, by, reveal, (tx, row) => this.messages.reveal(tx, row)));
+    return valueOf(await this.desk.act(this.messages, by, reveal, (tx, row) => this.messages.reveal(tx, by, row)));
   }
 }

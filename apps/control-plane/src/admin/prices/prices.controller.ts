@@ -12,7 +12,7 @@ import { PriceChange, PriceDraft } from './price.dto.js';
 import { PriceResource } from './price.resource.js';
 import { PriceAnswer, PriceList } from './price.view.js';
 
-const PRICE = { id: 'Price', one: 'a price', many: 'prices' };
+const PRICE = { resource: 'prices', id: 'Price', one: 'a price', many: 'prices' } as const;
 const PAST = 'What happened until now keeps the price that it had.';
 
 @Controller('v1/admin/prices')

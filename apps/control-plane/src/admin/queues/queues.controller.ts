@@ -11,7 +11,7 @@ import type { Plain } from '../plain.js';
 import { MAX_RETRIED, QueueResource } from './queue.resource.js';
 import { QueueAnswer, QueueList } from './queue.view.js';
 
-const QUEUE = { id: 'Queue', one: 'a queue', many: 'queues' };
+const QUEUE = { resource: 'queues', id: 'Queue', one: 'a queue', many: 'queues' } as const;
 
 @Controller('v1/admin/queues')
 export class QueuesController {

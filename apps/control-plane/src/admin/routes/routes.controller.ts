@@ -12,7 +12,7 @@ import { RouteChange, RouteDraft } from './route.dto.js';
 import { RouteResource } from './route.resource.js';
 import { RouteAnswer, RouteList } from './route.view.js';
 
-const ROUTE = { id: 'Route', one: 'a route', many: 'routes' };
+const ROUTE = { resource: 'routes', id: 'Route', one: 'a route', many: 'routes' } as const;
 
 @Controller('v1/admin/routes')
 export class RoutesController {

@@ -1,4 +1,5 @@
 import { renderId } from '@countersign/postgres';
+import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import { type ApprovedBy, sessionOfRecord } from '@countersign/session';
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
@@ -12,7 +13,24 @@ const TRIES = { type: 'integer', minimum: 0, example: 0 } as const;
 
 /** A session as engineers see it: neither the token nor what approval proves. */
 @ApiExtraModels(SessionCard)
-export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri']) {
+export class SessionRecordAnswer extends OmitType(ListedSession, ['fallbackUri', 'phone', 'metadata']) {
+  @ApiProperty({
+    type: 'string',
+    pattern: '^[+*][0-9*]{1,15}$',
+    description: 'E.164. Asterisks stand for its middle where the role may not see people’s data.',
+    example: '+14155552671',
+  })
+  readonly phone!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: 512 },
+    maxProperties: 16,
+    description: 'As it was given, its keys in their order. Empty where the role may not see people’s data.',
+    example: { orderId: '7' },
+  })
+  readonly metadata!: Readonly<Record<string, string>>;
+
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is pending.', example: null }))
   readonly endedAt!: string | null;
 
@@ -75,5 +93,17 @@ export function sessionRecordView(record: SessionWithCard): Plain<SessionRecordA
     codesSent: record.otpSends,
     codesTried: record.otpAttempts,
     card: record.card === null ? null : sessionCardView(record.card),
+  };
+}
+
+/** The same without people's data. */
+export function withoutPerson(session: Plain<SessionRecordAnswer>): Plain<SessionRecordAnswer> {
+  const { card } = session;
+  const reason = card?.reason ?? null;
+  return {
+    ...session,
+    phone: maskPhone(session.phone),
+    metadata: {},
+    card: card === null ? null : { ...card, reason: reason === null ? null : maskPhonesIn(reason) },
   };
 }

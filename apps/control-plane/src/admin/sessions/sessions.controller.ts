@@ -1,15 +1,18 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
 import { Lists, Shows } from '../admin-operations.js';
-import { numberOf, uuidOf } from '../filters.js';
+import type { AdminResource, Engineer } from '../admin-resource.js';
+import { AuditedReads } from '../audited-reads.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { maskedNumberOf, numberOf, uuidOf } from '../filters.js';
+import { viewFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import { SessionsQuery } from './session.dto.js';
-import { SessionRecords } from './session.records.js';
-import { SessionRecordAnswer, SessionRecordList, sessionRecordView } from './session.view.js';
+import { SessionRecords, type SessionWithCard } from './session.records.js';
+import { SessionRecordAnswer, SessionRecordList, sessionRecordView, withoutPerson } from './session.view.js';
 
-const SESSION = { id: 'SessionRecord', one: 'a session', many: 'sessions' };
+const SESSION = { resource: 'sessions', id: 'SessionRecord', one: 'a session', many: 'sessions' } as const;
 const RECORDS = {
   name: 'sessions',
   noun: 'session',
@@ -21,16 +24,29 @@ const RECORDS = {
 
 @Controller('v1/admin/sessions')
 export class SessionsController {
-  constructor(private readonly desk: AdminDesk) {}
+  constructor(private readonly reads: AuditedReads) {}
 
-  @Lists(SESSION, SessionRecordList, { description: 'Of all accounts.', errors: ['INVALID_PHONE'] })
-  async list(@Query(QueryPipe) query: SessionsQuery): Promise<Plain<SessionRecordList>> {
-    const table = RECORDS.table.where({ phone: numberOf(query.phone), id: uuidOf('sess', query.id), test: query.test });
-    return valueOf(await this.desk.list({ ...RECORDS, table }, query));
+  @Lists(SESSION, SessionRecordList, {
+    description: 'Of all accounts. A key that sees phones in full leaves an entry in the audit log with each page.',
+    errors: ['INVALID_PHONE'],
+    restricted: [{ name: 'phone', right: 'searchByPhone' }],
+  })
+  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: SessionsQuery): Promise<Plain<SessionRecordList>> {
+    const phone = numberOf(query.phone);
+    const { id, test } = query;
+    const shown = { ...recordsFor(by), table: RECORDS.table.where({ phone, id: uuidOf('sess', id), test }) };
+    return valueOf(
+      await this.reads.list(shown, by, { query, filter: { phone: maskedNumberOf(query.phone), id, test } }),
+    );
   }
 
   @Shows(SESSION, SessionRecordAnswer)
-  async find(@Param('id') id: string): Promise<Plain<SessionRecordAnswer>> {
-    return valueOf(await this.desk.find(RECORDS, id));
+  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<SessionRecordAnswer>> {
+    return valueOf(await this.reads.find(recordsFor(by), by, id));
   }
 }
+
+const recordsFor = ({ role }: Engineer): AdminResource<SessionWithCard, Plain<SessionRecordAnswer>> => ({
+  ...RECORDS,
+  view: viewFor(role, sessionRecordView, withoutPerson),
+});

@@ -3,9 +3,10 @@ import { CarrierStore, SMPP_SYSTEMS, type SystemRecord } from '@countersign/carr
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
 import { discardsSenderEvidence } from '../sender-format.js';
+import { trustRefusal } from '../trust.js';
 import { networkOf } from './networks.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
 import { type SmppSystemAnswer, smppSystemSettings, smppSystemView } from './smpp-system.view.js';
@@ -33,12 +34,18 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   /** Gateways look at once, and else within 2 s. */
   readonly committed = (): void => this.bus.publish('systems');
 
-  async create(tx: Executor, { systemId, password, carrier = systemId, ...rest }: SmppSystemDraft): Reply {
+  async create(tx: Executor, by: Engineer, body: SmppSystemDraft): Reply {
+    const refusal = trustRefusal(by, body.trustedForMo, false);
+    if (refusal !== null) return { ok: false, refusal };
+    const { systemId, password, carrier = systemId, ...rest } = body;
     const system = await this.carriers.createSystem(tx, { ...stored(rest), systemId, password, carrier });
     return succeed({ row: { ...system, links: [] }, hidden: ['password'] });
   }
 
-  async update(tx: Executor, system: SystemRecord, { password, ...change }: SmppSystemChange): Reply {
+  async update(tx: Executor, by: Engineer, system: SystemRecord, body: SmppSystemChange): Reply {
+    const refusal = trustRefusal(by, body.trustedForMo, system.trustedForMo);
+    if (refusal !== null) return { ok: false, refusal };
+    const { password, ...change } = body;
     const wanted = { ...system, ...stored(change) };
     if (discardsSenderEvidence(system, wanted, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, system.id);

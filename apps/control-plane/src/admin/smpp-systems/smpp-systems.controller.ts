@@ -12,7 +12,7 @@ import { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
 import { SmppSystemResource } from './smpp-system.resource.js';
 import { SmppSystemAnswer, SmppSystemList } from './smpp-system.view.js';
 
-const SYSTEM = { id: 'SmppSystem', one: 'an SMPP system', many: 'SMPP systems' };
+const SYSTEM = { resource: 'smpp-systems', id: 'SmppSystem', one: 'an SMPP system', many: 'SMPP systems' } as const;
 
 @Controller('v1/admin/smpp-systems')
 export class SmppSystemsController {
@@ -31,7 +31,7 @@ export class SmppSystemsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: SmppSystemDraft): Promise<Plain<SmppSystemAnswer>> {
-    return valueOf(await this.desk.create(this.systems, by, (tx) => this.systems.create(tx, body)));
+    return valueOf(await this.desk.create(this.systems, by, (tx) => this.systems.create(tx, by, body)));
   }
 
   @Shows(SYSTEM, SmppSystemAnswer)
@@ -48,7 +48,7 @@ export class SmppSystemsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: SmppSystemChange,
   ): Promise<Plain<SmppSystemAnswer>> {
-    return valueOf(await this.desk.update(this.systems, by, id, (tx, row) => this.systems.update(tx, row, body)));
+    return valueOf(await this.desk.update(this.systems, by, id, (tx, row) => this.systems.update(tx, by, row, body)));
   }
 
   @Deletes(SYSTEM, { description: 'Its connections are closed.' })

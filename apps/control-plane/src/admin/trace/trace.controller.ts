@@ -21,13 +21,19 @@ const SLACK_MS = 2_000;
 const ShowsTrace = (): MethodDecorator =>
   applyDecorators(
     Get(),
-    Access({ access: 'admin', body: 'none', budgetMs: OWNER_PATIENCE_MS + SLACK_MS }),
+    Access({
+      access: 'admin',
+      needs: 'binds.get-trace',
+      restricted: [{ name: 'format', value: 'pcap', right: 'readRecordedTexts' }],
+      body: 'none',
+      budgetMs: OWNER_PATIENCE_MS + SLACK_MS,
+    }),
     Operation({
       id: 'getBindTrace',
       tag: 'Admin',
       summary: 'Show what a bind and its carrier said last',
       description:
-        'The last 512 PDUs, or 256 KiB, of each connection, asked of the gateways. Passwords are redacted, and so are texts, unless they are being recorded.',
+        'The last 512 PDUs, or 256 KiB, of each connection, asked of the gateways. Passwords are redacted, and so are texts, unless they are being recorded. The roles `viewer` and `support` get no capture file, and of each PDU the header alone as octets; for `viewer` addresses are masked.',
       answer: { status: 200, description: 'What was recorded.', type: TraceView, alsoAs: CAPTURE },
       errors: ['NOT_FOUND'],
     }),
@@ -37,7 +43,7 @@ const RecordsFully = (): MethodDecorator =>
   applyDecorators(
     Post(),
     HttpCode(202),
-    Access({ access: 'admin', body: 'json' }),
+    Access({ access: 'admin', needs: 'binds.record-texts', body: 'json' }),
     Operation({
       id: 'traceBind',
       tag: 'Admin',
@@ -59,11 +65,12 @@ export class TraceController {
 
   @ShowsTrace()
   async show(
+    @ByEngineer() by: Engineer,
     @Param('id') id: string,
     @Query(QueryPipe) { format }: TraceQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Plain<TraceView> | Buffer> {
-    const trace = valueOf(await this.traces.show(id, format));
+    const trace = valueOf(await this.traces.show(id, format, by));
     if (Buffer.isBuffer(trace)) {
       void reply.header('content-type', CAPTURE).header('content-disposition', `attachment; filename="${id}.pcap"`);
     }

@@ -7,11 +7,15 @@ import {
   type TraceQuestion,
   traceTopic,
 } from '@countersign/carriers';
-import { Database, parseId, type Uuid } from '@countersign/postgres';
+import { AuditStore } from '@countersign/events';
+import { Database, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
+import { hasRight } from '../../http/admin-policy.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import type { Engineer } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
 import { mergeCaptures } from './captures.js';
+import { traceForRole } from './trace-roles.js';
 import { isTraceAnswer, type TraceView, traceView } from './trace.view.js';
 
 /** How long the gateways that hold connections of the bind may take to answer (contract, Admin). */
@@ -32,10 +36,14 @@ export class TraceService {
   constructor(
     private readonly database: Database,
     private readonly bus: PubSub,
+    private readonly audit: AuditStore,
   ) {}
 
-  /** A capture file, or the same in words. */
-  async show(id: string, format: TraceFormat): Promise<Outcome<Plain<TraceView> | Buffer>> {
+  /**
+   * A capture file, or the same in words, as the role may see it. For a role that sees addresses in full there is an audit
+   * entry before the answer.
+   */
+  async show(id: string, format: TraceFormat, by: Engineer): Promise<Outcome<Plain<TraceView> | Buffer>> {
     const bindId = parseId('bind', id);
     const bind = bindId === null ? null : await BINDS.find(this.database, bindId);
     if (bind === null) return refuse('NOT_FOUND', { message: 'There is no bind with this id.' });
@@ -43,16 +51,18 @@ export class TraceService {
     if (replies === null) {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
     }
+    if (hasRight(by.role, 'seePeople')) await this.noteRead(bind, format, by);
     if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ message }) => message.octets)));
-    return succeed(
-      traceView(
-        bind,
-        replies.flatMap(({ gatewayId, message }) => {
-          const answer = message.json();
-          return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
-        }),
-      ),
-    );
+    const traces = replies.flatMap(({ gatewayId, message }) => {
+      const answer = message.json();
+      return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
+    });
+    return succeed(traceForRole(by.role, traceView(bind, traces)));
+  }
+
+  private noteRead(bind: BindRecord, format: TraceFormat, { actor, requestId }: Engineer): Promise<void> {
+    const about = { resource: 'binds', resourceId: renderId('bind', bind.id), actor, requestId };
+    return this.audit.append(this.database, { ...about, action: 'read-trace', before: null, after: { format } });
   }
 
   /** Null when one that holds a connection now is silent, or when nobody is there at all. */

@@ -1,0 +1,48 @@
+import { ADMIN_KEYS, type AdminKey, AdminKeyStore } from '@countersign/accounts';
+import type { Executor } from '@countersign/postgres';
+import { Injectable } from '@nestjs/common';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
+import type { AdminResource, Written } from '../admin-resource.js';
+import type { Plain } from '../plain.js';
+import type { AdminKeyChange, AdminKeyDraft } from './admin-key.dto.js';
+import { type AdminKeyAnswer, adminKeyView } from './admin-key.view.js';
+
+type Answer = Plain<AdminKeyAnswer>;
+type Reply = Promise<Outcome<Written<AdminKey, Answer>>>;
+
+@Injectable()
+export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
+  readonly name = 'admin-keys';
+  readonly noun = 'admin key';
+  readonly idPrefix = 'akey';
+  readonly table = ADMIN_KEYS;
+  readonly view = adminKeyView;
+  readonly refusals = {
+    admin_keys_name_key: { code: 'CONFLICT', field: 'name', message: 'Another admin key has this name.' },
+  } as const;
+
+  constructor(private readonly adminKeys: AdminKeyStore) {}
+
+  async create(tx: Executor, { name, role }: AdminKeyDraft): Reply {
+    const { key, ...row } = await this.adminKeys.create(tx, { name, role });
+    return succeed({ row, once: { key } });
+  }
+
+  async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply {
+    return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, ...change }) });
+  }
+
+  /** The same key with another text; the old text ends as a revoked key does. */
+  async rotate(tx: Executor, adminKey: AdminKey): Reply {
+    if (adminKey.revokedAt !== null) {
+      return refuse('CONFLICT', { message: 'This admin key is revoked, and is not brought back: make a new one.' });
+    }
+    const { key, ...row } = await this.adminKeys.rotate(tx, adminKey);
+    return succeed({ row, once: { key } });
+  }
+
+  /** Again does nothing more. */
+  async revoke(tx: Executor, adminKey: AdminKey): Reply {
+    return succeed({ row: (await this.adminKeys.revoke(tx, adminKey.id)) ?? adminKey });
+  }
+}

@@ -1,0 +1,74 @@
+import { ADMIN_ROLES, type AdminKey, type AdminRole } from '@countersign/accounts';
+import { renderId } from '@countersign/postgres';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { PageOf } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { idField, nullable } from '../view-fields.js';
+
+export const ADMIN_KEY_FIELDS = {
+  name: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 100,
+    description: 'The actor in the audit log. Unique among keys that are not revoked, in any case; never `root`.',
+    example: 'night shift',
+  },
+  role: {
+    type: 'string',
+    enum: [...ADMIN_ROLES],
+    description:
+      '`viewer` reads all but people’s data; `support` reads that too; `operator` also changes binds, systems, numbers, routes, destinations and queues; `owner` may do everything.',
+    example: 'operator',
+  },
+} as const satisfies Record<string, ApiPropertyOptions>;
+
+export class AdminKeyAnswer {
+  @ApiProperty(idField('akey', { description: 'Stays the same when the key is rotated.' }))
+  readonly id!: string;
+
+  @ApiProperty(ADMIN_KEY_FIELDS.name)
+  readonly name!: string;
+
+  @ApiProperty(ADMIN_KEY_FIELDS.role)
+  readonly role!: AdminRole;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: '^csk_admin_[0-9A-Za-z]{4}$',
+    description: 'How the key begins: enough to recognise it by, useless to guess it.',
+    example: 'csk_admin_f3Zk',
+  })
+  readonly prefix!: string;
+
+  @ApiProperty(
+    nullable(
+      { format: 'date-time' },
+      { description: 'Some seconds behind; null until it is used.', example: '2026-01-31T12:00:00.000Z' },
+    ),
+  )
+  readonly lastUsedAt!: string | null;
+
+  @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
+  readonly revokedAt!: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: '^csk_admin_[0-9A-Za-z]{38}$',
+    description: 'The key itself. Shown once, when it is made or rotated.',
+  })
+  readonly key?: string;
+}
+
+export class AdminKeyList extends PageOf(AdminKeyAnswer) {}
+
+export function adminKeyView(adminKey: AdminKey): Plain<AdminKeyAnswer> {
+  const { id, name, role, prefix, lastUsedAt, revokedAt } = adminKey;
+  return {
+    id: renderId('akey', id),
+    name,
+    role,
+    prefix,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,75 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
+import { valueOf } from '../../http/errors.js';
+import { QueryPipe } from '../../http/query.pipe.js';
+import { AdminDesk } from '../admin-desk.js';
+import { Acts, Creates, Lists, Shows, Updates } from '../admin-operations.js';
+import type { Engineer } from '../admin-resource.js';
+import { ByEngineer } from '../engineer.decorator.js';
+import { PageQuery } from '../paging.js';
+import type { Plain } from '../plain.js';
+import { AdminKeyChange, AdminKeyDraft } from './admin-key.dto.js';
+import { AdminKeyResource } from './admin-key.resource.js';
+import { AdminKeyAnswer, AdminKeyList } from './admin-key.view.js';
+
+const KEY = { resource: 'admin-keys', id: 'AdminKey', one: 'an admin key', many: 'admin keys' } as const;
+
+@Controller('v1/admin/admin-keys')
+export class AdminKeysController {
+  constructor(
+    private readonly desk: AdminDesk,
+    private readonly keys: AdminKeyResource,
+  ) {}
+
+  @Lists(KEY, AdminKeyList, { description: 'Without the key of the environment, which is an owner named `root`.' })
+  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<AdminKeyList>> {
+    return valueOf(await this.desk.list(this.keys, query));
+  }
+
+  @Creates(KEY, AdminKeyAnswer, {
+    description: 'It works at once. The key itself is in this answer and in no other.',
+    errors: ['CONFLICT'],
+  })
+  async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AdminKeyDraft): Promise<Plain<AdminKeyAnswer>> {
+    return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
+  }
+
+  @Shows(KEY, AdminKeyAnswer)
+  async find(@Param('id') id: string): Promise<Plain<AdminKeyAnswer>> {
+    return valueOf(await this.desk.find(this.keys, id));
+  }
+
+  @Updates(KEY, AdminKeyAnswer, { errors: ['CONFLICT'] })
+  async update(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(BodyPipe) body: AdminKeyChange,
+  ): Promise<Plain<AdminKeyAnswer>> {
+    return valueOf(await this.desk.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
+  }
+
+  @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, AdminKeyAnswer, {
+    description: 'The new key is in this answer and in no other. The old one ends everywhere within 5 s; the id stays.',
+    errors: ['CONFLICT'],
+  })
+  async rotate(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<AdminKeyAnswer>> {
+    const rotate = { id, action: 'rotate' };
+    return valueOf(await this.desk.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
+  }
+
+  @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, AdminKeyAnswer, {
+    description: 'It ends everywhere within 5 s, open WebSockets included, for good. Again does nothing more.',
+  })
+  async revoke(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<AdminKeyAnswer>> {
+    const revoke = { id, action: 'revoke' };
+    return valueOf(await this.desk.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
+  }
+}

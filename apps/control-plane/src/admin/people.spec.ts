@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskPeopleIn, viewFor } from './people.js';
+
+const phone = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.stringMatching(/^[0-9]{7,13}$/)).map(([a, b]) => `+${a}${b}`);
+
+describe('a value without people', () => {
+  it('keeps ids, times, addresses of hosts and numbers', () => {
+    const value = {
+      id: 'acct_01HF7YAT000000000000000001',
+      at: '2026-01-31T12:00:00.000Z',
+      hosts: [{ host: '203.0.113.5', port: 2775 }],
+      enabled: true,
+      until: null,
+    };
+    expect(maskPeopleIn(value)).toEqual(value);
+  });
+
+  it('has no metadata, and no address in any of its forms', () => {
+    const value = {
+      metadata: { email: 'a@b.example' },
+      source: '4155552671',
+      destination: '60606',
+      phone: '+14155552671',
+    };
+    expect(maskPeopleIn(value)).toEqual({
+      metadata: {},
+      source: '4155****71',
+      destination: '***06',
+      phone: '+141******71',
+    });
+  });
+
+  it('holds no phone, wherever it stood', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), phone, fc.lorem({ maxCount: 3 }), (value, number, words) => {
+        const state = { before: value, reason: `${words} ${number} ${words}`, list: [[{ phone: number }], number] };
+        const masked = JSON.stringify(maskPeopleIn(state));
+        expect(masked).not.toContain(number);
+        expect(masked).not.toContain(number.slice(1));
+      }),
+    );
+  });
+});
+
+describe('a view', () => {
+  it.each([
+    ['viewer', 'masked'],
+    ['support', 'full'],
+    ['operator', 'full'],
+    ['owner', 'full'],
+  ] as const)('for %s is %s', (role, expected) => {
+    expect(
+      viewFor(
+        role,
+        () => 'full',
+        () => 'masked',
+      )(null),
+    ).toBe(expected);
+  });
+});

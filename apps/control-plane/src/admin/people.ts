@@ -1,0 +1,30 @@
+import type { AdminRole } from '@countersign/accounts';
+import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { hasRight } from '../http/admin-policy.js';
+
+/** Fields of audited states that hold an address of SMPP or a phone, whatever its form. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
+/** Fields that accounts fill as they like. */
+const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
+
+/** The view for a role: in full for roles that may see people's data, else masked. */
+export function viewFor<Row, View>(
+  role: AdminRole,
+  view: (row: Row) => View,
+  masked: (shown: View) => View,
+): (row: Row) => View {
+  return hasRight(role, 'seePeople') ? view : (row) => masked(view(row));
+}
+
+/** A JSON value of any shape with phones masked and metadata emptied. Keys stay as they are. */
+export function maskPeopleIn(value: unknown): unknown {
+  if (typeof value === 'string') return maskPhonesIn(value);
+  if (Array.isArray(value)) return value.map(maskPeopleIn);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskMember(name, member)]));
+}
+
+function maskMember(name: string, member: unknown): unknown {
+  if (FREE_FIELDS.has(name)) return {};
+  return ADDRESS_FIELDS.has(name) && typeof member === 'string' ? maskPhone(member) : maskPeopleIn(member);
+}

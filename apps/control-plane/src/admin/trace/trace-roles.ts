@@ -1,0 +1,43 @@
+import type { AdminRole } from '@countersign/accounts';
+import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { hasRight } from '../../http/admin-policy.js';
+import type { Plain } from '../plain.js';
+import type { TracedPduView, TraceView } from './trace.view.js';
+
+type Pdu = Plain<TracedPduView>;
+
+/** Hexadecimal digits of the header of a PDU: length, command, status and sequence (SMPP 3.4, 3.2). */
+const HEADER_DIGITS = 2 * 16;
+
+/** A trace without what the role may not see: recorded texts, which are in the octets alone, and addresses. */
+export function traceForRole(role: AdminRole, trace: Plain<TraceView>): Plain<TraceView> {
+  const readsTexts = hasRight(role, 'readRecordedTexts');
+  const seesPeople = hasRight(role, 'seePeople');
+  if (readsTexts && seesPeople) return trace;
+  const shown = (pdu: Pdu): Pdu => {
+    const withoutTexts = readsTexts ? pdu : { ...pdu, octets: pdu.octets.slice(0, HEADER_DIGITS) };
+    return seesPeople ? withoutTexts : withoutAddresses(withoutTexts);
+  };
+  return {
+    ...trace,
+    connections: trace.connections.map((connection) => ({ ...connection, pdus: connection.pdus.map(shown) })),
+  };
+}
+
+function withoutAddresses(pdu: Pdu): Pdu {
+  const fields = Object.fromEntries(Object.entries(pdu.fields).map(([name, value]) => [name, fieldForViewer(value)]));
+  return { ...pdu, fields, octets: pdu.octets.slice(0, HEADER_DIGITS) };
+}
+
+/** An address is an object of `ton`, `npi` and `value`; gateways of other versions may send other shapes. */
+function fieldForViewer(value: unknown): unknown {
+  if (typeof value === 'string') return maskPhonesIn(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(fieldForViewer);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]: [string, unknown]) => [
+      name,
+      name === 'value' && typeof member === 'string' ? maskPhone(member) : fieldForViewer(member),
+    ]),
+  );
+}

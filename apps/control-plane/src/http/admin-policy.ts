@@ -1,0 +1,156 @@
+import type { AdminRole } from '@countersign/accounts';
+
+const EVERY_ROLE = ['viewer', 'support', 'operator', 'owner'] as const satisfies readonly AdminRole[];
+const FROM_SUPPORT = ['support', 'operator', 'owner'] as const satisfies readonly AdminRole[];
+const FROM_OPERATOR = ['operator', 'owner'] as const satisfies readonly AdminRole[];
+const OWNER_ONLY = ['owner'] as const satisfies readonly AdminRole[];
+
+/**
+ * Which roles may call which admin route (contract, Admin), as `<resource>.<action>`. Every admin route names one of
+ * these; a route without one stops the boot.
+ */
+export const ADMIN_POLICY = {
+  'accounts.list': EVERY_ROLE,
+  'accounts.get': EVERY_ROLE,
+  'accounts.create': OWNER_ONLY,
+  'accounts.update': OWNER_ONLY,
+
+  'brands.list': EVERY_ROLE,
+  'brands.get': EVERY_ROLE,
+  'brands.create': OWNER_ONLY,
+  'brands.update': OWNER_ONLY,
+
+  'keys.list': EVERY_ROLE,
+  'keys.get': EVERY_ROLE,
+  'keys.create': OWNER_ONLY,
+  'keys.update': OWNER_ONLY,
+  'keys.rotate': OWNER_ONLY,
+  'keys.revoke': OWNER_ONLY,
+
+  'admin-keys.list': OWNER_ONLY,
+  'admin-keys.get': OWNER_ONLY,
+  'admin-keys.create': OWNER_ONLY,
+  'admin-keys.update': OWNER_ONLY,
+  'admin-keys.rotate': OWNER_ONLY,
+  'admin-keys.revoke': OWNER_ONLY,
+
+  'prices.list': EVERY_ROLE,
+  'prices.get': EVERY_ROLE,
+  'prices.create': OWNER_ONLY,
+  'prices.update': OWNER_ONLY,
+  'prices.delete': OWNER_ONLY,
+
+  'destinations.list': EVERY_ROLE,
+  'destinations.list-refusals': EVERY_ROLE,
+  'destinations.get': EVERY_ROLE,
+  'destinations.create': FROM_OPERATOR,
+  'destinations.update': FROM_OPERATOR,
+  'destinations.delete': FROM_OPERATOR,
+
+  'binds.list': EVERY_ROLE,
+  'binds.get': EVERY_ROLE,
+  'binds.create': FROM_OPERATOR,
+  'binds.update': FROM_OPERATOR,
+  'binds.delete': FROM_OPERATOR,
+  'binds.enable': FROM_OPERATOR,
+  'binds.disable': FROM_OPERATOR,
+  'binds.reconnect': FROM_OPERATOR,
+  'binds.drain': FROM_OPERATOR,
+  'binds.get-trace': EVERY_ROLE,
+  'binds.record-texts': FROM_OPERATOR,
+
+  'smpp-systems.list': EVERY_ROLE,
+  'smpp-systems.get': EVERY_ROLE,
+  'smpp-systems.create': FROM_OPERATOR,
+  'smpp-systems.update': FROM_OPERATOR,
+  'smpp-systems.delete': FROM_OPERATOR,
+
+  'inbound-numbers.list': EVERY_ROLE,
+  'inbound-numbers.get': EVERY_ROLE,
+  'inbound-numbers.create': FROM_OPERATOR,
+  'inbound-numbers.update': FROM_OPERATOR,
+  'inbound-numbers.delete': FROM_OPERATOR,
+
+  'routes.list': EVERY_ROLE,
+  'routes.get': EVERY_ROLE,
+  'routes.create': FROM_OPERATOR,
+  'routes.update': FROM_OPERATOR,
+  'routes.delete': FROM_OPERATOR,
+
+  'queues.list': EVERY_ROLE,
+  'queues.get': EVERY_ROLE,
+  'queues.pause': FROM_OPERATOR,
+  'queues.resume': FROM_OPERATOR,
+  'queues.retry-failed': FROM_OPERATOR,
+
+  'gateways.list': EVERY_ROLE,
+  'gateways.get': EVERY_ROLE,
+
+  'sessions.list': EVERY_ROLE,
+  'sessions.get': EVERY_ROLE,
+
+  'messages.list': EVERY_ROLE,
+  'messages.get': EVERY_ROLE,
+  'messages.reveal': FROM_SUPPORT,
+
+  'audit.list': EVERY_ROLE,
+} as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
+
+export type AdminPermission = keyof typeof ADMIN_POLICY;
+
+/** The resources that have a route for an action. */
+export type ResourceWith<Action extends string> = AdminPermission extends infer Permission
+  ? Permission extends `${infer Resource}.${Action}`
+    ? Resource
+    : never
+  : never;
+
+/** Rights that depend on parameters, fields or the content of an answer, and not on the route alone. */
+export const ADMIN_RIGHTS = {
+  /** Phones in full, metadata of sessions. Without it phones are masked and metadata is empty. */
+  seePeople: FROM_SUPPORT,
+  /** Lists narrowed by a phone number. */
+  searchByPhone: FROM_SUPPORT,
+  /** Texts that a trace has recorded, and so its capture file. */
+  readRecordedTexts: FROM_OPERATOR,
+  /** The digits of codes in revealed texts. */
+  readCodes: OWNER_ONLY,
+  /** Changes of `trustedForMo`. */
+  changeTrust: OWNER_ONLY,
+} as const satisfies Readonly<Record<string, readonly AdminRole[]>>;
+
+export type AdminRight = keyof typeof ADMIN_RIGHTS;
+
+/** A query parameter that needs a right of its own. Without `value` any value does, else that one alone. */
+export interface RestrictedParameter {
+  readonly name: string;
+  readonly value?: string;
+  readonly right: AdminRight;
+}
+
+export const rolesOf = (permission: AdminPermission): readonly AdminRole[] => ADMIN_POLICY[permission];
+
+export const mayCall = (role: AdminRole, permission: AdminPermission): boolean => rolesOf(permission).includes(role);
+
+export function hasRight(role: AdminRole, right: AdminRight): boolean {
+  const roles: readonly AdminRole[] = ADMIN_RIGHTS[right];
+  return roles.includes(role);
+}
+
+export const isAdminPermission = (text: string): text is AdminPermission => Object.hasOwn(ADMIN_POLICY, text);
+
+/** The first restricted parameter of a parsed query that the role may not use, or null. */
+export function refusedParameter(
+  role: AdminRole,
+  restricted: readonly RestrictedParameter[],
+  query: unknown,
+): RestrictedParameter | null {
+  const given = new Map(Object.entries(query ?? {}) as [string, unknown][]);
+  const refused = restricted.find(({ name, value, right }) => {
+    const values = [given.get(name)].flat();
+    return (
+      values.some((each) => each !== undefined && (value === undefined || each === value)) && !hasRight(role, right)
+    );
+  });
+  return refused ?? null;
+}
