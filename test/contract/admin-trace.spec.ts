@@ -278,6 +278,40 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
   });
 });
 
+describe('a trace that is recorded in full', () => {
+  it('is shown to each role as far as it may see, and each reading of people is an entry', async () => {
+    const bind = await newBind();
+    await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
+    const gateway = await newGateway(bind.uuid, [0]);
+    gateway.said(0, 'out', submit(2));
+    const path = `binds/${bind.id}/trace`;
+    const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+    for (const role of ['viewer', 'support', 'operator', 'owner'] as const) {
+      const engineer = await admin.colleague(role, `${role} of traces`);
+      const json = await engineer.get(path);
+      const pcap = await engineer.get(`${path}?format=pcap`);
+      const readsTexts = role === 'operator' || role === 'owner';
+      expect([role, json.status, pcap.status]).toEqual([role, 200, readsTexts ? 200 : 403]);
+      expect([role, json.text.includes(hexOf(TEXT))]).toEqual([role, readsTexts]);
+      expect([role, pcap.octets.includes(TEXT)]).toEqual([role, readsTexts]);
+      expect([role, json.text.includes(PHONE), json.text.includes(hexOf(PHONE))]).toEqual([
+        role,
+        role !== 'viewer',
+        readsTexts,
+      ]);
+    }
+    await gateway.stop();
+    const reads = (await admin.notes(bind.id)).filter(({ action }) => action === 'read-trace');
+    expect(reads.map(({ actor, after }) => [actor, after?.['format']])).toEqual([
+      ['support of traces', 'json'],
+      ['operator of traces', 'json'],
+      ['operator of traces', 'pcap'],
+      ['owner of traces', 'json'],
+      ['owner of traces', 'pcap'],
+    ]);
+  });
+});
+
 describe('a bind that engineers made', () => {
   it('is traced through the gateway that holds it: made, bound, traced in full, and without texts before', async () => {
     const carrier = new Carrier('north');

@@ -1,3 +1,4 @@
+import type { AdminRole } from '@countersign/accounts';
 import type { Answer, ControlPlaneRoom } from './control-plane-room.js';
 
 /** One entry of the audit log, as the table has it. */
@@ -10,12 +11,21 @@ export interface Noted {
   readonly requestId: string;
 }
 
-/** An engineer with the admin key, on `/v1/admin`. */
+/** An engineer on `/v1/admin`, with the key of the environment unless another is given. */
 export class AdminCalls {
-  constructor(private readonly room: ControlPlaneRoom) {}
+  constructor(
+    private readonly room: ControlPlaneRoom,
+    private readonly ownKey?: string,
+  ) {}
 
   get key(): string {
-    return this.room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    return this.ownKey ?? this.room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+  }
+
+  /** An engineer with a new key of that role. */
+  async colleague(role: AdminRole, name: string = role): Promise<AdminCalls> {
+    const { json } = await this.post('admin-keys', { name, role });
+    return new AdminCalls(this.room, String(json['key']));
   }
 
   get(path: string): Promise<Answer> {

@@ -137,7 +137,8 @@ export function hasRight(role: AdminRole, right: AdminRight): boolean {
   return roles.includes(role);
 }
 
-export const isAdminPermission = (text: string): text is AdminPermission => Object.hasOwn(ADMIN_POLICY, text);
+export const isAdminPermission = (text: unknown): text is AdminPermission =>
+  typeof text === 'string' && Object.hasOwn(ADMIN_POLICY, text);
 
 /** The first restricted parameter of a parsed query that the role may not use, or null. */
 export function refusedParameter(

@@ -41,7 +41,8 @@ interface Fixture {
   readonly used: string[];
 }
 
-async function start(): Promise<Fixture> {
+/** `more` adds routes. */
+async function start(more: (server: FastifyInstance) => unknown = () => undefined): Promise<Fixture> {
   const failures: unknown[] = [];
   const answered: AnsweredRequest[] = [];
   const asked: string[] = [];
@@ -87,6 +88,7 @@ async function start(): Promise<Fixture> {
   server.delete('/v1/things/:id', keyed('none'), (request) => ({ body: request.body instanceof Map }));
   server.get('/v1/things/:id', keyed(), () => Promise.reject(new DatabaseUnavailable('gone')));
   server.get('/v1/broken', keyed(), () => Promise.reject(new Error('the details of our fault')));
+  more(server);
   await server.ready();
   return { server, failures, answered, asked, used };
 }
@@ -174,6 +176,47 @@ describe('before a body is read', () => {
       (await fixture.server.inject({ url: '/v1/nothing', headers: bearer(createApiKey('admin')) })).statusCode,
     ).toBe(401);
   });
+});
+
+describe('an admin key', () => {
+  const from = (address: string) => ({ ...bearer(ADMIN), 'x-forwarded-for': address });
+
+  it.each([
+    ['203.0.113.200', 404],
+    ['::ffff:203.0.113.200', 404],
+    ['2001:db8::7', 404],
+    ['203.0.114.1', 401],
+    ['203.0.113.9, 198.51.100.1', 401],
+    ['198.51.100.1, 203.0.113.9', 404],
+    ['198.51.100.1, 203.0.113.9, 127.0.0.9', 404],
+    ['unknown', 401],
+  ])('from %s is answered with %d', async (address, status) => {
+    const response = await fixture.server.inject({ url: '/v1/nothing', headers: from(address) });
+    expect(response.statusCode).toBe(status);
+  });
+
+  it('from another address is an unknown key, and is counted as one', async () => {
+    const answers = [ADMIN, createApiKey('admin')].map((key) =>
+      fixture.server.inject({ url: '/v1/nothing', headers: { ...bearer(key), 'x-forwarded-for': '198.51.100.1' } }),
+    );
+    const [one, other] = await Promise.all(answers);
+    expect(one?.body).toBe(other?.body);
+    expect(one?.headers['www-authenticate']).toBe('Bearer');
+    expect(one?.headers['ratelimit-policy']).toBe('"ip";q=60;w=60');
+    const remaining = [one, other].map((answer) => Number(answer?.headers['x-ratelimit-remaining']));
+    expect(remaining.sort()).toEqual([58, 59]);
+  });
+});
+
+describe('a route of the admin API', () => {
+  it.each([undefined, 'nothing.list', 'toString'])(
+    'with the row %s of the policy of roles stops the boot',
+    async (needs) => {
+      const route = { access: 'admin', needs, body: 'none' } as unknown as RouteAccess;
+      const started = start((server) => server.get('/v1/admin/nothing', { config: { route } }, () => 'x'));
+      await expect(started).rejects.toThrow('/v1/admin/nothing does not say which roles may call it');
+    },
+  );
 });
 
 describe('the limits', () => {

@@ -29,7 +29,8 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
   }
 
   async update(tx: Executor, adminKey: AdminKey, change: AdminKeyChange): Reply {
-    return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, ...change }) });
+    const { name = adminKey.name, role = adminKey.role } = change;
+    return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, name, role }) });
   }
 
   /** The same key with another text; the old text ends as a revoked key does. */

@@ -1,0 +1,185 @@
+import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
+import { CarrierStore, MessageStore, OutboundStore } from '@countersign/carriers';
+import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { type Answer, ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+
+const MASKED = '+141******71';
+const EMAIL = 'ann@people.example';
+const MO_TEXT = 'AUTH-ACME-7Q2M9XK4T1V8C3ZB my code is 654321';
+const CODE = '012345';
+
+let room: ControlPlaneRoom;
+let root: AdminCalls;
+const byRole = new Map<AdminRole, AdminCalls>();
+let bindId: Uuid;
+let sessionId: string;
+let moId: string;
+let mtId: string;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  root = new AdminCalls(room);
+  for (const role of ADMIN_ROLES) byRole.set(role, await root.colleague(role));
+  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const hosts = [{ host: '127.0.0.1', port: 1 }];
+  const bind = { name: 'north', carrier: 'north', hosts, systemId: 'x', password: 'x', enabled: false };
+  ({ id: bindId } = await carriers.createBind(room.database, bind));
+  sessionId = String((await room.create({ metadata: { email: EMAIL } })).json['id']);
+  [moId, mtId] = [await received(), await sent()];
+  await room.approve(sessionId);
+});
+afterAll(() => room.close());
+
+const as = (role: AdminRole): AdminCalls => byRole.get(role) ?? root;
+const account = (): Uuid => parseId('acct', room.demo.accountId) ?? '';
+
+async function received(): Promise<string> {
+  const id = newId(Math.floor(room.clock.nowMs()));
+  const textSealed = room.keys.seal('message-text', MO_TEXT, id);
+  const addresses = { source: PHONE.slice(1), sourceTon: 1, sourceNpi: 1, destination: '60606' };
+  const about = { id, carrier: 'north', linkId: bindId, dataCoding: 0, part: null, fate: 'matched' } as const;
+  const of = { sessionId: parseId('sess', sessionId), accountId: account() };
+  await new MessageStore().insertInbound(room.database, [{ ...about, ...addresses, ...of, textSealed }]);
+  return renderId('msg', id);
+}
+
+async function sent(): Promise<string> {
+  const id = newId(Math.floor(room.clock.nowMs()));
+  await new OutboundStore().insert(room.database, {
+    id,
+    sessionId: parseId('sess', sessionId) ?? '',
+    accountId: account(),
+    test: false,
+    destination: PHONE,
+    country: 'US',
+    sender: 'ACME',
+    textSealed: room.keys.seal('message-text', `${CODE} is your Acme code.\n@acme.example #${CODE}`, id),
+    createdAt: new Date(room.clock.nowMs()),
+    expiresAt: new Date(room.clock.nowMs() + 60_000),
+  });
+  return renderId('msg', id);
+}
+
+const paths = (): string[] => ['sessions', `sessions/${sessionId}`, 'messages', `messages/${moId}`, `messages/${mtId}`];
+
+describe('a viewer', () => {
+  it('sees sessions and messages, and nobody in them', async () => {
+    for (const path of [...paths(), `sessions?id=${sessionId}`, `messages?sessionId=${sessionId}`]) {
+      const answer = await as('viewer').get(path);
+      expect(answer.status).toBe(200);
+      for (const person of [PHONE, PHONE.slice(1), EMAIL]) expect(answer.text).not.toContain(person);
+    }
+    const session = (await as('viewer').get(`sessions/${sessionId}`)).json;
+    expect(session).toMatchObject({ id: sessionId, status: 'approved', phone: MASKED, metadata: {} });
+    expect((await as('viewer').get(`messages/${moId}`)).json).toMatchObject({
+      source: '1415*****71',
+      destination: '60606',
+    });
+    expect((await as('viewer').get(`messages/${mtId}`)).json).toMatchObject({ source: 'ACME', destination: MASKED });
+  });
+
+  it.each([`phone=%2B14155552671`, 'phone=+14155552671', 'phone=', 'ph%6Fne=%2B14155552671', 'phone=x&phone=y'])(
+    'searches for nobody with %s',
+    async (query) => {
+      for (const list of ['sessions', 'messages']) {
+        const answer = await as('viewer').get(`${list}?limit=5&${query}`);
+        expect([answer.status, answer.code]).toEqual([403, 'FORBIDDEN']);
+      }
+    },
+  );
+
+  it('reads no text', async () => {
+    for (const id of [moId, mtId]) expect((await as('viewer').post(`messages/${id}/reveal`)).code).toBe('FORBIDDEN');
+  });
+
+  it('sees the audit log without people', async () => {
+    await as('support').post(`messages/${moId}/reveal`);
+    await as('support').get('sessions?phone=%2B14155552671');
+    await root.post('destinations', { prefix: PHONE, action: 'block', reason: `asked by ${PHONE}` });
+    const seen = await as('viewer').get('audit?limit=100');
+    expect(seen.status).toBe(200);
+    for (const person of [PHONE, PHONE.slice(1)]) {
+      expect(seen.text).not.toContain(person);
+      expect((await root.get('audit?limit=100')).text).toContain(person);
+    }
+    expect((await as('viewer').get('destinations')).text).not.toContain(PHONE);
+    expect(dataOf(await root.get('destinations'))[0]).toMatchObject({ prefix: PHONE });
+  });
+
+  it('leaves no entry of what it reads', async () => {
+    const before = await root.log();
+    for (const path of paths()) await as('viewer').get(path);
+    expect(await root.log()).toBe(before);
+  });
+});
+
+describe.each(['support', 'operator', 'owner'] as const)('%s', (role) => {
+  it('sees people, and searches for them', async () => {
+    const session = (await as(role).get(`sessions/${sessionId}`)).json;
+    expect(session).toMatchObject({ phone: PHONE, metadata: { email: EMAIL } });
+    expect((await as(role).get(`messages/${moId}`)).json).toMatchObject({ source: PHONE.slice(1) });
+    for (const list of ['sessions', 'messages']) {
+      expect(dataOf(await as(role).get(`${list}?phone=%2B14155552671`)).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('sees neither fallbackUri nor authEntropy', async () => {
+    for (const path of paths()) {
+      const { text } = await as(role).get(path);
+      for (const secret of ['fallbackUri', 'authEntropy', CODE]) expect(text).not.toContain(secret);
+    }
+  });
+
+  it('leaves an entry of each read, with the phone masked', async () => {
+    const page = await as(role).get(`sessions?phone=%2B14155552671&limit=1`);
+    const one = await as(role).get(`messages/${mtId}`);
+    const entryOf = async ({ headers }: Answer): Promise<unknown> => {
+      const rows = await room.database.query(
+        'SELECT actor, action, resource, resource_id AS id, before, after FROM audit_entries WHERE request_id = $1',
+        [headers['x-request-id']],
+      );
+      expect(rows).toHaveLength(1);
+      return rows[0];
+    };
+    const about = { actor: role, action: 'read', before: null };
+    const after = { filter: { phone: MASKED }, count: 1, newest: sessionId, oldest: sessionId };
+    expect(await entryOf(page)).toEqual({ ...about, resource: 'sessions', id: 'list', after });
+    expect(await entryOf(one)).toEqual({ ...about, resource: 'messages', id: mtId, after: null });
+  });
+
+  it('reads texts, with an entry of each, and the digits of codes as an owner alone', async () => {
+    const [mo, mt] = [await as(role).post(`messages/${moId}/reveal`), await as(role).post(`messages/${mtId}/reveal`)];
+    expect([mo.status, mt.status]).toEqual([202, 202]);
+    const isOwner = role === 'owner';
+    expect(mo.json['text']).toBe(isOwner ? MO_TEXT : MO_TEXT.replace('654321', '******'));
+    const shown = isOwner ? CODE : '******';
+    expect(mt.json['text']).toBe(`${shown} is your Acme code.\n@acme.example #${shown}`);
+    const entries = (await root.notes(mtId)).filter(({ action, actor }) => action === 'reveal' && actor === role);
+    expect(entries.map(({ requestId }) => requestId)).toEqual([mt.headers['x-request-id']]);
+  });
+});
+
+describe('a read that finds nothing', () => {
+  it('by a list is an entry, of one thing is none', async () => {
+    await as('support').get('messages?phone=%2B442071838750&direction=in');
+    const [last] = dataOf(await root.get('audit?resource=messages&resourceId=list&limit=1'));
+    const filter = { phone: '+442*******50', direction: 'in' };
+    expect(last).toMatchObject({ actor: 'support', after: { filter, count: 0, newest: null, oldest: null } });
+    const before = await root.log();
+    expect((await as('support').get('sessions/sess_00000000000000000000000000')).status).toBe(404);
+    expect(await root.log()).toBe(before);
+  });
+});
+
+describe('while the database is away', () => {
+  it('the answer with people in it is not given', async () => {
+    await room.line.cut();
+    try {
+      expect((await root.get(`sessions/${sessionId}`)).status).toBe(503);
+    } finally {
+      await room.line.mend();
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { afterAll, describe, expect, it } from 'vitest';
+import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
+import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+
+// Opened here and not in a hook: the tests are the calls that the description names.
+const room = await ControlPlaneRoom.open();
+afterAll(() => room.close());
+
+const root = new AdminCalls(room);
+const byRole = new Map<AdminRole, AdminCalls>();
+for (const role of ADMIN_ROLES) byRole.set(role, await root.colleague(role));
+
+const keyOf = (role: AdminRole): string => byRole.get(role)?.key ?? '';
+const { text } = await room.call('/v1/openapi.json', { key: null });
+const document = JSON.parse(text) as OpenAPIObject;
+const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/admin/'));
+
+/** What the contract says of each role, in its own words, apart from the code's table. */
+const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues'];
+const OWNED = ['accounts', 'brands', 'keys', 'prices'];
+
+function contractSays({ method, path }: Operation): readonly AdminRole[] {
+  const resource = path.split('/')[3] ?? '';
+  if (resource === 'admin-keys') return ['owner'];
+  if (method === 'GET') return ['viewer', 'support', 'operator', 'owner'];
+  if (path.endsWith('/messages/{id}/reveal')) return ['support', 'operator', 'owner'];
+  if (OPERATED.includes(resource)) return ['operator', 'owner'];
+  if (OWNED.includes(resource)) return ['owner'];
+  throw new Error(`the contract has no sentence for ${method} ${path}`);
+}
+
+/** Calls whose row of the policy is not spelled as their path is. */
+const SPELLED: Readonly<Record<string, keyof typeof ADMIN_POLICY>> = {
+  'GET /v1/admin/destinations/refusals': 'destinations.list-refusals',
+  'GET /v1/admin/binds/{id}/trace': 'binds.get-trace',
+  'POST /v1/admin/binds/{id}/trace': 'binds.record-texts',
+};
+const VERBS: Readonly<Record<string, string>> = { PATCH: 'update', DELETE: 'delete' };
+
+function rowOf({ method, path }: Operation): string {
+  const [, , , resource = '', id, action] = path.split('/');
+  const verb = VERBS[method] ?? (method === 'GET' ? (id === undefined ? 'list' : 'get') : 'create');
+  return SPELLED[`${method} ${path}`] ?? `${resource}.${action ?? verb}`;
+}
+
+const policy: Readonly<Record<string, readonly AdminRole[]>> = ADMIN_POLICY;
+const cases = calls.flatMap((call) => ADMIN_ROLES.map((role) => [role, call.method, call.path, call] as const));
+
+describe('each role, on each call of the admin API', () => {
+  it.each(cases)('%s: %s %s', async (role, method, path, call) => {
+    const roles = contractSays(call);
+    expect(policy[rowOf(call)]).toEqual(roles);
+    expect(Reflect.get(call.operation, 'x-required-roles')).toEqual(roles);
+    const answer = await room.call(path.replaceAll(/\{[^}]+\}/g, 'x'), {
+      method,
+      key: keyOf(role),
+      ...(method === 'GET' || method === 'DELETE' ? {} : { body: {} }),
+    });
+    expect([answer.status, answer.code].join(' ') === '403 FORBIDDEN').toBe(!roles.includes(role));
+  });
+
+  it('has a row in the policy, and each row has a call', () => {
+    expect([...new Set(calls.map(rowOf))].sort()).toEqual(Object.keys(ADMIN_POLICY).sort());
+  });
+});
+
+describe('a role that may not', () => {
+  it('is refused before the body is read, and before the thing is looked for', async () => {
+    const viewer = keyOf('viewer');
+    for (const body of ['{broken', 'x'.repeat(1_000), Buffer.alloc(200 * 1024, 'x')]) {
+      const answer = await room.call('/v1/admin/accounts', { method: 'POST', key: viewer, body });
+      expect([answer.status, answer.code]).toEqual([403, 'FORBIDDEN']);
+    }
+    const answer = await room.call('/v1/admin/binds/x', { method: 'PATCH', key: viewer, body: '[]' });
+    expect([answer.status, answer.code]).toEqual([403, 'FORBIDDEN']);
+  });
+
+  it('changes nothing and leaves no entry', async () => {
+    const before = await root.log();
+    for (const role of ['viewer', 'support', 'operator'] as const) {
+      const answer = await room.call('/v1/admin/accounts', { method: 'POST', key: keyOf(role), body: { name: 'X' } });
+      expect(answer.status).toBe(403);
+    }
+    expect(await root.log()).toBe(before);
+  });
+
+  it('still learns which addresses there are, and is no key of an account', async () => {
+    const key = keyOf('viewer');
+    expect((await room.call('/v1/admin/nothing', { key })).code).toBe('NOT_FOUND');
+    expect((await room.call('/v1/admin/accounts', { key, method: 'PUT' })).code).toBe('METHOD_NOT_ALLOWED');
+    expect((await room.call('/v1/verify', { key })).code).toBe('FORBIDDEN');
+    expect((await room.call('/v1/usage', { key })).code).toBe('FORBIDDEN');
+  });
+});
+
+describe('an operator', () => {
+  const operator = (): AdminCalls => byRole.get('operator') ?? root;
+  const bind = { host: '127.0.0.1', port: 2776, password: 'secret', enabled: false };
+  const system = { password: 'secret77', allowedCidrs: ['127.0.0.1/32'] };
+
+  it.each([
+    ['binds', { ...bind, systemId: 'b-one' }],
+    ['smpp-systems', { ...system, systemId: 's-one' }],
+  ])('makes and changes %s, and not whether they are trusted', async (resource, draft) => {
+    const trusted = await operator().post(resource, { ...draft, trustedForMo: true });
+    expect([trusted.status, trusted.code, trusted.field]).toEqual([403, 'FORBIDDEN', 'trustedForMo']);
+    const made = await operator().post(resource, { ...draft, trustedForMo: false });
+    expect([made.status, made.json['trustedForMo']]).toEqual([201, false]);
+    const path = `${resource}/${String(made.json['id'])}`;
+    expect((await operator().patch(path, { submitPerSecond: 7 })).status).toBe(200);
+    expect((await operator().patch(path, { trustedForMo: true })).code).toBe('FORBIDDEN');
+    expect((await root.patch(path, { trustedForMo: true })).json['trustedForMo']).toBe(true);
+    expect((await operator().patch(path, { trustedForMo: false })).code).toBe('FORBIDDEN');
+    const kept = await operator().patch(path, { trustedForMo: true, submitPerSecond: 8 });
+    expect([kept.status, kept.json['trustedForMo'], kept.json['submitPerSecond']]).toEqual([200, true, 8]);
+    expect((await operator().delete(path)).status).toBe(204);
+    const actors = (await root.notes(made.json['id'])).map(({ actor, action }) => `${actor} ${action}`);
+    expect(actors).toEqual(['operator create', 'operator update', 'root update', 'operator update', 'operator delete']);
+  });
+});
