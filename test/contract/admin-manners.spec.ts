@@ -16,6 +16,7 @@ const RESOURCES = [
   ['accounts', 'acct'],
   ['brands', 'brd'],
   ['keys', 'key'],
+  ['admin-keys', 'akey'],
   ['prices', 'price'],
   ['destinations', 'dest'],
   ['binds', 'bind'],

@@ -21,6 +21,7 @@ import { until } from '../support/until.js';
 const PORT = 12_775;
 const TEXT = '123456 is your Acme code';
 const PASSWORD = 'hunter2';
+const PHONE = '14155552671';
 const gateways = new GatewayStore();
 const leases = new BindLeaseStore();
 
@@ -283,7 +284,8 @@ describe('a trace that is recorded in full', () => {
     const bind = await newBind();
     await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
     const gateway = await newGateway(bind.uuid, [0]);
-    gateway.said(0, 'out', submit(2));
+    const destinationAddress = { ton: 1, npi: 1, value: PHONE };
+    gateway.said(0, 'out', { ...submitSm({ destinationAddress, shortMessage: Buffer.from(TEXT) }), sequence: 2 });
     const path = `binds/${bind.id}/trace`;
     const hexOf = (text: string): string => Buffer.from(text).toString('hex');
     for (const role of ['viewer', 'support', 'operator', 'owner'] as const) {

@@ -13,6 +13,7 @@ const RUNS = 60;
 /** What a refused request must leave as it is. Events and deliveries go on by themselves; refused codes are tallied. */
 const TABLES = [
   'accounts',
+  'admin_keys',
   'api_keys',
   'audit_entries',
   'binds',
@@ -50,6 +51,7 @@ const ids = [
   accountId,
   await made('brands', { accountId, name: 'Sandbox', slug: 'SANDBOX', instruction }),
   await made('keys', { accountId, kind: 'live', name: 'Sandbox' }),
+  await made('admin-keys', { name: 'Sandbox', role: 'viewer' }),
   await made('prices', { channel: 'rcs', country: 'NZ', usd: '0.01', from: '2026-01-01T00:00:00Z' }),
   await made('destinations', { prefix: '+64900', action: 'block', reason: 'premium' }),
   bindId,

@@ -18,6 +18,7 @@ const GUIDES = [
   'versions',
   'specification',
   'what-is-proven',
+  'admin-keys',
   'a-carrier-calls',
 ] as const;
 

@@ -51,6 +51,7 @@ const NAVIGATION: readonly {
   {
     title: 'Operate',
     pages: [
+      ['/docs/admin-keys', 'Admin keys and roles'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/guard', 'What the guard lets through'],
     ],

@@ -26,8 +26,8 @@ const traceOf = (fields: object) => ({
 });
 const FIELDS = {
   serviceType: 'OTP',
-  source: { ton: 5, npi: 0, value: 'ACME' },
-  destination: { ton: 1, npi: 1, value: PHONE },
+  sourceAddress: { ton: 5, npi: 0, value: 'ACME' },
+  destinationAddress: { ton: 1, npi: 1, value: PHONE },
   shortMessage: '[21 octets]',
   dataCoding: 0,
 };
@@ -44,8 +44,8 @@ describe('a trace', () => {
 
   it('has neither for a viewer, and all the rest', () => {
     const [connection] = traceForRole('viewer', traceOf(FIELDS)).connections;
-    const source = { ton: 5, npi: 0, value: '**ME' };
-    const fields = { ...FIELDS, source, destination: { ton: 1, npi: 1, value: '1415*****71' } };
+    const sourceAddress = { ton: 5, npi: 0, value: '**ME' };
+    const fields = { ...FIELDS, sourceAddress, destinationAddress: { ton: 1, npi: 1, value: '1415*****71' } };
     expect(connection?.pdus).toEqual([{ ...pdu(fields), octets: HEADER }]);
   });
 

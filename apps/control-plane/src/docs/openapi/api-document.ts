@@ -21,7 +21,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Usage', 'What was verified, and what it cost.'],
   [
     'Admin',
-    'Accounts and what belongs to them, carriers, gateways, queues and messages, for on-call engineers with the admin key.',
+    'Accounts and what belongs to them, carriers, gateways, queues and messages, for on-call engineers with admin keys. `x-required-roles` of a call lists the roles that may make it.',
   ],
   ['Documents', 'What describes this service.'],
 ];

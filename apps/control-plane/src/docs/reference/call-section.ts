@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { REQUIRED_ROLES } from '../../http/route-access.js';
 import { isErrorCode } from '../error-pages.js';
 import { inline } from '../markdown.js';
 import { type Operation, parametersOf } from '../openapi/operations.js';
@@ -32,7 +33,13 @@ ${answers(call, schemas)}
 function neededKey({ operation }: Operation): string {
   const [scope] = Object.values(operation.security?.[0] ?? {}).flat();
   if (scope === undefined) return 'Without a key.';
-  return scope === 'admin' ? 'The admin key.' : `A key with the scope ${code(scope)}.`;
+  return scope === 'admin' ? neededRoles(operation) : `A key with the scope ${code(scope)}.`;
+}
+
+function neededRoles(operation: Operation['operation']): string {
+  const roles: unknown = Reflect.get(operation, REQUIRED_ROLES);
+  const names = Array.isArray(roles) ? roles.map((role) => code(String(role))).join(', ') : '';
+  return `An admin key with the role ${names.replace(/, (?!.*, )/, ' or ')}.`;
 }
 
 function parameters({ operation }: Operation, schemas: Schemas): string {
