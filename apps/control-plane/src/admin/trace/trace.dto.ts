@@ -12,7 +12,7 @@ export class TraceQuery {
     type: 'string',
     enum: [...TRACE_FORMATS],
     default: 'json',
-    description: '`pcap` is a capture file that Wireshark opens.',
+    description: '`pcap` is a capture file that Wireshark opens, for the roles `operator` and `owner`.',
   })
   @IsIn([...TRACE_FORMATS], failsWith(`format must be one of ${TRACE_FORMATS.join(', ')}.`))
   format: TraceFormat = 'json';
