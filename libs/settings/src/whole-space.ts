@@ -10,7 +10,10 @@ export function coverWholeSpace(cidrs: readonly string[]): boolean {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   return (['ipv4', 'ipv6'] as const).some((kind) => {
     const ofKind = ranges.filter(([network]) => network.kind() === kind);
-    return isWhole(ofKind.map(([network, length]) => intervalOf(network, BigInt(length), BITS[kind])), BITS[kind]);
+    return isWhole(
+      ofKind.map(([network, length]) => intervalOf(network, BigInt(length), BITS[kind])),
+      BITS[kind],
+    );
   });
 }
 
