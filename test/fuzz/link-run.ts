@@ -21,6 +21,8 @@ const UNFRAMED_PDUS = 5;
 const PROBE = 0x7070_7070;
 /** A connection that neither answers nor closes for so long is deaf. */
 const DEAF_MS = 20_000;
+/** A PDU of a wrong length may end exactly with the probe, which is then part of it: it is sent again. */
+const PROBE_AGAIN_MS = 500;
 const PDU_READ_MS = 100;
 const RESPONSE_MS = 30_000;
 const OUR_REQUESTS = 3;
@@ -92,11 +94,15 @@ export class LinkRun {
     const unframed = this.chance.below(UNFRAMED_ONE_IN) === 0 ? UNFRAMED_PDUS : 0;
     const wild = Array.from({ length: unframed }, () => mutant(this.pdus, this.chance));
     this.#write(far, Buffer.concat([...this.#mutants(), ...wild, enquireLink()]));
-    const outcome = await Promise.race([end, this.#deaf(end)]);
-    far.destroy();
-    await link.closed;
-    await Promise.all(requests);
-    return { read, end: outcome };
+    const again = setInterval(() => far.write(enquireLink()), PROBE_AGAIN_MS);
+    try {
+      return { read, end: await Promise.race([end, this.#deaf(end)]) };
+    } finally {
+      clearInterval(again);
+      far.destroy();
+      await link.closed;
+      await Promise.all(requests);
+    }
   }
 
   async close(): Promise<void> {
