@@ -1,4 +1,4 @@
-import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { destination as fileDestination, pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 import { redactSecrets, redactText, redactValue } from './redaction.js';
 
 export type { Logger } from 'pino';
@@ -31,7 +31,9 @@ export function createLogger(options: LoggerOptions): Logger {
       streamWrite: redactSecrets,
     },
   };
-  const logger = options.destination === undefined ? pino(settings) : pino(settings, options.destination);
+  // Synchronous: at the end of a process, lines that still wait would be written past one that is under way.
+  const { destination = fileDestination({ dest: process.stdout.fd, sync: true }) } = options;
+  const logger = pino(settings, destination);
   return redactingBindings(logger);
 }
 
