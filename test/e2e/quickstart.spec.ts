@@ -101,6 +101,7 @@ for (const { queues, environment, missing } of QUEUES) {
         'realtimeUrl',
         'smpp',
         'testApiKey',
+        'testWebhookSecret',
         'webhookSecret',
       ]);
       expect(quickstart.baseUrl).toBe(`https://127.0.0.1:${ports.CONTROL_PLANE_PORT}`);
