@@ -118,6 +118,22 @@ describe('a sender of unknown type that may be two numbers', () => {
     expect(await gateway.room.database.query('SELECT type FROM events')).toEqual([]);
   });
 
+  it('approves neither where it is sent to a short code of several countries, or to a number that is not ours', async () => {
+    await gateway.carriers.createInboundNumber(gateway.room.database, { number: '80808', countries: ['US', 'CA'] });
+    const { esme } = await peer();
+    const session = await gateway.create(SINGAPORE);
+    const to = async (destination: string): Promise<string | undefined> => {
+      const fields = { source_addr_ton: 0, source_addr: ADDRESS, dest_addr_ton: 0, destination_addr: destination };
+      await esme.send('submit_sm', sms(gateway.textOf(session), fields));
+      return (await gateway.messages()).at(-1)?.fate;
+    };
+    expect(await to('80808')).toBe('ambiguous_sender');
+    expect(await to('90909')).toBe('ambiguous_sender');
+    // A number of Alabama in its national form, or one of Singapore.
+    expect(await to('6592345600')).toBe('ambiguous_sender');
+    expect(await gateway.statusOf(session)).toBe('pending');
+  });
+
   it.each([
     ['international', SINGAPORE, ALABAMA],
     ['national', ALABAMA, SINGAPORE],

@@ -2,7 +2,7 @@ import type { SmppAddress } from '@countersign/phone';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import { FIND_SYSTEM, LIST_BINDS, LIST_NUMBERS, LIST_SYSTEMS } from './carrier.sql.js';
 import type { Bind, InboundNumber, SmppSystem } from './carrier.js';
-import { receivingCountry, servingNumber } from './number-plan.js';
+import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
 /** All inbound numbers are one entry: every question about them looks at all of them. */
 const ALL = 'all';
@@ -49,6 +49,12 @@ export class CarrierDirectory {
     const country = receivingCountry(numbers, destination);
     if (countries.size < MAX_REMEMBERED_DESTINATIONS) countries.set(key, country);
     return country;
+  }
+
+  /** The countries that an unknown receiving country may be (see `possibleCountries`). */
+  async possibleCountries(destination: SmppAddress): Promise<readonly string[]> {
+    const { numbers } = await this.plan();
+    return possibleCountries(numbers, destination);
   }
 
   /** A system that connects in, enabled or not, as it is now; null when there is none of that system_id. */

@@ -121,7 +121,7 @@ export {
 export { OutboundLookup } from './outbound.lookup.js';
 export { OutboundQueue } from './outbound-queue.js';
 export { OutboundStore } from './outbound.store.js';
-export { receivingCountry, servingNumber } from './number-plan.js';
+export { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';

@@ -1,7 +1,7 @@
 import type { SmppAddress } from '@countersign/phone';
 import { describe, expect, it } from 'vitest';
 import type { InboundNumber } from './carrier.js';
-import { receivingCountry, servingNumber } from './number-plan.js';
+import { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
 
 const number = (
   id: string,
@@ -67,10 +67,29 @@ describe('receivingCountry', () => {
     ['a short code for the world tells none', to('70707', 3), null],
     ['a short code of two countries tells none', to('80808', 3), null],
     ['an international number that is not ours is its own', to('33612345678', 1), 'FR'],
+    ['the same with a plus and no type, too', to('+33612345678', 0), 'FR'],
+    ['digits of unknown type that are not ours tell none', to('33612345678', 0), null],
     ['a national number that is not ours tells none', to('0612345678', 2), null],
     ['letters tell none', to('COUNTERSIGN', 5), null],
     ['nothing tells none', to('', 0), null],
   ])('%s', (_, destination, country) => {
     expect(receivingCountry(numbers, destination)).toBe(country);
+  });
+});
+
+describe('possibleCountries', () => {
+  const numbers = [US, WORLD, SWISS_SHORT, WORLD_SHORT, TWO_COUNTRY_SHORT];
+  const all = ['US', 'GB', 'CH', 'DE', 'AT'];
+
+  it.each<[what: string, value: string, countries: readonly string[]]>([
+    ['of a short code of several countries are these', '80808', ['DE', 'AT']],
+    ['of a short code for the world are those of all our numbers', '70707', all],
+    ['of a destination that is not ours are those of all our numbers', '0612345678', all],
+  ])('%s', (_, value, countries) => {
+    expect(possibleCountries(numbers, { ton: 0, npi: 0, value })).toEqual(countries);
+  });
+
+  it('are none without a number', () => {
+    expect(possibleCountries([], { ton: 0, npi: 0, value: '70707' })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { countryOf, destinationCandidates, type SmppAddress } from '@countersign/phone';
+import { countryOf, destinationCandidates, isOfUnknownFormat, type SmppAddress } from '@countersign/phone';
 import type { Uuid } from '@countersign/postgres';
 import type { InboundNumber } from './carrier.js';
 
@@ -36,8 +36,20 @@ export function receivingCountry(numbers: readonly InboundNumber[], destination:
   const ours =
     numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
   if (ours !== undefined) return countryServedBy(ours);
+  // Whoever sends chooses the destination: digits that may be a national number do not decide how his own are read.
+  if (isOfUnknownFormat(destination)) return null;
   const [international] = destinationCandidates(destination, null);
   return international === undefined ? null : countryOf(international);
+}
+
+/**
+ * Where `receivingCountry` does not know the country: those that it may be. Of a short code that names several countries
+ * these; of a short code that serves all, and of a destination that is not ours, the countries of all our numbers.
+ */
+export function possibleCountries(numbers: readonly InboundNumber[], destination: SmppAddress): readonly string[] {
+  const ours = numbers.find(({ number }) => number === destination.value);
+  const named = ours === undefined ? [] : countriesOf(ours);
+  return named.length > 0 ? named : [...new Set(numbers.flatMap(countriesOf))];
 }
 
 /** One of our long numbers that the carrier wrote in its national form. Compared whole, not by its end. */
@@ -48,6 +60,11 @@ function byNationalForm(numbers: readonly InboundNumber[], destination: SmppAddr
     if (!LONG_NUMBER.test(number) || !number.endsWith(lastDigits)) return false;
     return destinationCandidates(destination, countryOf(number)).includes(number);
   });
+}
+
+function countriesOf({ number, countries }: InboundNumber): string[] {
+  const own = LONG_NUMBER.test(number) ? countryOf(number) : null;
+  return own === null ? countries.filter((country) => country !== EVERY_COUNTRY) : [own];
 }
 
 function countryServedBy({ number, countries }: InboundNumber): string | null {

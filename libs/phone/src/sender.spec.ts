@@ -111,6 +111,29 @@ describe('senders of unknown type (TON 0) on a link of format auto', () => {
   });
 });
 
+describe('senders of unknown type (TON 0) on a link of format auto, where the receiving country is one of several', () => {
+  const among = (value: string, possible: readonly string[], rule = AUTO): SenderEvidence =>
+    readSender({ ton: 0, npi: 1, value }, null, rule, possible);
+
+  it('are ambiguous where they are another number in one of them', () => {
+    // A number of Arkansas as dialled there, or a mobile of Norway.
+    expect(among('4792345678', ['US', 'CA'])).toEqual(AMBIGUOUS);
+    expect(among('4792345678', ['DE', 'US'])).toEqual(AMBIGUOUS);
+  });
+
+  it('are international where they are no other number in any, and show nothing', () => {
+    expect(among('4792345678', ['GB', 'IE'])).toEqual({ ...NONE, phone: '+4792345678' });
+    expect(among('14155552671', ['US', 'CA'])).toEqual({ ...NONE, phone: '+14155552671' });
+    expect(among('4155552671', ['US', 'CA'])).toEqual(NONE);
+  });
+
+  it('are read by the format where one is set or learned', () => {
+    expect(among('4792345678', ['US'], INTERNATIONAL).phone).toBe('+4792345678');
+    expect(among('4792345678', ['US'], { format: 'auto', learned: 'international' }).phone).toBe('+4792345678');
+    expect(among('4792345678', ['US'], NATIONAL)).toEqual(NONE);
+  });
+});
+
 describe('senders of unknown type (TON 0) on a link of a known format', () => {
   it('have that reading alone', () => {
     expect(evidence(0, '6592345678', 'US', INTERNATIONAL)).toEqual({ ...NONE, phone: '+6592345678' });

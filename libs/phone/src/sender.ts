@@ -48,8 +48,15 @@ const AMBIGUOUS: SenderEvidence = { phone: null, ambiguous: true, shows: null };
  * - unknown (TON 0) otherwise: as the rule says. `auto` takes a number only where both readings do not give two.
  *
  * @param receivingCountry ISO 3166-1 alpha-2, or null when it is not known: then nothing is read as national
+ * @param possibleCountries where the receiving country is not known, those that it may be: an unknown sender in `auto`
+ *   that is another number in one of them is ambiguous
  */
-export function readSender(address: SmppAddress, receivingCountry: string | null, rule: SenderRule): SenderEvidence {
+export function readSender(
+  address: SmppAddress,
+  receivingCountry: string | null,
+  rule: SenderRule,
+  possibleCountries: readonly string[] = [],
+): SenderEvidence {
   const { ton, npi, value } = address;
   if (ton > TON.national || isOfOtherNetwork(npi) || !isNumber(value)) return NO_EVIDENCE;
   if (value.startsWith('+')) return evidenceOf(readMarkedInternational(value.slice(1)));
@@ -58,7 +65,7 @@ export function readSender(address: SmppAddress, receivingCountry: string | null
   if (value.startsWith('00')) return evidenceOf(readInternational(withoutInternationalPrefix(value)));
   if (rule.format !== 'auto') return evidenceOf(readAs(rule.format, value, receivingCountry));
   return rule.learned === null
-    ? readBothWays(value, receivingCountry)
+    ? readBothWays(value, receivingCountry, possibleCountries)
     : readAsLearned(rule.learned, value, receivingCountry);
 }
 
@@ -67,12 +74,27 @@ export function isOfUnknownFormat({ ton, value }: SmppAddress): boolean {
   return ton === TON.unknown && !value.startsWith('+') && !value.startsWith('00');
 }
 
-function readBothWays(value: string, receivingCountry: string | null): SenderEvidence {
+function readBothWays(
+  value: string,
+  receivingCountry: string | null,
+  possibleCountries: readonly string[],
+): SenderEvidence {
   const international = readInternational(value);
   const national = readNational(value, receivingCountry);
   if (international === null) return national === null ? NO_EVIDENCE : shown(national, 'national');
-  if (national === international || !isKnown(receivingCountry)) return evidenceOf(international);
+  if (!isKnown(receivingCountry)) {
+    return isAnotherNumberIn(possibleCountries, value, international) ? AMBIGUOUS : evidenceOf(international);
+  }
+  if (national === international) return evidenceOf(international);
   return national === null ? shown(international, 'international') : AMBIGUOUS;
+}
+
+/** Whether digits that are an international number are a different number as dialled within one of the countries. */
+function isAnotherNumberIn(countries: readonly string[], value: string, international: string): boolean {
+  return countries.some((country) => {
+    const national = readNational(value, country);
+    return national !== null && national !== international;
+  });
 }
 
 /** A sender that only the other reading knows contradicts what was learned: it is evidence of no number. */

@@ -29,6 +29,12 @@ export interface InboundBatchOptions {
   readonly onEvents: (ids: readonly Uuid[]) => void;
 }
 
+/** The country of the number that an MO was sent to, or those that it may be. */
+interface ReceivingPlace {
+  readonly country: string | null;
+  readonly possible: readonly string[];
+}
+
 /** An MO with its sealed text and what its address shows of its sender. */
 type Arrival = readonly [InboundCommand, Buffer, SenderEvidence];
 
@@ -92,17 +98,23 @@ export class InboundBatch {
 
   /** What each address shows of its sender. The receiving number's country is looked up only where it matters. */
   private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
-    const countries = new Map<string, string | null>();
+    const places = new Map<string, ReceivingPlace>();
     for (const command of commands) {
       const { source, destination } = command.message;
-      if (!this.needsSender(command) || isInternational(source) || countries.has(keyOf(destination))) continue;
-      countries.set(keyOf(destination), await this.o.carriers.receivingCountry(destination));
+      if (!this.needsSender(command) || isInternational(source) || places.has(keyOf(destination))) continue;
+      places.set(keyOf(destination), await this.placeOf(destination));
     }
     return commands.map((command) => {
       if (!this.needsSender(command)) return NOT_READ;
       const { source, destination } = command.message;
-      return readSender(source, countries.get(keyOf(destination)) ?? null, this.o.learner.ruleOf(command.link));
+      const { country, possible } = places.get(keyOf(destination)) ?? NOWHERE;
+      return readSender(source, country, this.o.learner.ruleOf(command.link), possible);
     });
+  }
+
+  private async placeOf(destination: SmppAddress): Promise<ReceivingPlace> {
+    const country = await this.o.carriers.receivingCountry(destination);
+    return { country, possible: country === null ? await this.o.carriers.possibleCountries(destination) : [] };
   }
 
   /** Messages without a token teach a link's format too, and it is they that show first when it was learned wrongly. */
@@ -136,6 +148,8 @@ function partOf({ message, whole }: InboundCommand): MessagePart | null {
 const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
 
 const NOT_READ: SenderEvidence = { phone: null, ambiguous: false, shows: null };
+
+const NOWHERE: ReceivingPlace = { country: null, possible: [] };
 
 const TON_INTERNATIONAL = 1;
 
