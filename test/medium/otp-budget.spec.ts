@@ -1,6 +1,7 @@
 import { EventStore } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Send } from '../../apps/control-plane/src/otp/guard.store.js';
 import { callerOf, GuardRoom, numberOf, sentOf, times } from '../support/guard-room.js';
 import type { SessionRoom } from '../support/session-room.js';
 import { testTenant } from '../support/tenants.js';
@@ -71,6 +72,28 @@ describe('the conversion budget', () => {
       { scope: 'US', settled: 1, approvals: 1 },
       { scope: 'day', settled: 1, approvals: 1 },
     ]);
+  });
+
+  it('of a day that is used up refuses its last sends, though they are decided with the first of the next day', async () => {
+    const midnight = Date.parse('2026-03-02T00:00:00.000Z');
+    await room.database.query(
+      `INSERT INTO otp_sends (account_id, scope, slot, until, sends) VALUES ($1, 'day', $2, $3, 60)`,
+      [room.account.id, new Date(midnight - 86_400_000), new Date(midnight + 86_400_000)],
+    );
+    const send = (phone: string, atMs: number): Send => ({
+      session: { accountId: room.account.id, phone, country: 'US' },
+      now: new Date(atMs),
+    });
+    const [late = '', early = ''] = spread(2);
+    const [before, after] = [send(late, midnight - 1), send(early, midnight + 1)];
+    const guard = home.guard();
+    await room.database.transaction(async (tx) => {
+      const together = await guard.open(tx, [before, after]);
+      expect(together.judge(before)).toMatchObject({ rule: 'budget_day' });
+    });
+    await room.database.transaction(async (tx) => {
+      expect((await guard.open(tx, [after])).judge(after)).toBeNull();
+    });
   });
 
   it('lets through a block of numbers that converts, up to 20 %', async () => {

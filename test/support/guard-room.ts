@@ -56,12 +56,18 @@ export class GuardRoom {
     await database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
   }
 
+  /** Judges sends of moments that the test chooses. */
+  guard(): SendGuard {
+    const { database, keys } = this.room;
+    const store = new GuardStore(this.destinations, keys);
+    const fail = (error: unknown): void => void this.errors.push(error);
+    return new SendGuard(store, this.destinations, database, new GuardOptions(LIMITS, () => undefined, fail));
+  }
+
   /** Sends codes in one process; two of them share nothing but the database. */
   sender(): SendCodeService {
     const { database, clock, keys, sessions } = this.room;
-    const store = new GuardStore(this.destinations, keys);
-    const fail = (error: unknown): void => void this.errors.push(error);
-    const guard = new SendGuard(store, this.destinations, database, new GuardOptions(LIMITS, () => undefined, fail));
+    const guard = this.guard();
     const outbox = new CodeOutbox({
       clock,
       keys,

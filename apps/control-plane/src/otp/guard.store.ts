@@ -109,11 +109,14 @@ export class GuardStore {
    * is among them: until then nobody else decides about a send of that account, so every limit is met exactly.
    */
   async openLedger(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<OpenLedger> {
-    const now = new Date(Math.max(...sends.map((send) => send.now.getTime())));
+    const moments = sends.map((send) => send.now.getTime());
+    const now = new Date(Math.max(...moments));
+    // From the earliest on: at midnight the day that ends counts for the sends of both days.
+    const earliest = new Date(Math.min(...moments));
     // Queued at once and executed in this order: all but the first read behind the locks.
     const [counters, windows, spent, prices] = await Promise.all([
       lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
-      readWindows(tx, sends, now),
+      readWindows(tx, sends, earliest),
       readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
         tx,
@@ -267,7 +270,8 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   return new Map(rows.map(({ scope, subject, ...counted }) => [keyOf(scope, subject), counted]));
 }
 
-async function readWindows(tx: Executor, sends: readonly Send[], now: Date): Promise<Map<string, WindowSums>> {
+/** The windows of sends that are decided together; they end with the last, and begin as that of the earliest does. */
+async function readWindows(tx: Executor, sends: readonly Send[], earliest: Date): Promise<Map<string, WindowSums>> {
   const wanted = new Map<string, readonly [Uuid, string]>();
   for (const send of sends) {
     const { accountId } = send.session;
@@ -276,7 +280,7 @@ async function readWindows(tx: Executor, sends: readonly Send[], now: Date): Pro
   const windows = [...wanted.values()].map(([accountId, scope]) => ({
     accountId,
     scope,
-    ...windowOf(scope, now.getTime()),
+    ...windowOf(scope, earliest.getTime()),
   }));
   const rows = await tx.query<WindowSums & { accountId: Uuid; scope: string }>(READ_WINDOWS, [
     windows.map(({ accountId }) => accountId),
