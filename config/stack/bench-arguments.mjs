@@ -1,4 +1,4 @@
-// What `npm run bench` was asked for.
+// The command line of `npm run bench`.
 import { StartError } from './progress.mjs';
 
 /** Every section; a soak runs only when it is named. */

@@ -34,7 +34,7 @@ interface Stage {
   readonly stores: readonly MeteredProcess[];
 }
 
-/** What arrived, and the CPU time from the first SMS (of a backlog: from its release) to the last webhook. */
+/** Webhooks that arrived, and the CPU time from the first SMS (of a backlog: from its release) to the last webhook. */
 type Delivered = Arrivals & { readonly errors: number; readonly micros: CpuMicros };
 
 interface Approvals {

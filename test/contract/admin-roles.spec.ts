@@ -19,7 +19,7 @@ const { text } = await room.call('/v1/openapi.json', { key: null });
 const document = JSON.parse(text) as OpenAPIObject;
 const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/admin/'));
 
-/** What the contract says of each role, in its own words, apart from the code's table. */
+/** The roles as the contract describes them, apart from the code's table. */
 const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues'];
 const OWNED = ['accounts', 'brands', 'keys', 'prices'];
 

@@ -65,7 +65,7 @@ async function deliveredFor(mode: Mode, sessionId: string): Promise<string> {
   return String((await found())?.['id']);
 }
 
-/** What a caller can tell two answers apart by. */
+/** The parts of an answer by which a caller can tell it from another. */
 function seen({ status, text, headers }: Answer): object {
   const { date: _, 'x-request-id': __, ...rest } = headers;
   const steady = Object.entries(rest).filter(([name]) => !/ratelimit|retry-after/i.test(name));

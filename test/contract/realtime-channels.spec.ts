@@ -36,7 +36,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
   });
   return key;
 }
-/** What a ticket shows of a session. */
+/** The fields of a session that a ticket shows. */
 const SHOWN = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
 const created = async (): Promise<string> => String((await room.create()).json['id']);
 

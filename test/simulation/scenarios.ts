@@ -13,7 +13,7 @@ import {
   Timeline,
 } from './traffic.js';
 
-/** What a new account has unless an operator sets it. */
+/** Values of a new account that no operator has set. */
 export const DEFAULTS = { floor: 50, messageCap: 1_000 };
 /** An honest account whose operator raised the cap of messages, and nothing else. */
 const GROWN = { floor: 50, messageCap: 1_000_000 };

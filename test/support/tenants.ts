@@ -1,7 +1,7 @@
 import type { Tenant } from '@countersign/keys';
 
-/** What a live key of the account sees. */
+/** The tenant of a live key of the account. */
 export const liveTenant = (accountId: string): Tenant => ({ accountId, mode: 'live' });
 
-/** What a test key of the account sees. */
+/** The tenant of a test key of the account. */
 export const testTenant = (accountId: string): Tenant => ({ accountId, mode: 'test' });

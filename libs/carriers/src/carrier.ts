@@ -28,7 +28,7 @@ export interface LinkTerms {
   readonly trustedForMo: boolean;
   /** How it writes senders of unknown type (TON 0) that have neither a plus nor `00`. */
   readonly senderFormat: SenderFormat;
-  /** What its senders have shown so far; null before they showed anything. Read with the row, written by gateways alone. */
+  /** Evidence of the link's senders so far; null without any. Read with the row, written by gateways alone. */
   readonly senderLearning: SenderLearning | null;
   readonly enabled: boolean;
 }

@@ -41,7 +41,7 @@ export interface MessagePart extends WholeMessage {
 }
 
 /**
- * What is present near a part once it had joined: itself, its neighbours stored before, and those before it in the same
+ * The text near a part once it has joined: itself, its neighbours stored before, and those before it in the same
  * call. Edges by part number.
  */
 export type NearbyParts = ReadonlyMap<number, string>;

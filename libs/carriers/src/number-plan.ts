@@ -36,7 +36,7 @@ export function receivingCountry(numbers: readonly InboundNumber[], destination:
   const ours =
     numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
   if (ours !== undefined) return countryServedBy(ours);
-  // Whoever sends chooses the destination: digits that may be a national number do not decide how his own are read.
+  // The sender chooses the destination: digits that may be a national number do not decide how the sender is read.
   if (isOfUnknownFormat(destination)) return null;
   const [international] = destinationCandidates(destination, null);
   return international === undefined ? null : countryOf(international);

@@ -9,7 +9,7 @@ import {
   type ShownSender,
 } from './sender-learning.js';
 
-/** What a link's senders showed, and of which epoch of its evidence that is. */
+/** Evidence of a link's senders, and the epoch that it belongs to. */
 export interface SenderObservation {
   /** The bind or the system. */
   readonly linkId: Uuid;

@@ -4,10 +4,10 @@ import type { SenderReading, SenderRule, SenderFormat } from '@countersign/phone
 export const SENDERS_TO_LEARN = 20;
 
 export const LEARNED_SENDER_FORMATS = ['international', 'national', 'mixed'] as const;
-/** What the senders of a link in `auto` have shown. `mixed`: both readings, so that nothing is learned from it any more. */
+/** Readings that the senders of a link in `auto` have shown. `mixed`: both, so that nothing is learned any more. */
 export type LearnedSenderFormat = (typeof LEARNED_SENDER_FORMATS)[number];
 
-/** What is known of the senders of a link; `epoch` rises whenever that is discarded. */
+/** Evidence of the senders of a link; `epoch` rises whenever the evidence is discarded. */
 export interface SenderLearning {
   readonly learned: LearnedSenderFormat | null;
   readonly epoch: number;
@@ -30,7 +30,7 @@ export interface SenderEvidenceRow {
 const MIXED: SenderEvidenceRow = { learned: 'mixed', reading: null, digests: [] };
 
 /**
- * What a link's evidence is after further senders. All of one reading are counted once each, up to 20. The first that
+ * The evidence of a link after further senders. All of one reading are counted once each, up to 20. The first that
  * contradicts the others, or what was learned from them, makes the link `mixed`, which no sender changes: whoever could
  * outnumber the senders of a quiet hour could else teach the link the wrong format. Pure.
  */

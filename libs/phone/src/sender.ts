@@ -16,7 +16,7 @@ export const SENDER_FORMATS = [...SENDER_READINGS, 'auto'] as const;
 /** How a link writes senders of unknown type (contract, Admin). `auto`: it is not known. */
 export type SenderFormat = (typeof SENDER_FORMATS)[number];
 
-/** What the address of an SMS shows of its sender: never more than one number, and none when it is ambiguous. */
+/** The sender as the address of an SMS shows it: never more than one number, and none when it is ambiguous. */
 export interface SenderEvidence {
   /** The one number that the sender is, in E.164; null when there is no such number. */
   readonly phone: string | null;
@@ -26,7 +26,7 @@ export interface SenderEvidence {
   readonly shows: SenderReading | null;
 }
 
-/** What a link's senders are read by. */
+/** The rule by which a link's senders are read. */
 export interface SenderRule {
   readonly format: SenderFormat;
   /** In `auto`: how all senders of the link have been read so far; null before that is known. */

@@ -13,7 +13,7 @@ export const DAEMON = {
 };
 export const CONTROL_PLANE = { ...DAEMON, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
 
-/** What a load is refused for. */
+/** The reason for which a load is refused. */
 export function faultsOf(load: () => unknown): readonly SettingFault[] {
   try {
     load();

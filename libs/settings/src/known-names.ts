@@ -13,7 +13,7 @@ const OTHER_NAMES = [
   'COUNTERSIGN_TEST_REPORT',
   'DATABASE_MIGRATION_URL',
   'DATABASE_MIGRATION_URL_FILE',
-  // What callers name their side of it, by the examples of the documentation; on a developer's machine both sides run.
+  // Names that callers use, by the examples of the documentation; on a developer's machine both sides run.
   'COUNTERSIGN_KEY',
   'COUNTERSIGN_URL',
   'COUNTERSIGN_WEBHOOK_SECRET',
@@ -24,7 +24,7 @@ const LONG_NAME = 12;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What Kubernetes injects into every container for each service of its namespace. */
+/** Variables that Kubernetes injects into every container for each service of its namespace. */
 const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)$|_PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 

@@ -2,7 +2,7 @@ import { CPU_FIGURES, type CpuPerOperation, perOperation } from '../cpu/use.js';
 import { type Measure, table } from '../report.js';
 import { median, type Spread, spreadOf } from '../statistics.js';
 
-/** What both builds did one after the other. */
+/** Results of both builds, one after the other. */
 export interface Pair {
   readonly commit: Measure;
   readonly tree: Measure;
@@ -22,7 +22,7 @@ type Figures = ReadonlyMap<string, number>;
 
 const CPU_UNIT = 'CPU µs/op, ';
 
-/** Those that were measured: a figure of 0 was not. */
+/** Measured figures: a figure of 0 was not measured. */
 function figuresOf(measure: Measure): Figures {
   const cpu: CpuPerOperation = measure.cpu === undefined ? {} : perOperation(measure.cpu);
   const all: (readonly [string, number])[] = [

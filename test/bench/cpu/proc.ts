@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What /proc/<pid>/stat says of CPU time (proc_pid_stat(5)). */
+/** CPU time as /proc/<pid>/stat reports it (proc_pid_stat(5)). */
 export interface ProcessStat {
   readonly pid: number;
   readonly parent: number;

@@ -21,7 +21,7 @@ export const SENDER_FIELDS = {
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
-/** What of a link decides whose senders it carries. */
+/** The settings of a link that determine whose senders it carries. */
 type Link = Pick<LinkTerms, 'carrier' | 'senderFormat' | 'senderLearning' | 'trustedForMo'> & {
   readonly systemId: string;
   readonly hosts?: readonly { readonly host: string; readonly port: number }[];

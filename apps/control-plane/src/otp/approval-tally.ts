@@ -11,7 +11,7 @@ export interface Place {
   readonly at: Date;
 }
 
-/** What is added to one slot. */
+/** Amounts added to one slot. */
 export interface SlotAddition {
   readonly accountId: Uuid;
   readonly scope: string;

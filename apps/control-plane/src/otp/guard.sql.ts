@@ -1,4 +1,4 @@
-/** What accounts may send; amounts in millionths. $1 accounts. */
+/** Send limits of accounts; amounts in millionths. $1 accounts. */
 export const READ_ACCOUNTS = `
   SELECT id, otp_countries AS countries, otp_unconverted_floor AS floor, otp_daily_message_cap AS "messageCap",
     trunc(otp_daily_spend_cap_usd * 1000000)::text AS "spendCap"
@@ -63,7 +63,7 @@ export const READ_KNOWN_PHONES = `
     LATERAL (SELECT account_id, phone FROM otp_phones
       WHERE account_id = wanted.account AND phone = wanted.digest AND credited_on >= $3::date) AS known`;
 
-/** What accounts spent on codes today (UTC), in millionths. $1 accounts, $2 now. */
+/** Amounts that accounts spent on codes today (UTC), in millionths. $1 accounts, $2 now. */
 export const READ_SPENT = `
   SELECT account_id AS id, trunc(usd * 1000000)::text AS spent FROM otp_spend
   WHERE account_id = ANY ($1::uuid[]) AND day = ($2::timestamptz AT TIME ZONE 'UTC')::date`;

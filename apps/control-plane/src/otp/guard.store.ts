@@ -45,7 +45,7 @@ export interface Send {
   readonly now: Date;
 }
 
-/** What is read before any counter is locked: accounts and destinations. */
+/** Accounts and destinations, read before any counter is locked. */
 export interface KnownSends {
   readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
   readonly destinations: ReadonlyMap<Send, Destination>;
@@ -87,7 +87,7 @@ export class GuardStore {
     private readonly keys: ServerKeys,
   ) {}
 
-  /** What is known of the destinations and the accounts of some sends. Locks nothing. */
+  /** Reads the destinations and the accounts of some sends. Locks nothing. */
   async readSends(tx: Executor, sends: readonly Send[]): Promise<KnownSends> {
     const [accounts, knownPhones, rules] = await Promise.all([
       readAccounts(tx, distinct(sends, accountOf)),

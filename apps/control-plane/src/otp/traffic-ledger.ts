@@ -6,7 +6,7 @@ import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
 /** Millionths of a US dollar: money is counted in whole numbers. */
 export type Micros = bigint;
 
-/** What an account may send. */
+/** The send limits of an account. */
 export interface AccountLimits {
   /** Countries that it sends codes to; `*` for all. */
   readonly countries: readonly string[];
@@ -21,7 +21,7 @@ export interface AccountLimits {
 /** Sums over the window of a scope, as they are stored. */
 export interface WindowSums {
   readonly sends: number;
-  /** Those of the sends whose sessions are approved. */
+  /** Sends whose sessions are approved. */
   readonly settled: number;
   readonly approvals: number;
 }
@@ -115,7 +115,7 @@ export class TrafficLedger {
     return [...this.pages.counters].map(([key, { sends }]) => ({ key, sends: sends + (this.entered.get(key) ?? 0) }));
   }
 
-  /** What each account paid, on top of what was read. */
+  /** The amount that each account paid since the ledger was read. */
   payments(): { readonly accountId: Uuid; readonly micros: Micros }[] {
     return [...this.paid].map(([accountId, micros]) => ({ accountId, micros }));
   }

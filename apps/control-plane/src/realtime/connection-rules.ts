@@ -17,7 +17,7 @@ export type Listener =
       readonly keyId: Uuid;
       /** The key's digest in hex, which becomes another when the key is rotated. */
       readonly keyDigest: string;
-      /** What the key sees of sessions: everything with the scope `verify`, else what a ticket shows. */
+      /** The view of sessions: the whole Session with the scope `verify`, else the fields that a ticket shows. */
       readonly view: SessionView;
     }
   /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */

@@ -71,7 +71,7 @@ export class KeyWatch {
   }
 }
 
-/** What the key of a connection must still be allowed. One that saw whole sessions by `verify` ends with that scope. */
+/** The scopes that the key of a connection must still have. A connection that saw whole sessions needs `verify`. */
 function scopesOf(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
   if (listener.kind === 'ticket') return ['verify'];
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];

@@ -96,7 +96,7 @@ export class InboundBatch {
     });
   }
 
-  /** What each address shows of its sender. The receiving number's country is looked up only where it matters. */
+  /** Reads the sender of each address. The receiving number's country is looked up only where it matters. */
   private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
     const places = new Map<string, ReceivingPlace>();
     for (const command of commands) {

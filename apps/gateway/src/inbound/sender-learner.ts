@@ -24,7 +24,7 @@ export interface SenderLearnerOptions {
   readonly logger: Logger;
 }
 
-/** What this gateway has seen of one link in one epoch of its evidence. */
+/** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
   readonly epoch: number;
   /** Senders that are written or wait to be, by digest. */

@@ -10,7 +10,7 @@ const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 /** Base64 of the 64 octets of an HMAC-SHA512. */
 const SIGNATURE = /^[A-Za-z0-9+/]{86}==$/;
 
-/** What the headers of a POST say about its body, before any of the body is read. */
+/** The body of a POST as its headers describe it, before any of the body is read. */
 export interface WebhookHead {
   /** `X-Goog-Signature`. */
   readonly signature: string | undefined;

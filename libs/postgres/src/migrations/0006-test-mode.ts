@@ -62,7 +62,7 @@ const DOWN = [
     DROP COLUMN previous_test_webhook_secrets_sealed, DROP COLUMN previous_test_webhook_secrets_until`,
 ];
 
-/** What test keys make is apart from what live keys make; an approved session can be consumed once. */
+/** Rows of test keys are apart from rows of live keys; an approved session can be consumed once. */
 export class TestMode1700000000006 implements MigrationInterface {
   readonly name = 'TestMode1700000000006';
 

@@ -8,7 +8,7 @@ const LINKS = [
   // How a link writes senders of unknown type (TON 0) that have neither a plus nor 00.
   `ALTER TABLE binds ADD COLUMN sender_format text NOT NULL DEFAULT 'auto' CHECK (sender_format IN (${FORMATS}))`,
   `ALTER TABLE smpp_systems ADD COLUMN sender_format text NOT NULL DEFAULT 'auto' CHECK (sender_format IN (${FORMATS}))`,
-  // What gateways have seen of the senders of a bind or a system in auto: keyed digests of numbers that had one reading
+  // Sender evidence of a bind or a system in auto: keyed digests of numbers that had one reading
   // alone, until enough of them agree (learned) or two contradict each other (mixed). The epoch rises whenever the
   // evidence is discarded, so that a gateway cannot add what it saw before.
   `CREATE TABLE sender_formats (

@@ -33,7 +33,7 @@ const DURATION: Schema = { type: 'integer', minimum: 0 };
 const SESSION = { $ref: getSchemaPath(SessionAnswer) };
 const BIND = { $ref: getSchemaPath(BindAnswer) };
 
-/** What a ticket shows of a session. */
+/** The fields of a session that a ticket shows. */
 const VIEW_FIELDS = [
   'id',
   'status',
