@@ -31,9 +31,11 @@ const READ_CODE = `
     smsc_message_id AS "smscMessageId", cost_usd::text AS "costUsd", text_sealed IS NOT NULL AS "hasText"
   FROM outbound_messages WHERE id = $1`;
 
+/** Both steps of a message may happen in one millisecond, in which ids have no order: `submitted` comes first. */
 const READ_TOLD = `
   SELECT data::text AS data FROM events
-  WHERE type = 'verification.otp_delivery' AND data->>'messageId' = $1 ORDER BY occurred_at, id`;
+  WHERE type = 'verification.otp_delivery' AND data->>'messageId' = $1
+  ORDER BY occurred_at, data->>'state' = 'submitted' DESC, id`;
 
 export interface Way {
   readonly carrier: Pick<Carrier, 'name' | 'listen' | 'isBound'>;
