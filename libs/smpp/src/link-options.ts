@@ -54,6 +54,11 @@ export interface LinkOptions {
   onMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer;
   /** The status that makes this peer send a message again; asked for each time. Without it ESME_RSYSERR. Must not throw. */
   sendAgainStatus?(): number;
+  /**
+   * Asked right before octets are written to the socket, which is a turn of the event loop after they were queued; false
+   * discards them and destroys the link. For a process that may be paused in between. Must not throw.
+   */
+  mayWrite?(): boolean;
   onChange?(state: LinkState): void;
   /** Every PDU read and written, passwords and text in clear (see `redactPdu`); for metrics and traces. */
   onPdu?(direction: 'in' | 'out', pdu: Pdu): void;

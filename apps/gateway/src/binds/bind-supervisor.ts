@@ -222,6 +222,7 @@ export class BindSupervisor implements LeasedConnection {
       if (signal.aborted || !this.holdsLease()) socket.destroy();
       const link = new SmppLink(socket, {
         ...linkOptionsOf(bind),
+        mayWrite: () => this.holdsLease(),
         onMessage: (pdu) => this.accept(pdu),
         sendAgainStatus: () => this.#bind.retryableMoStatus,
         onPdu: (direction, pdu) => this.tap(direction, pdu),

@@ -25,6 +25,8 @@ export class LinkOutput {
   constructor(
     private readonly socket: Socket,
     private readonly onUnread: () => void,
+    /** Asked right before octets are written; false discards them and destroys the socket. */
+    private readonly mayWrite: () => boolean = () => true,
   ) {}
 
   /** Answers the octets written. Throws InvalidPduError before anything is. */
@@ -50,6 +52,11 @@ export class LinkOutput {
     const chunk = this.#chunk;
     if (chunk === null || this.#used === 0) return;
     this.#chunk = null;
+    if (!this.mayWrite()) {
+      this.#used = 0;
+      this.socket.destroy();
+      return;
+    }
     if (this.socket.writable) this.socket.write(chunk.subarray(0, this.#used));
     this.#nextChunkOctets = Math.min(LARGEST_CHUNK_OCTETS, Math.max(SMALLEST_CHUNK_OCTETS, this.#used * 2));
     this.#used = 0;

@@ -196,6 +196,7 @@ export class SmppLink {
         'onOctets' in this.#options
           ? (direction, octets) => this.#notify(() => this.#options.onOctets?.(direction, octets))
           : null,
+      mayWrite: this.#options.mayWrite?.bind(this.#options),
     });
   }
 

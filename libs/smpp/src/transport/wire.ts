@@ -19,6 +19,7 @@ export interface WireOptions {
   onBroken: (reason: string, how: 'flush' | 'now') => void;
   onTap: ((direction: 'in' | 'out', pdu: Pdu) => void) | null;
   onOctets: ((direction: 'in' | 'out', octets: Buffer) => void) | null;
+  mayWrite: (() => boolean) | undefined;
 }
 
 /** PDUs in, PDUs out, over one socket: the only file of the engine that touches it besides its output buffer. */
@@ -36,7 +37,8 @@ export class Wire {
     private readonly socket: Socket,
     private readonly options: WireOptions,
   ) {
-    this.#output = new LinkOutput(socket, () => options.onBroken('the peer does not read', 'now'));
+    const onUnread = (): void => options.onBroken('the peer does not read', 'now');
+    this.#output = new LinkOutput(socket, onUnread, options.mayWrite);
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('end', () => options.onBroken('the peer closed the connection', 'flush'));
