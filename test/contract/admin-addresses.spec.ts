@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => room.close());
 
-const rootKey = (): string => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+const rootKey = (): string => new AdminCalls(room).key;
 const ELSEWHERE = { ADMIN_ALLOWED_CIDRS: '198.51.100.0/24,2001:db8::/32' };
 
 describe('admin keys, served directly', () => {

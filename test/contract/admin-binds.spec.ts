@@ -269,7 +269,7 @@ describe('a bind', () => {
     expect(await room.database.query('SELECT count(*) FROM binds')).toEqual(before);
   });
 
-  it('shows what its senders have taught, until its format is set or it leads elsewhere', async () => {
+  it('shows the learned sender format until senderFormat, hosts or systemId changes', async () => {
     const id = idOf(await create({ trustedForMo: true }));
     const learnedOf = async (): Promise<unknown> => {
       const { status } = (await admin.get(`binds/${id}`)).json;

@@ -65,7 +65,7 @@ async function sent(): Promise<string> {
 const paths = (): string[] => ['sessions', `sessions/${sessionId}`, 'messages', `messages/${moId}`, `messages/${mtId}`];
 
 describe('a viewer', () => {
-  it('sees sessions and messages, and nobody in them', async () => {
+  it('sees sessions and messages without personal data', async () => {
     for (const path of [...paths(), `sessions?id=${sessionId}`, `messages?sessionId=${sessionId}`]) {
       const answer = await as('viewer').get(path);
       expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ describe('a viewer', () => {
   });
 
   it.each([`phone=%2B14155552671`, 'phone=+14155552671', 'phone=', 'ph%6Fne=%2B14155552671', 'phone=x&phone=y'])(
-    'searches for nobody with %s',
+    'may not search by phone: %s',
     async (query) => {
       for (const list of ['sessions', 'messages']) {
         const answer = await as('viewer').get(`${list}?limit=5&${query}`);
@@ -173,7 +173,7 @@ describe('a read that finds nothing', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unreachable', () => {
   it('the answer with people in it is not given', async () => {
     await room.line.cut();
     try {

@@ -68,7 +68,7 @@ describe('each role, on each call of the admin API', () => {
   });
 });
 
-describe('a role that may not', () => {
+describe('a role without permission for a call', () => {
   it('is refused before the body is read, and before the thing is looked for', async () => {
     const viewer = keyOf('viewer');
     for (const body of ['{broken', 'x'.repeat(1_000), Buffer.alloc(200 * 1024, 'x')]) {
@@ -88,7 +88,7 @@ describe('a role that may not', () => {
     expect(await root.log()).toBe(before);
   });
 
-  it('still learns which addresses there are, and is no key of an account', async () => {
+  it('gets 404 and 405 for unknown paths and methods, and 403 on the account API', async () => {
     const key = keyOf('viewer');
     expect((await room.call('/v1/admin/nothing', { key })).code).toBe('NOT_FOUND');
     expect((await room.call('/v1/admin/accounts', { key, method: 'PUT' })).code).toBe('METHOD_NOT_ALLOWED');

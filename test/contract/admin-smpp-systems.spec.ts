@@ -136,7 +136,7 @@ describe('a system that connects in', () => {
     expect((await admin.get('smpp-systems?limit=100')).text).toBe(before);
   });
 
-  it('shows what its senders have taught, until its format is set, its trust changes, or it is another', async () => {
+  it('shows the learned sender format until senderFormat, trustedForMo or systemId changes', async () => {
     const id = idOf(await create({ trustedForMo: true }));
     for (const change of [{ senderFormat: 'international' }, { trustedForMo: false }, { systemId: newSystemId() }]) {
       await admin.patch(`smpp-systems/${id}`, { senderFormat: 'auto', trustedForMo: true });

@@ -259,7 +259,7 @@ describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
     }
   };
 
-  it('answers for a session as for one that never was', async () => {
+  it('answers for a session as for an unknown id', async () => {
     await connected(other(owner), async (client) => {
       const unknown = await client.subscribe(`session:${UNKNOWN_SESSION}`);
       const foreign = await client.subscribe(`session:${await created(owner)}`);
@@ -268,7 +268,7 @@ describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
     });
   });
 
-  it('hears of its own events on the account channel, and of no others', async () => {
+  it('receives the events of its own mode on the account channel, and no others', async () => {
     const channel = `account:${room.demo.accountId}`;
     await connected(owner, async (own) => {
       await own.subscribe(channel);
@@ -286,7 +286,7 @@ describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
 });
 
 describe('a test session', () => {
-  it('of which an earlier release wrote the event is reported to test keys alone', async () => {
+  it('with an event row of an earlier release (no test flag) is sent to test keys only', async () => {
     const id = await created('test');
     const clients = {
       live: await RealtimeClient.open(room),

@@ -1,5 +1,7 @@
 import { AccountStore, type Scope } from '@countersign/accounts';
+import { parseId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls, dataOf } from '../support/admin-desk.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient, type Dial } from '../support/realtime-client.js';
 import { until } from '../support/until.js';
@@ -27,9 +29,8 @@ async function connect(dial: Dial = {}): Promise<RealtimeClient> {
 }
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
   const store = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM api_keys ORDER BY id LIMIT 1');
   const { key } = await store.createApiKey(room.database, {
-    accountId: row?.id ?? '',
+    accountId: parseId('acct', room.demo.accountId) ?? '',
     kind: 'live',
     name: scopes.join(' '),
     scopes: [...scopes],
@@ -136,15 +137,10 @@ describe('a server on the live channel', () => {
   it('is closed when its key loses the scope that showed it whole sessions', async () => {
     const key = await keyWith(['realtime', 'verify']);
     const client = await connect({ key });
-    const adminKey = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
-    const listed = await room.call(`/v1/admin/keys?accountId=${room.demo.accountId}&limit=100`, { key: adminKey });
-    const keys = listed.json['data'] as { readonly id: string; readonly prefix: string }[];
-    const id = keys.find(({ prefix }) => key.startsWith(prefix))?.id ?? '';
-    const changed = await room.call(`/v1/admin/keys/${id}`, {
-      method: 'PATCH',
-      key: adminKey,
-      body: { scopes: ['realtime'] },
-    });
+    const admin = new AdminCalls(room);
+    const keys = dataOf(await admin.get(`keys?accountId=${room.demo.accountId}&limit=100`));
+    const id = String(keys.find(({ prefix }) => key.startsWith(String(prefix)))?.['id']);
+    const changed = await admin.patch(`keys/${id}`, { scopes: ['realtime'] });
     expect(changed.status).toBe(200);
     expect(await client.end()).toBe(4403);
   });

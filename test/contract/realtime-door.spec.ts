@@ -114,7 +114,7 @@ describe('the places of a control plane', () => {
 });
 
 describe('silent connections', () => {
-  it('from a few addresses never keep a browser out, however many they are', async () => {
+  it('from 25 addresses do not block a browser from another address', async () => {
     const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
     const baseUrl = proxied.baseUrl.replace('https', 'http');
     const from = (address: string): Record<string, string> => ({

@@ -39,15 +39,18 @@ describe('POST /v1/verify/{id}/consume', () => {
 
   it('succeeds for exactly one of many calls at the same moment, of two control planes', async () => {
     const sibling = await room.neighbour();
-    for (let round = 0; round < 10; round++) {
-      const id = await approved();
-      const calls = Array.from({ length: 16 }, (_, at) =>
-        consume(id, at % 2 === 0 ? {} : { baseUrl: sibling.baseUrl }),
-      );
-      const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
-      expect(statuses).toEqual([200, ...Array<number>(15).fill(409)]);
+    try {
+      for (let round = 0; round < 10; round++) {
+        const id = await approved();
+        const calls = Array.from({ length: 16 }, (_, at) =>
+          consume(id, at % 2 === 0 ? {} : { baseUrl: sibling.baseUrl }),
+        );
+        const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
+        expect(statuses).toEqual([200, ...Array<number>(15).fill(409)]);
+      }
+    } finally {
+      await sibling.stop();
     }
-    await sibling.stop();
   });
 
   it('refuses a session that is not approved, and names its state', async () => {

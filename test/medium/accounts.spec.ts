@@ -107,7 +107,7 @@ describe('accounts and brands', () => {
     await expect(directory.webhookSecrets(liveTenant(room.brand.id))).rejects.toThrow('no such account');
   });
 
-  it('have a test secret of their own, which opens for test webhooks alone', async () => {
+  it('have a separate test webhook secret, which cannot be unsealed as the live one', async () => {
     const { database, keys } = room;
     const created = await room.accounts.createAccount(database, { name: 'Two secrets' });
     const tenant = testTenant(created.account.id);
@@ -123,7 +123,7 @@ describe('accounts and brands', () => {
     }
   });
 
-  it('that are older than test secrets get one when it is first needed, the same for all who ask', async () => {
+  it('without a test secret get one at first use, the same for concurrent callers', async () => {
     const { database, keys } = room;
     const { account, webhookSecret } = await room.accounts.createAccount(database, { name: 'Older' });
     await database.query('UPDATE accounts SET test_webhook_secret_sealed = NULL WHERE id = $1', [account.id]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('a sender that floods a link', () => {
-  it('is asked to send again beyond its rate, and keeps no other sender out', async () => {
+  it('is refused with a retryable status beyond its rate, while other senders are accepted', async () => {
     const session = await gateway.create();
     const flood = Array.from({ length: FLOOD }, () => {
       return esme.send('submit_sm', sms('hello', { source_addr: '14155559999' }));

@@ -9,7 +9,7 @@ import { SiblingGateway } from '../support/sibling-gateway.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
-/** Rows of systems are read every second, those of binds every 2 s, and both when somebody says that they changed. */
+/** Rows of systems are read every second, those of binds every 2 s, and both at once on a change notification. */
 const READ_WITHIN_MS = 5_000;
 /** One address, two subscribers: one of Singapore, one of Alabama. */
 const ADDRESS = '6592345678';
@@ -74,9 +74,9 @@ async function evidenceOf({ id }: { readonly id: Uuid }): Promise<Evidence | und
 const learned = (system: SmppSystem, format: string): Promise<void> =>
   until(`${format} is stored`, READ_WITHIN_MS, async () => (await evidenceOf(system))?.learned === format);
 
-/** Asks with fresh sessions until one is approved: then the gateway has read the row of its link again. */
+/** Sends MOs for new sessions until one is approved, which shows that the gateway has reloaded the row of the link. */
 const approves = (esme: Esme, phone: { phone: string; country: string }): Promise<void> =>
-  until(`${phone.phone} is believed`, READ_WITHIN_MS, async () => {
+  until(`an MO from ${phone.phone} matches`, READ_WITHIN_MS, async () => {
     return (await fateOf(esme, await gateway.create(phone), ADDRESS)) === 'matched';
   });
 
@@ -261,7 +261,7 @@ describe('a link in auto', () => {
     expect(await evidenceOf(system)).toMatchObject({ learned: 'mixed', count: 0 });
   });
 
-  it('unlearns its format with the first sender that contradicts it, who is believed no more than the ambiguous ones', async () => {
+  it('discards its learned format at the first contradicting sender, whose message is ambiguous_sender', async () => {
     const { system, esme } = await peer();
     await teach(esme, internationalOnly, 20);
     await learned(system, 'international');
@@ -277,7 +277,7 @@ describe('a link in auto', () => {
     await approves(esme, SINGAPORE);
   });
 
-  it('learns anew when its evidence is discarded, and nothing from what was seen before', async () => {
+  it('learns again after its evidence is discarded, from later senders only', async () => {
     const { system, esme } = await peer();
     await teach(esme, internationalOnly, 19);
     await until('19 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 19);
@@ -292,8 +292,8 @@ describe('a link in auto', () => {
   });
 });
 
-describe('what was learned', () => {
-  it('outlives a restart of the gateway', async () => {
+describe('a learned format', () => {
+  it('is kept over a restart of the gateway', async () => {
     const { system, esme } = await peer();
     await teach(esme, nationalOnly, 12);
     await gateway.stop();
@@ -320,7 +320,7 @@ describe('what was learned', () => {
       await approves(other, ALABAMA);
       await teach(other, internationalOnly, 1);
       await learned(system, 'mixed');
-      await until('the first gateway believes it no more', READ_WITHIN_MS, async () => {
+      await until('the first gateway has discarded the format', READ_WITHIN_MS, async () => {
         return (await fateOf(esme, await gateway.create(ALABAMA), ADDRESS)) === 'ambiguous_sender';
       });
     } finally {

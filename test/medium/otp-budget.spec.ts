@@ -74,7 +74,7 @@ describe('the conversion budget', () => {
     ]);
   });
 
-  it('of a day that is used up refuses its last sends, though they are decided with the first of the next day', async () => {
+  it('of a used-up day refuses sends of that day, even in one batch with sends of the next day', async () => {
     const midnight = Date.parse('2026-03-02T00:00:00.000Z');
     await room.database.query(
       `INSERT INTO otp_sends (account_id, scope, slot, until, sends) VALUES ($1, 'day', $2, $3, 60)`,
@@ -100,9 +100,9 @@ describe('the conversion budget', () => {
     await home.raiseFloor(0);
     const block = '+1646555';
     await home.approvePhones(times(2, (at) => numberOf(at, '+1212555')));
-    const sessions = await Promise.all(times(1, () => home.opened({ phone: numberOf(1, block) })));
-    for (const { id, accountId } of sessions) await home.sender().send(callerOf(accountId), renderId('sess', id));
-    await home.approve(sessions.map(({ id }) => id));
+    const { id, accountId } = await home.opened({ phone: numberOf(1, block) });
+    await home.sender().send(callerOf(accountId), renderId('sess', id));
+    await home.approve([id]);
     await room.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
     const outcomes: string[] = [];
     for (const at of [10, 11, 12, 13, 14, 15])
@@ -126,11 +126,10 @@ describe('the conversion budget', () => {
     expect(sentOf(await home.sendAll([home.sender()], spread(30), { accountId }))).toBe(25);
   });
 
-  it('knows nothing of test sessions', async () => {
+  it('does not count test sessions', async () => {
     const { id, accountId } = await home.opened({ test: true });
-    await home
-      .sender()
-      .send({ ...callerOf(accountId), kind: 'test', tenant: testTenant(accountId) }, renderId('sess', id));
+    const caller = { ...callerOf(accountId), kind: 'test' as const, tenant: testTenant(accountId) };
+    expect(await home.sender().send(caller, renderId('sess', id))).toMatchObject({ ok: true });
     await room.database.query(
       `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE id = $1`,
       [id],
@@ -142,8 +141,8 @@ describe('the conversion budget', () => {
       test: true,
       sessionId: id,
     };
-    const told = { occurredAt: new Date(), data: '{}', sessionWebhookUrl: null };
-    await new EventStore().append(room.database, [{ ...event, ...told }]);
+    const details = { occurredAt: new Date(), data: '{}', sessionWebhookUrl: null };
+    await new EventStore().append(room.database, [{ ...event, ...details }]);
     await home.countApprovals();
     for (const table of ['otp_sends', 'otp_approvals', 'otp_phones', 'otp_counters', 'otp_spend']) {
       expect(await room.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);

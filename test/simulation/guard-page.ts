@@ -1,7 +1,7 @@
 import type { HonestRun, SharedRun } from './scenarios.js';
 import { HOUR_MS, mostOnADay, mostWithin } from './traffic.js';
 
-export interface GuardFigures {
+interface GuardFigures {
   readonly pumped: readonly { readonly name: string; readonly sent: readonly number[] }[];
   readonly ownPhones: readonly { readonly phones: number; readonly elsewhere: number; readonly everywhere: number }[];
   readonly grown: readonly HonestRun[];

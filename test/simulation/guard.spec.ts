@@ -102,9 +102,9 @@ describe('a pumper who approves with phones of his own', () => {
             const day = Math.floor(nowMs / DAY_MS);
             approvers.set(day, (approvers.get(day) ?? new Set()).add(own));
           }
-          for (const [day, phones] of approvers) {
+          for (const day of new Set(sent.map((atMs) => Math.floor(atMs / DAY_MS)))) {
             const codes = sent.filter((atMs) => Math.floor(atMs / DAY_MS) === day).length;
-            expect(codes).toBeLessThanOrEqual(60 + 9 * phones.size);
+            expect(codes).toBeLessThanOrEqual(60 + 9 * (approvers.get(day)?.size ?? 0));
           }
         }),
         { numRuns: 60 },

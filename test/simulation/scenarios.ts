@@ -18,7 +18,7 @@ export const DEFAULTS = { floor: 50, messageCap: 1_000 };
 /** An honest account whose operator raised the cap of messages, and nothing else. */
 const GROWN = { floor: 50, messageCap: 1_000_000 };
 
-export interface PumpingRun {
+interface PumpingRun {
   readonly name: string;
   /** When the n-th attempt is made, and to which phone. */
   readonly attempt: (at: number, random: () => number) => { readonly atMs: number; readonly phone: Phone };
@@ -176,6 +176,12 @@ const tenantOf = (seed: number): Tenant => ({
   random: randomOf(seed),
 });
 
+/** Counts a code as sent or refused. */
+function count(tally: { sends: number; refused: number }, sent: boolean): void {
+  if (sent) tally.sends += 1;
+  else tally.refused += 1;
+}
+
 /** An honest account that grows tenfold within its second hour; all phones are new to it. By hour. */
 export function grow(seed: number): readonly HonestRun[] {
   const tenant = tenantOf(seed);
@@ -184,8 +190,7 @@ export function grow(seed: number): readonly HonestRun[] {
   visits(tenant, hours.length, rateAt, (nowMs) => {
     const tally = hours[Math.floor((nowMs - BEGIN_MS) / HOUR_MS)];
     if (tally === undefined) return;
-    if (visit(tenant, honestPhone(tenant.random), nowMs)) tally.sends += 1;
-    else tally.refused += 1;
+    count(tally, visit(tenant, honestPhone(tenant.random), nowMs));
   });
   tenant.timeline.run();
   return hours;
@@ -200,17 +205,13 @@ export function share(attackPerSecond: number, seed: number): SharedRun {
   const known = { sends: 0, refused: 0 };
   const fresh = { sends: 0, refused: 0 };
   const attack = { sends: 0, refused: 0 };
-  const note = (tally: { sends: number; refused: number }, sent: boolean): void => {
-    if (sent) tally.sends += 1;
-    else tally.refused += 1;
-  };
   visits(
     tenant,
     4,
     () => 1,
     (nowMs) => {
       const regular = random() < 0.5 ? regulars[Math.floor(random() * regulars.length)] : undefined;
-      note(regular === undefined ? fresh : known, visit(tenant, regular ?? honestPhone(random), nowMs));
+      count(regular === undefined ? fresh : known, visit(tenant, regular ?? honestPhone(random), nowMs));
     },
   );
   if (attackPerSecond > 0) {
@@ -218,7 +219,7 @@ export function share(attackPerSecond: number, seed: number): SharedRun {
       tenant,
       4,
       (hour) => (hour < 1 ? 1e-3 : attackPerSecond),
-      (nowMs) => note(attack, sendTo(guard, honestPhone(random), nowMs).sent),
+      (nowMs) => count(attack, sendTo(guard, honestPhone(random), nowMs).sent),
     );
   }
   tenant.timeline.run();

@@ -44,15 +44,13 @@ export class SimulatedGuard {
   private readonly creditedOn = new Map<string, string>();
   private readonly convertedOn = new Map<string, string>();
   private readonly blockedUntilMs = new Map<string, number>();
-  readonly refused = new Map<GuardRule, number>();
 
   constructor(private readonly limits: Pick<AccountLimits, 'floor' | 'messageCap'>) {}
 
   /** Sends a code of the session, or answers the rule that refused it. */
   send(session: SimulatedSession, nowMs: number): GuardRule | null {
     const refusal = this.judge(session.phone, nowMs);
-    if (refusal !== null) this.refused.set(refusal, (this.refused.get(refusal) ?? 0) + 1);
-    else this.enter(session, nowMs);
+    if (refusal === null) this.enter(session, nowMs);
     return refusal;
   }
 

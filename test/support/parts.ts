@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createApiKey } from '@countersign/keys';
@@ -50,6 +50,12 @@ export class AppPart implements Part {
   get pid(): number {
     if (this.#child?.pid === undefined) throw new Error(`${this.name} was never started`);
     return this.#child.pid;
+  }
+
+  /** Resident memory in MiB (proc(5)). */
+  get residentMib(): number {
+    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1];
+    return Number(kib) / 1024;
   }
 
   /** The port that this variable of its environment names. */

@@ -59,7 +59,7 @@ function parseSession(body: string): OpenSession {
   return { sessionId: session.id, source: session.phone.slice(1), text: decodeURIComponent(text) };
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly apiKey?: string;
   readonly webhookUrl?: (at: number) => string | null;
 }

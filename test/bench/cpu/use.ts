@@ -17,9 +17,9 @@ export interface CpuUse {
   readonly micros: CpuMicros;
 }
 
-export const TOTALS = ['total without load', 'total'] as const;
+const TOTALS = ['total without load', 'total'] as const;
 export const CPU_FIGURES = [...ROLES, ...TOTALS] as const;
-export type CpuFigure = (typeof CPU_FIGURES)[number];
+type CpuFigure = (typeof CPU_FIGURES)[number];
 
 /** CPU microseconds per operation. */
 export type CpuPerOperation = Readonly<Partial<Record<CpuFigure, number>>>;
