@@ -71,11 +71,32 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
   };
 }
 
-/** The session that a create command made at `createdAt`. */
+/** The session that a create command made at `createdAt`. Spelled out, as `plainSessionOf` and for its reason. */
 export function createdSession({ id, session }: CreateCommand, createdAt: Date): Session {
-  const { ttlSeconds, attemptLimit: _limit, ...copied } = session;
-  const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000);
-  return { ...copied, id, status: 'pending', createdAt, expiresAt, endedAt: null };
+  return {
+    id,
+    accountId: session.accountId,
+    brandId: session.brandId,
+    phone: session.phone,
+    country: session.country,
+    test: session.test,
+    status: 'pending',
+    channel: session.channel,
+    clientChallenge: session.clientChallenge,
+    brandSlug: session.brandSlug,
+    brandName: session.brandName,
+    otpSender: session.otpSender,
+    otpDomain: session.otpDomain,
+    instruction: session.instruction,
+    inboundNumber: session.inboundNumber,
+    webhookUrl: session.webhookUrl,
+    allowSmsOtp: session.allowSmsOtp,
+    entropyKeyVersion: session.entropyKeyVersion,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + session.ttlSeconds * 1000),
+    endedAt: null,
+    metadata: session.metadata,
+  };
 }
 
 export function stateOf(row: TimedRow): SessionState {

@@ -19,6 +19,8 @@ export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
   /** A request knows its TLS socket, not the one below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
+  /** Sockets of requests over which a valid key has come: most requests use a connection again. */
+  readonly #authenticated = new WeakSet<Socket>();
 
   constructor(mode: TlsSettings['mode']) {
     this.#unauthenticated = new UnauthenticatedConnections(mode === 'direct' ? DIRECT_LIMITS : PROXY_LIMITS);
@@ -33,6 +35,8 @@ export class ConnectionLimits {
 
   /** A valid key came over this connection. */
   authenticated(socket: Socket): void {
+    if (this.#authenticated.has(socket)) return;
+    this.#authenticated.add(socket);
     const entered = this.#byPeer.get(peerOf(socket));
     if (entered !== undefined) this.#unauthenticated.remove(entered);
   }

@@ -39,10 +39,7 @@ export class SessionOpener {
     if (body.accountId !== renderId('acct', caller.tenant.accountId)) {
       return refuse('FORBIDDEN', { message: 'accountId is not the account of this API key.', field: 'accountId' });
     }
-    const [brand, attemptLimit] = await Promise.all([
-      this.activeBrand(caller, body.brandId),
-      this.attemptLimit(caller, body),
-    ]);
+    const brand = await this.activeBrand(caller, body.brandId);
     if (brand === null) return refuse('INVALID_BRAND', { field: 'brandId' });
     const inboundNumber = await this.carriers.inboundNumberFor(plan.country, brand.id);
     if (inboundNumber === null) {
@@ -56,7 +53,8 @@ export class SessionOpener {
         accountId: caller.tenant.accountId,
         brandId: brand.id,
         phone: body.phone,
-        ...plan,
+        country: plan.country,
+        channel: plan.channel,
         test: isTestMode(caller.tenant),
         clientChallenge: body.clientChallenge,
         brandSlug: brand.slug,
@@ -71,7 +69,7 @@ export class SessionOpener {
         allowSmsOtp: body.allowSmsOtp,
         metadata: metadataPairs(body.metadata),
         entropyKeyVersion: brand.entropyKeyVersion,
-        attemptLimit,
+        attemptLimit: await this.attemptLimit(caller, body),
       },
       id,
     );
@@ -80,7 +78,7 @@ export class SessionOpener {
   }
 
   /** Fewer wrong codes while somebody guesses codes of the account. A session without codes needs no answer. */
-  private async attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> {
+  private attemptLimit({ tenant }: ApiKeyPrincipal, body: CreateVerification): Promise<number> | number {
     return isTestMode(tenant) || !body.allowSmsOtp ? MAX_ATTEMPTS : this.codeChecks.attemptLimit(tenant.accountId);
   }
 
