@@ -53,9 +53,12 @@ export const RESTRICTED_KINDS = [
 ] as const;
 export type RestrictedKind = (typeof RESTRICTED_KINDS)[number];
 
-/** The restricted kind of a number in E.164; null for every other number, an unassigned one included. */
-export function restrictedKindOf(e164: string): RestrictedKind | null {
+/**
+ * The restricted kind of a number in E.164; null for every other number, an unassigned one included.
+ *
+ * @param type what `numberTypeOf` says of it, where the caller knows: to read a number is dear
+ */
+export function restrictedKindOf(e164: string, type = numberTypeOf(e164)): RestrictedKind | null {
   if (NON_GEOGRAPHIC_CODES.some((code) => e164.startsWith(code))) return 'non_geographic';
-  const type = numberTypeOf(e164);
   return RESTRICTED_KINDS.find((kind) => kind === type) ?? null;
 }

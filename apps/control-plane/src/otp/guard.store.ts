@@ -205,12 +205,10 @@ export class GuardStore {
 
 const accountOf = ({ session }: Send): Uuid => session.accountId;
 
-const destinationOf = ({ session }: Send, rules: readonly DestinationRule[]) => ({
-  assigned: numberTypeOf(session.phone) !== null,
-  restrictedKind: restrictedKindOf(session.phone),
-  country: session.country,
-  rules,
-});
+function destinationOf({ session: { phone, country } }: Send, rules: readonly DestinationRule[]) {
+  const type = numberTypeOf(phone);
+  return { assigned: type !== null, restrictedKind: restrictedKindOf(phone, type), country, rules };
+}
 
 const keyOf = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
 
