@@ -92,6 +92,18 @@ describe('the edges of a part', () => {
     expect([...tokensOfParts(texts, backwards)]).toEqual(['ACME-0123456789ABCDEF']);
   });
 
+  it('show none whose last character is beyond the cut', () => {
+    const filler = 'egestas vitae amet sit . ';
+    const missing = 'AUTH-AAAAAAAAAAAA-000000000000000';
+    for (let shift = 0; shift < 80; shift += 1) {
+      const cut = `${filler.repeat(2)}${' .'.repeat(shift)} ${missing}`.slice(-TOKEN_SPAN);
+      const texts = [`${filler}${filler}`, `${cut}0 ${filler.repeat(10)} ${missing}`, `1 ${filler}`];
+      const whole = spelled(findTokens(texts.join('')));
+      expect([...tokensOfParts(texts, [0, 1, 2])].filter((each) => !whole.includes(each))).toEqual([]);
+      expect([...tokensOfParts(texts, [2, 1, 0])].filter((each) => !whole.includes(each))).toEqual([]);
+    }
+  });
+
   it('show none that is glued to a letter beyond the cut', () => {
     const long = 'x'.repeat(500);
     const glued = `AUTH-ACME-0123456789ABCDEF`;

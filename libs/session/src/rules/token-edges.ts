@@ -6,8 +6,11 @@ import { findCompletedTokens, foldedText, MAX_TOKENS_PER_MESSAGE, type FoundToke
  */
 export const TOKEN_SPAN = 64;
 
-/** A letter beside a cut: no token can begin or end there, since what stood beyond the cut is not known. */
-const CUT = 'X';
+/**
+ * A letter beside a cut: no token can begin or end there, since what stood beyond the cut is not known. One that no
+ * token has in any case: a Latin letter would be read as the next character of a token that was cut.
+ */
+const CUT = '\u5207';
 /** Nothing grows together across it. */
 const GAP = '|';
 const MIDDLE = `${CUT}${GAP}${CUT}`;
