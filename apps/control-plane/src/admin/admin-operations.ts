@@ -10,7 +10,7 @@ import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 
 /** How a kind of thing is spoken of: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
-export interface Spoken<Resource extends string = string> {
+interface Spoken<Resource extends string = string> {
   /** As the policy of roles spells it. */
   readonly resource: Resource;
   /** In the names of operations, which generated clients use. */
@@ -20,7 +20,7 @@ export interface Spoken<Resource extends string = string> {
 }
 
 /** Things that are only listed: how they are spoken of, and where below the controller's path they are, if not there. */
-export interface SpokenList {
+interface SpokenList {
   /** The row of the policy of roles. */
   readonly needs: AdminPermission;
   /** In the name of the operation, in the plural where it has one of its own. */
