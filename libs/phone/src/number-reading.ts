@@ -10,10 +10,12 @@ const NUMBER = /^\+?[0-9]{4,20}$/;
 /** Country code and at least four digits: a shorter number is a short code, whatever its type of number. */
 const INTERNATIONAL_DIGITS = /^[1-9][0-9]{6,14}$/;
 
-/** Country codes of countries, and of the services that belong to none (ITU-T E.164, non-geographic). */
+/** Country codes of ITU-T E.164 that belong to no country: services and satellite networks. */
+export const NON_GEOGRAPHIC_CODES: readonly string[] = ['800', '808', '870', '878', '881', '882', '883', '888', '979'];
+
 const CALLING_CODES: ReadonlySet<string> = new Set([
   ...getCountries().map((country) => getCountryCallingCode(country)),
-  ...['800', '808', '870', '878', '881', '882', '883', '888', '979'],
+  ...NON_GEOGRAPHIC_CODES,
 ]);
 
 /** Whether an address value is written as a number: ASCII digits, with a plus at most in front. */

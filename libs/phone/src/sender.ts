@@ -62,7 +62,7 @@ export function readSender(
   if (value.startsWith('+')) return evidenceOf(readMarkedInternational(value.slice(1)));
   if (ton === TON.international) return evidenceOf(readMarkedInternational(withoutInternationalPrefix(value)));
   if (ton === TON.national) return evidenceOf(readNational(value, receivingCountry));
-  if (value.startsWith('00')) return evidenceOf(readInternational(withoutInternationalPrefix(value)));
+  if (value.startsWith('00')) return evidenceOf(readInternational(value.slice(2)));
   if (rule.format !== 'auto') return evidenceOf(readAs(rule.format, value, receivingCountry));
   return rule.learned === null
     ? readBothWays(value, receivingCountry, possibleCountries)

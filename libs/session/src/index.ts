@@ -1,7 +1,7 @@
 export { authEntropy, type EntropyKeys, type EntropySubject } from './rules/auth-entropy.js';
 export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
 export { findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
-export { findStraddlingTokens, TOKEN_SPAN, tokenEdges } from './rules/token-edges.js';
+export { findStraddlingTokens, tokenEdges } from './rules/token-edges.js';
 export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
 export {
   codeLimit,

@@ -1,4 +1,4 @@
-import { findCompletedTokens, foldedText, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './find-tokens.js';
+import { findCompletedTokens, foldedText, type FoundToken } from './find-tokens.js';
 
 /**
  * A token with what must stand around it, in folded text: "AUTH", a slug of 12, 16 characters, two dashes, a space on
@@ -36,7 +36,7 @@ export function tokenEdges(text: string): string {
 export function findStraddlingTokens(edges: string, before: Iterable<string>, after: Iterable<string>): FoundToken[] {
   const [head, tail] = [textBefore(before), textAfter(after)];
   if (head === '' && tail === '') return [];
-  return findCompletedTokens(head + edges + tail, head + GAP + tail).slice(0, MAX_TOKENS_PER_MESSAGE);
+  return findCompletedTokens(head + edges + tail, head + GAP + tail);
 }
 
 function textBefore(parts: Iterable<string>): string {
