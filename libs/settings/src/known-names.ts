@@ -29,7 +29,7 @@ const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)$|_PORT_[0-9]+_(?:TC
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
 /** Whether a variable was injected for a service: `…_SERVICE_HOST`, `…_PORT_80_TCP`, `…_PORT=tcp://…` and the like. */
-export function isOfService(name: string, value: string): boolean {
+function isOfService(name: string, value: string): boolean {
   return SERVICE_NAME.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 

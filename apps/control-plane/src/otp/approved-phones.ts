@@ -1,6 +1,7 @@
 import type { ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/postgres';
+import { DAY_MS } from './traffic-slots.js';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** For so long a phone that approved a session of an account is known to the account. */
 export const KNOWN_DAYS = 30;
 
@@ -12,3 +13,7 @@ export const firstKnownDay = (nowMs: number): string => dayOf(nowMs - KNOWN_DAYS
 
 /** The keyed digest by which a phone is counted and known. No table of the guard holds a number. */
 export const phoneDigest = (keys: ServerKeys, e164: string): Buffer => keys.digest('otp-counter', e164);
+
+/** The key of a phone at an account in maps and sets. The phone is its digest. */
+export const phoneKey = ({ accountId, phone }: { readonly accountId: Uuid; readonly phone: Buffer }): string =>
+  `${accountId}:${phone.toString('hex')}`;

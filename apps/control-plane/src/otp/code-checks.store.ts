@@ -4,9 +4,8 @@ import { MAX_ATTEMPTS, type CodeCheck } from '@countersign/session';
 import { phoneDigest } from './approved-phones.js';
 import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
 import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessed, type CheckTally } from './guard-rules.js';
+import { HOUR_MS, MINUTE_MS } from './traffic-slots.js';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** How old the answer for a create may be. */
 const ANSWER_MAX_AGE_MS = 1_000;
 const MAX_BATCH = 1_000;

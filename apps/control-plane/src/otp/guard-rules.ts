@@ -87,13 +87,13 @@ export type GuardRefusal =
   | { readonly kind: 'capped'; readonly rule: GuardRule; readonly until: Date };
 
 /** Unconverted sends that one approval pays for. */
-export const CREDITS_PER_APPROVAL = 4;
+const CREDITS_PER_APPROVAL = 4;
 /** Unconverted sends on one UTC day without any approval, where the floor is not larger. */
-export const LEAST_DAILY_FLOOR = 60;
+const LEAST_DAILY_FLOOR = 60;
 /** A block of numbers that converts less is refused when a budget is used up. */
 const LEAST_BLOCK_PERCENT = 20;
 /** The caps of a phone over all accounts, as a multiple of those within one account. */
-export const EVERYWHERE_FACTOR = 2;
+const EVERYWHERE_FACTOR = 2;
 
 const EVERY_COUNTRY = '*';
 
@@ -142,7 +142,7 @@ export interface CheckTally {
   readonly phones: number;
 }
 
-export const GUESSING_CHECKS = 200;
+const GUESSING_CHECKS = 200;
 export const GUESSING_PHONES = 50;
 const GUESSING_PERCENT = 60;
 /** Wrong codes that a session takes at most when it is created while its account's codes are being guessed. */

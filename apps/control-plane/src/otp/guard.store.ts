@@ -4,7 +4,7 @@ import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { firstKnownDay, phoneDigest } from './approved-phones.js';
+import { firstKnownDay, phoneDigest, phoneKey } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
   ADD_SENDS,
@@ -169,11 +169,11 @@ export class GuardStore {
       [...wanted.values()].map(({ phone }) => phoneDigest(this.keys, phone)),
       firstKnownDay(today),
     ]);
-    return new Set(found.map(({ accountId, phone }) => `${accountId}:${phone.toString('hex')}`));
+    return new Set(found.map(phoneKey));
   }
 
   private phoneKeyOf({ session }: Send): string {
-    return `${session.accountId}:${this.digestOf(session.phone)}`;
+    return phoneKey({ accountId: session.accountId, phone: phoneDigest(this.keys, session.phone) });
   }
 
   /** A phone is counted by a digest: a counter holds no number. */

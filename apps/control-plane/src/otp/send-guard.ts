@@ -25,7 +25,8 @@ export interface GuardedRefusal {
 
 /** Some sends under the guard, in one transaction: each is judged by what was sent before and by those entered here. */
 export class GuardedSends {
-  private readonly going: Send[] = [];
+  /** The sends that were counted. */
+  readonly entered: Send[] = [];
 
   constructor(
     private readonly destinations: ReadonlyMap<Send, Destination>,
@@ -48,12 +49,7 @@ export class GuardedSends {
   enter(send: Send): void {
     const { ledger, slots } = this.open(send);
     ledger.enter(slots);
-    this.going.push(send);
-  }
-
-  /** The sends that were counted. */
-  get entered(): readonly Send[] {
-    return this.going;
+    this.entered.push(send);
   }
 
   private open(send: Send): { readonly ledger: TrafficLedger; readonly slots: Slots } {
