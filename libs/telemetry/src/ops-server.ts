@@ -43,7 +43,6 @@ export class OpsServer {
       http: {
         maxHeaderSize: MAX_HEAD_BYTES,
         headersTimeout: REQUEST_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       },
       requestTimeout: REQUEST_TIMEOUT_MS,

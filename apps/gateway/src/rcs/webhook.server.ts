@@ -50,7 +50,6 @@ export class WebhookServer {
       http: {
         maxHeaderSize: MAX_HEAD_OCTETS,
         headersTimeout: REQUEST_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       },
       requestTimeout: REQUEST_TIMEOUT_MS,
