@@ -3,7 +3,7 @@ import { Database, type Executor, type Uuid } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../http/admin-policy.js';
 import type { Outcome } from '../http/errors.js';
-import { AdminDesk } from './admin-desk.js';
+import { AdminService } from './admin.service.js';
 import type { AdminResource, Engineer } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
@@ -30,7 +30,7 @@ export class AuditedReads {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditStore,
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
   ) {}
 
   /** The entry holds the filter, the count, and the first and last id: with them the same rows can be found again. */
@@ -44,7 +44,7 @@ export class AuditedReads {
     return this.read(
       resource,
       by,
-      (db) => this.desk.list(resource, query, db),
+      (db) => this.admin.list(resource, query, db),
       ({ data }) => ({
         resourceId: LIST_ID,
         after: { filter, count: data.length, newest: data[0]?.id ?? null, oldest: data.at(-1)?.id ?? null },
@@ -60,7 +60,7 @@ export class AuditedReads {
     return this.read(
       resource,
       by,
-      (db) => this.desk.find(resource, id, db),
+      (db) => this.admin.find(resource, id, db),
       (view) => ({ resourceId: view.id, after: null }),
     );
   }
@@ -71,7 +71,7 @@ export class AuditedReads {
     query: (db?: Executor) => Promise<Outcome<Value>>,
     entryOf: (value: Value) => { readonly resourceId: string; readonly after: object | null },
   ): Promise<Outcome<Value>> {
-    if (!hasRight(role, 'seePeople')) return query();
+    if (!hasRight(role, 'readPersonalData')) return query();
     return this.database.transaction(async (tx) => {
       const outcome = await query(tx);
       if (!outcome.ok) return outcome;

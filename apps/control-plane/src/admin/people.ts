@@ -15,7 +15,7 @@ export function viewFor<Row, View>(
   view: (row: Row) => View,
   masked: (shown: View) => View,
 ): (row: Row) => View {
-  return hasRight(role, 'seePeople') ? view : (row) => masked(view(row));
+  return hasRight(role, 'readPersonalData') ? view : (row) => masked(view(row));
 }
 
 /** A resource as its readers of a role see it: with the view of `viewFor`. Not for writing. */

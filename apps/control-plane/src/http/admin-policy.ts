@@ -108,7 +108,7 @@ export type ResourceWith<Action extends string> = AdminPermission extends infer 
 /** Rights that depend on parameters, fields or the content of an answer, and not on the route alone. */
 export const ADMIN_RIGHTS = {
   /** Phones in full, metadata of sessions. Without it phones are masked and metadata is empty. */
-  seePeople: FROM_SUPPORT,
+  readPersonalData: FROM_SUPPORT,
   /** Lists narrowed by a phone number. */
   searchByPhone: FROM_SUPPORT,
   /** Texts that a trace has recorded, and so its capture file. */

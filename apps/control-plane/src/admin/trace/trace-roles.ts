@@ -12,12 +12,12 @@ const HEADER_DIGITS = 2 * 16;
 /** A trace without what the role may not see: recorded texts, which are in the octets alone, and addresses. */
 export function traceForRole(role: AdminRole, trace: Plain<TraceView>): Plain<TraceView> {
   const readsTexts = hasRight(role, 'readRecordedTexts');
-  const seesPeople = hasRight(role, 'seePeople');
-  if (readsTexts && seesPeople) return trace;
+  const readsPersonalData = hasRight(role, 'readPersonalData');
+  if (readsTexts && readsPersonalData) return trace;
   // The octets hold texts and addresses: without either right only the header of a PDU is shown.
   const shown = (pdu: Pdu): Pdu => ({
     ...pdu,
-    ...(seesPeople ? {} : { fields: withoutAddresses(pdu.fields) }),
+    ...(readsPersonalData ? {} : { fields: withoutAddresses(pdu.fields) }),
     octets: pdu.octets.slice(0, HEADER_DIGITS),
   });
   return {

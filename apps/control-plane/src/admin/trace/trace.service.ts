@@ -51,7 +51,7 @@ export class TraceService {
     if (replies === null) {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
     }
-    if (hasRight(by.role, 'seePeople')) await this.noteRead(bind, format, by);
+    if (hasRight(by.role, 'readPersonalData')) await this.noteRead(bind, format, by);
     if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ message }) => message.octets)));
     const traces = replies.flatMap(({ gatewayId, message }) => {
       const answer = message.json();

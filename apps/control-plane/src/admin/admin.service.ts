@@ -14,7 +14,7 @@ type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
  * written. A write decides before it writes: what it has refused, it has not touched.
  */
 @Injectable()
-export class AdminDesk {
+export class AdminService {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditStore,
