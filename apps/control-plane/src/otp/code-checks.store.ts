@@ -3,7 +3,7 @@ import { Batcher, RowCache, type DatabaseClock, type Executor, type Uuid } from 
 import { MAX_ATTEMPTS, type CodeCheck } from '@countersign/session';
 import { phoneDigest } from './approved-phones.js';
 import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
-import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessed, type CheckTally } from './guard-rules.js';
+import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessingSuspected, type CheckTally } from './guard-rules.js';
 import { HOUR_MS, MINUTE_MS } from './traffic-slots.js';
 
 /** How old the answer for a create may be. */
@@ -66,7 +66,7 @@ export class CodeChecks {
 
   private async readLimit(accountId: Uuid): Promise<number> {
     const [tally] = await this.options.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
-    return tally !== undefined && isGuessed(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
+    return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
   }
 
   private async write(checks: readonly CodeCheck[]): Promise<undefined[]> {

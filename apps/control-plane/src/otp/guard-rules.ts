@@ -108,9 +108,12 @@ const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destinatio
 
 /** In this order, with the send counted; the first that holds refuses, and nothing of the send stays counted. */
 const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic) => boolean])[] = [
-  ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isStranger(traffic)],
-  ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isStranger(traffic)],
-  ['budget_day', (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isStranger(traffic)],
+  ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isRefusedOverBudget(traffic)],
+  ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isRefusedOverBudget(traffic)],
+  [
+    'budget_day',
+    (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isRefusedOverBudget(traffic),
+  ],
   ['daily_messages', ({ day, messageCap }) => day.sends + 1 > messageCap],
   ['no_price', ({ spend }) => spend === 'no_price'],
   ['daily_spend', ({ spend }) => spend === 'over'],
@@ -149,7 +152,7 @@ const GUESSING_PERCENT = 60;
 export const ATTEMPTS_UNDER_GUESSING = 2;
 
 /** Whether somebody is guessing codes over many phones: sessions created now take fewer wrong codes. */
-export const isGuessed = ({ checks, failed, phones }: CheckTally): boolean =>
+export const isGuessingSuspected = ({ checks, failed, phones }: CheckTally): boolean =>
   checks >= GUESSING_CHECKS && phones >= GUESSING_PHONES && failed * 100 > checks * GUESSING_PERCENT;
 
 /** Whether the rule of admins that decides for a number is one that allows it. */
@@ -167,13 +170,13 @@ const isOver = ({ unconverted, approvals }: Balance, floor: number): boolean =>
   unconverted + 1 > floor + CREDITS_PER_APPROVAL * approvals;
 
 /** A used-up budget refuses only a phone that is not known and whose block of numbers converts too little. */
-const isStranger = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsUnder(block);
+const isRefusedOverBudget = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsTooLittle(block);
 
 /**
  * A phone counts once per day, so that one phone of an attacker cannot keep its block converting. No approval counts as
  * under.
  */
-const convertsUnder = ({ unconverted, approvals }: Balance): boolean =>
+const convertsTooLittle = ({ unconverted, approvals }: Balance): boolean =>
   approvals === 0 || approvals * 100 < (approvals + unconverted) * LEAST_BLOCK_PERCENT;
 
 /**

@@ -28,7 +28,7 @@ import {
   windowKey,
   type AccountLimits,
   type Micros,
-  type Slots,
+  type SendKeys,
   type WindowSums,
 } from './traffic-ledger.js';
 import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
@@ -55,7 +55,7 @@ export interface KnownSends {
 /** Sends that are decided together, with what is known of the traffic they would add to. */
 export interface OpenLedger {
   readonly ledger: TrafficLedger;
-  readonly slots: ReadonlyMap<Send, Slots>;
+  readonly keys: ReadonlyMap<Send, SendKeys>;
   readonly now: Date;
 }
 
@@ -124,13 +124,13 @@ export class GuardStore {
         now,
       ),
     ]);
-    const slots = sends.map((send): [Send, Slots] => [
+    const keys = sends.map((send): [Send, SendKeys] => [
       send,
-      this.slotsOf(send, prices.get(send.session.country) ?? null),
+      this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
     const ledger = new TrafficLedger({ accounts, windows, counters, spent, knownPhones });
-    return { ledger, slots: new Map(slots), now };
+    return { ledger, keys: new Map(keys), now };
   }
 
   /** Writes the sends that were entered, while the locks are still held. */
@@ -182,12 +182,12 @@ export class GuardStore {
   }
 
   private counterKeysOf(send: Send): string[] {
-    const { phone, phoneEverywhere } = this.slotsOf(send, null);
-    const account = keyOf('account', send.session.accountId);
+    const { phone, phoneEverywhere } = this.keysOf(send, null);
+    const account = counterKey('account', send.session.accountId);
     return [account, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day];
   }
 
-  private slotsOf(send: Send, price: Micros | null): Slots {
+  private keysOf(send: Send, price: Micros | null): SendKeys {
     const { accountId, phone, country } = send.session;
     const phoneKey = this.phoneKeyOf(send);
     const digest = this.digestOf(phone);
@@ -195,8 +195,8 @@ export class GuardStore {
       accountId,
       country,
       block: blockOf(phone),
-      phone: { hour: keyOf('account-phone-hour', phoneKey), day: keyOf('account-phone-day', phoneKey) },
-      phoneEverywhere: { hour: keyOf('phone-hour', digest), day: keyOf('phone-day', digest) },
+      phone: { hour: counterKey('account-phone-hour', phoneKey), day: counterKey('account-phone-day', phoneKey) },
+      phoneEverywhere: { hour: counterKey('phone-hour', digest), day: counterKey('phone-day', digest) },
       phoneKey,
       price,
     };
@@ -210,7 +210,7 @@ function destinationOf({ session: { phone, country } }: Send, rules: readonly De
   return { assigned: type !== null, restrictedKind: restrictedKindOf(phone, type), country, rules };
 }
 
-const keyOf = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
+const counterKey = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
 
 function counterOf(key: string): { readonly scope: string; readonly subject: string } {
   const [scope = '', subject = ''] = key.split(' ');
@@ -265,7 +265,7 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   const counters = keys.map(counterOf);
   const windows = counters.map(({ scope }) => secondsOf(scope));
   const rows = await tx.query<CounterRow>(LOCK_COUNTERS, [...columnsOf(counters), windows, now]);
-  return new Map(rows.map(({ scope, subject, ...counted }) => [keyOf(scope, subject), counted]));
+  return new Map(rows.map(({ scope, subject, ...counted }) => [counterKey(scope, subject), counted]));
 }
 
 /** The windows of sends that are decided together; they end with the last, and begin as that of the earliest does. */

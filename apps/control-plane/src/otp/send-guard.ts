@@ -4,7 +4,7 @@ import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
 import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
-import type { Slots, TrafficLedger } from './traffic-ledger.js';
+import type { SendKeys, TrafficLedger } from './traffic-ledger.js';
 
 /** A class, so that Nest can inject it. */
 export class GuardOptions {
@@ -41,21 +41,21 @@ export class GuardedSends {
     if (destination === undefined) throw new Error('a destination was not read');
     const blocked = judgeDestination(destination);
     if (blocked !== null) return blocked;
-    const { ledger, slots } = this.open(send);
-    return judgeTraffic(ledger.trafficWith(slots), this.limits);
+    const { ledger, keys } = this.open(send);
+    return judgeTraffic(ledger.trafficWith(keys), this.limits);
   }
 
   /** Counts a send that goes. */
   enter(send: Send): void {
-    const { ledger, slots } = this.open(send);
-    ledger.enter(slots);
+    const { ledger, keys } = this.open(send);
+    ledger.enter(keys);
     this.entered.push(send);
   }
 
-  private open(send: Send): { readonly ledger: TrafficLedger; readonly slots: Slots } {
-    const slots = this.traffic?.slots.get(send);
-    if (this.traffic === null || slots === undefined) throw new Error('the traffic of a send was not read');
-    return { ledger: this.traffic.ledger, slots };
+  private open(send: Send): { readonly ledger: TrafficLedger; readonly keys: SendKeys } {
+    const keys = this.traffic?.keys.get(send);
+    if (this.traffic === null || keys === undefined) throw new Error('the traffic of a send was not read');
+    return { ledger: this.traffic.ledger, keys };
   }
 }
 

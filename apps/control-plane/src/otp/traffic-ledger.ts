@@ -26,8 +26,8 @@ export interface WindowSums {
   readonly approvals: number;
 }
 
-/** The keys under which one send is counted. */
-export interface Slots {
+/** The keys under which one send is counted, and its price. */
+export interface SendKeys {
   readonly accountId: Uuid;
   /** The scopes of windows: all, the day, the country, the block of numbers. */
   readonly country: string;
@@ -60,7 +60,7 @@ export interface LedgerPages {
 export const windowKey = (accountId: Uuid, scope: string): string => `${accountId} ${scope}`;
 
 /** The scopes in which a send is counted, always in this order. */
-export const scopesOf = ({ country, block }: Pick<Slots, 'country' | 'block'>): readonly string[] => [
+export const scopesOf = ({ country, block }: Pick<SendKeys, 'country' | 'block'>): readonly string[] => [
   ACCOUNT_SCOPE,
   DAY_SCOPE,
   country,
@@ -83,27 +83,27 @@ export class TrafficLedger {
   constructor(private readonly pages: LedgerPages) {}
 
   /** The traffic by which one more send is judged. */
-  trafficWith(slots: Slots): Traffic {
-    const { accountId } = slots;
+  trafficWith(keys: SendKeys): Traffic {
+    const { accountId } = keys;
     const limits = this.limitsOf(accountId);
     const balance = (scope: string): Balance => this.balanceOf(windowKey(accountId, scope));
     return {
       account: balance(ACCOUNT_SCOPE),
-      country: balance(slots.country),
-      block: balance(slots.block),
+      country: balance(keys.country),
+      block: balance(keys.block),
       day: balance(DAY_SCOPE),
       floor: limits.floor,
       messageCap: limits.messageCap,
-      knownPhone: this.pages.knownPhones.has(slots.phoneKey),
-      spend: this.spendOf(slots, limits),
-      phone: this.phoneWith(slots.phone),
-      phoneEverywhere: this.phoneWith(slots.phoneEverywhere),
+      knownPhone: this.pages.knownPhones.has(keys.phoneKey),
+      spend: this.spendOf(keys, limits),
+      phone: this.phoneWith(keys.phone),
+      phoneEverywhere: this.phoneWith(keys.phoneEverywhere),
     };
   }
 
-  enter(slots: Slots): void {
-    const { accountId, phone, phoneEverywhere, price } = slots;
-    const windows = scopesOf(slots).map((scope) => windowKey(accountId, scope));
+  enter(keys: SendKeys): void {
+    const { accountId, phone, phoneEverywhere, price } = keys;
+    const windows = scopesOf(keys).map((scope) => windowKey(accountId, scope));
     for (const key of [...windows, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day]) {
       this.entered.set(key, (this.entered.get(key) ?? 0) + 1);
     }
@@ -143,7 +143,7 @@ export class TrafficLedger {
   }
 
   /** A cap that is used up, one of nothing too, lets through nothing at all. */
-  private spendOf({ accountId, price }: Slots, { spendCap }: AccountLimits): Traffic['spend'] {
+  private spendOf({ accountId, price }: SendKeys, { spendCap }: AccountLimits): Traffic['spend'] {
     if (spendCap === null) return 'within';
     if (price === null) return 'no_price';
     const before = (this.pages.spent.get(accountId) ?? 0n) + (this.paid.get(accountId) ?? 0n);
