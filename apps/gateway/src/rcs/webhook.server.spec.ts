@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WebhookAnswer } from './webhook-desk.js';
+import type { WebhookAnswer } from './webhook-handler.js';
 import { judgeWebhookHead, MAX_BODY_OCTETS } from './webhook-head.js';
 import { WEBHOOK_PATH, WebhookServer } from './webhook.server.js';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = new WebhookServer({
     host: '127.0.0.1',
     port: 0,
-    desk: {
+    handler: {
       judgeHead: (head) => judgeWebhookHead(head),
       countUnread: (fate) => void unread.push(fate),
       take: (octets, signature) => {

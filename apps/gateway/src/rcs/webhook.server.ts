@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { Crowd, nameOf } from '../listener/crowd.js';
+import { ConnectionLimit, nameOf } from '../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
-import type { WebhookDesk } from './webhook-desk.js';
+import type { WebhookHandler } from './webhook-handler.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
 
@@ -31,7 +31,7 @@ export interface WebhookServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly desk: Pick<WebhookDesk, 'judgeHead' | 'take' | 'countUnread'>;
+  readonly handler: Pick<WebhookHandler, 'judgeHead' | 'take' | 'countUnread'>;
 }
 
 /**
@@ -42,7 +42,7 @@ export class WebhookServer {
   readonly #server: FastifyInstance;
   readonly #o: WebhookServerOptions;
   readonly #bodies = new BodyReads(MAX_BODIES_IN_FLIGHT);
-  readonly #connections = new Crowd<Socket>(CONNECTION_LIMITS);
+  readonly #connections = new ConnectionLimit<Socket>(CONNECTION_LIMITS);
 
   constructor(options: WebhookServerOptions) {
     this.#o = options;
@@ -80,13 +80,13 @@ export class WebhookServer {
     const { server } = this.#server;
     server.on('connection', (socket) => {
       const name = nameOf(socket);
-      const entry = this.#connections.enter(name, socket.remoteAddress ?? '', socket);
-      if (!entry.entered) {
+      const admission = this.#connections.add(name, socket.remoteAddress ?? '', socket);
+      if (!admission.admitted) {
         socket.destroy();
         return;
       }
-      socket.once('close', () => this.#connections.leave(name));
-      entry.pushedOut?.destroy();
+      socket.once('close', () => this.#connections.remove(name));
+      admission.evicted?.destroy();
     });
     // The headers are judged before the body is asked for.
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
@@ -114,7 +114,7 @@ export class WebhookServer {
 
   async #answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const signature = textOf(request.headers['x-goog-signature']);
-    const head = this.#o.desk.judgeHead({
+    const head = this.#o.handler.judgeHead({
       signature,
       contentType: request.headers['content-type'],
       contentLength: contentLengthOf(request),
@@ -122,7 +122,7 @@ export class WebhookServer {
     if (head.kind === 'refuse') return refuse(reply, request, head.code);
     const octets = await this.#read(request, reply, head.maxOctets);
     if (!Buffer.isBuffer(octets)) return octets;
-    const answer = await this.#o.desk.take(octets, signature);
+    const answer = await this.#o.handler.take(octets, signature);
     switch (answer.kind) {
       case 'taken':
         this.#connections.bound(nameOf(request.raw.socket));
@@ -142,19 +142,19 @@ export class WebhookServer {
       return await this.#bodies.read(request.raw, maxOctets);
     } catch (error) {
       if (error instanceof BodyTooLarge) {
-        this.#o.desk.countUnread('too_large');
+        this.#o.handler.countUnread('too_large');
         // Without a signature a body of this size is no handshake.
         return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
       }
       if (error instanceof BodyFragmented) {
-        this.#o.desk.countUnread('too_large');
+        this.#o.handler.countUnread('too_large');
         // Its chunks are not read on until an answer has gone out.
         reply.hijack();
         request.raw.destroy();
         return reply;
       }
       if (!(error instanceof BodyReadEvicted)) return refuse(reply, request, 'MALFORMED_REQUEST');
-      this.#o.desk.countUnread('evicted');
+      this.#o.handler.countUnread('evicted');
       return refuse(reply, request, 'SERVICE_UNAVAILABLE');
     }
   }

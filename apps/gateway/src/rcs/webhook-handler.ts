@@ -35,7 +35,7 @@ const FATE_OF = {
   UNAUTHORIZED: 'unsigned',
 } as const satisfies Partial<Record<RefusalCode, WebhookFate>>;
 
-export interface WebhookDeskOptions {
+export interface WebhookHandlerOptions {
   /** Null: nothing can be believed, so nothing is taken. */
   readonly clientToken: string | null;
   readonly recordOf: (event: PlatformEvent) => NewCardEvent;
@@ -52,8 +52,8 @@ export interface WebhookDeskOptions {
  * that: anything but 200 makes the platform send it again for days, and holds back the events behind it. So what is
  * signed and cannot be understood is answered 200, too; while nothing can be stored, what comes is asked for again.
  */
-export class WebhookDesk {
-  constructor(private readonly o: WebhookDeskOptions) {}
+export class WebhookHandler {
+  constructor(private readonly o: WebhookHandlerOptions) {}
 
   /** Decides by the headers whether the body is read. A refusal is counted. */
   judgeHead(head: WebhookHead): HeadVerdict | { readonly kind: 'refuse'; readonly code: 'SERVICE_UNAVAILABLE' } {
