@@ -100,7 +100,7 @@ export class RealtimeDoor {
 
   private async admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const id = this.o.newRequestId();
-    const verdict = this.orCrowded(await this.judge(request, id));
+    const verdict = this.applyLimits(await this.judge(request, id));
     if (verdict.refused !== null) {
       await this.refuse(socket, verdict, id);
       return;
@@ -127,12 +127,12 @@ export class RealtimeDoor {
     }
   }
 
-  private orCrowded(verdict: UpgradeVerdict): UpgradeVerdict {
-    const full = verdict.refused === null ? this.crowded(verdict) : null;
+  private applyLimits(verdict: UpgradeVerdict): UpgradeVerdict {
+    const full = verdict.refused === null ? this.refuseOverLimit(verdict) : null;
     return full === null ? verdict : { ...verdict, refused: full };
   }
 
-  private crowded({ caller }: AdmittedUpgrade): RefusedRequest | null {
+  private refuseOverLimit({ caller }: AdmittedUpgrade): RefusedRequest | null {
     const { size } = this.connections;
     if (this.#closed || !(this.#places.roomBeside(size) || this.evictUnauthenticated())) return BUSY;
     if (caller === null || caller.kind === 'admin') return null;
