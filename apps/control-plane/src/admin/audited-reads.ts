@@ -22,8 +22,8 @@ interface Identified {
 }
 
 /**
- * Reads of people's data. For a role that sees it in full each read is one audit entry, written in the transaction of the
- * read, so that no answer leaves without its entry. A masked read has no entry.
+ * Reads of people's data. For a role that sees it in full each read writes one audit entry in the same transaction, so that
+ * no data is answered without an entry. A masked read writes none.
  */
 @Injectable()
 export class AuditedReads {
@@ -33,7 +33,7 @@ export class AuditedReads {
     private readonly admin: AdminService,
   ) {}
 
-  /** The entry holds the filter, the count, and the first and last id: with them the same rows can be found again. */
+  /** The entry holds the filter, the count, and the first and last id, which identify the rows. */
   list<Row extends { readonly id: Uuid }, View extends Identified>(
     resource: Pick<AdminResource<Row, View>, 'name' | 'idPrefix' | 'view'> & {
       readonly table: Pick<AdminResource<Row, View>['table'], 'list'>;

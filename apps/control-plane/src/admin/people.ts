@@ -6,7 +6,7 @@ import type { AdminResource, Engineer } from './admin-resource.js';
 
 /** Fields of audited states that hold an address of SMPP or a phone, whatever its form. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
-/** Fields that accounts fill as they like. */
+/** Fields with content of the account's own choice. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
 
 /** The view for a role: in full for roles that may see people's data, else masked. */
@@ -18,7 +18,7 @@ export function viewFor<Row, View>(
   return hasRight(role, 'readPersonalData') ? view : (row) => masked(view(row));
 }
 
-/** A resource as its readers of a role see it: with the view of `viewFor`. Not for writing. */
+/** A resource for reads by a role, with the view of `viewFor`. */
 export function maskedFor<Row extends { readonly id: Uuid }, View extends object>(
   { role }: Engineer,
   { name, noun, idPrefix, table, view, refusals }: AdminResource<Row, View>,

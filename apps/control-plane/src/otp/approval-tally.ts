@@ -21,7 +21,7 @@ export interface SlotAddition {
   readonly approvals: number;
 }
 
-/** Adds up settled sends and approvals by slot, so that a set of approvals is written in one statement. Pure. */
+/** Sums of settled sends and approvals by slot, so that a batch of approvals is written in one statement. Pure. */
 export class ApprovalTally {
   private readonly slots = new Map<string, SlotAddition>();
 
@@ -35,7 +35,7 @@ export class ApprovalTally {
     this.add({ ...event, block: null }, { settled: 0, approvals: 1 });
   }
 
-  /** A phone whose code counts for its block of numbers, in the slot of its approval. */
+  /** A phone that approved a session with a code: counts for its block of numbers, in the slot of its approval. */
   convert({ accountId, block, at }: CountedEvent & { readonly block: string }): void {
     this.addTo(accountId, block, at, { settled: 0, approvals: 1 });
   }

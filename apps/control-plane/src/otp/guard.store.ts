@@ -59,7 +59,7 @@ export interface OpenLedger {
   readonly now: Date;
 }
 
-/** The account's counter is its lock: whoever holds it decides alone about sends of the account. */
+/** Windows of counters. The row of the account's counter is a lock: sends of an account are decided one transaction at a time. */
 const WINDOW_SECONDS = {
   account: HOUR_SECONDS,
   'account-phone-hour': HOUR_SECONDS,
@@ -111,9 +111,9 @@ export class GuardStore {
   async openLedger(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<OpenLedger> {
     const moments = sends.map((send) => send.now.getTime());
     const now = new Date(Math.max(...moments));
-    // From the earliest on: at midnight the day that ends counts for the sends of both days.
+    // From the earliest send on: in a batch that spans midnight, both days count for all of its sends.
     const earliest = new Date(Math.min(...moments));
-    // Queued at once and executed in this order: all but the first read behind the locks.
+    // Sent together and executed in this order, so that all but the first read after the locks are taken.
     const [counters, windows, spent, prices] = await Promise.all([
       lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
       readWindows(tx, sends, earliest),
@@ -133,7 +133,7 @@ export class GuardStore {
     return { ledger, keys: new Map(keys), now };
   }
 
-  /** Writes the sends that were entered, while the locks are still held. */
+  /** Writes the sends that were counted, while the locks are still held. */
   async writeLedger(tx: Executor, { ledger, now }: OpenLedger, entered: readonly Send[]): Promise<void> {
     const counters = ledger.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
     const filled = counters.filter(({ sends }) => sends > 0);
@@ -268,7 +268,7 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   return new Map(rows.map(({ scope, subject, ...counted }) => [counterKey(scope, subject), counted]));
 }
 
-/** The windows of sends that are decided together; they end with the last, and begin as that of the earliest does. */
+/** The windows of sends that are decided together: they begin as the window of the earliest send does. */
 async function readWindows(tx: Executor, sends: readonly Send[], earliest: Date): Promise<Map<string, WindowSums>> {
   const wanted = new Map<string, readonly [Uuid, string]>();
   for (const send of sends) {

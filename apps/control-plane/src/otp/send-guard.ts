@@ -10,9 +10,9 @@ import type { SendKeys, TrafficLedger } from './traffic-ledger.js';
 export class GuardOptions {
   constructor(
     readonly limits: OtpLimits,
-    /** Told of every refusal. */
+    /** Called for every refusal. */
     readonly onRefused: (rule: GuardRule) => void,
-    /** Hears of refusals that could not be written down. */
+    /** Called with the error when refusals could not be written. */
     readonly onError: (error: unknown) => void,
   ) {}
 }

@@ -35,7 +35,7 @@ export interface SendKeys {
   /** Keys of counters. */
   readonly phone: PhoneKeys;
   readonly phoneEverywhere: PhoneKeys;
-  /** Of the phone at the account, as `knownPhones` spells it. */
+  /** Of the phone at the account (`phoneKey` of approved-phones.ts), as in `knownPhones`. */
   readonly phoneKey: string;
   /** Null when there is no price. */
   readonly price: Micros | null;
@@ -46,7 +46,7 @@ export interface PhoneKeys {
   readonly day: string;
 }
 
-/** What was read under the locks of the counters, by those keys. */
+/** The state read after the counters were locked, by the keys of sends. */
 export interface LedgerPages {
   readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
   /** By `windowKey`; a window without rows may be left out. */
@@ -73,8 +73,8 @@ export const blockOf = (e164: string): string => destinationPrefix(e164);
 const NOTHING: WindowSums = { sends: 0, settled: 0, approvals: 0 };
 
 /**
- * What has been sent lately, for some sends that are decided one after the other while nobody else counts: each that goes
- * is entered, so that the next is judged as if the first had long been written.
+ * Recent traffic, for sends that are decided one after the other under the locks: each allowed send is entered, so that
+ * the next one is judged with it.
  */
 export class TrafficLedger {
   private readonly entered = new Map<string, number>();

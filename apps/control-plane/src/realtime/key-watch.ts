@@ -71,7 +71,7 @@ export class KeyWatch {
   }
 }
 
-/** The scopes that the key of a connection must still have. A connection that saw whole sessions needs `verify`. */
+/** The scopes that the key of a connection must still have. A connection that is shown whole sessions needs `verify`. */
 function requiredScopes(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
   if (listener.kind === 'ticket') return ['verify'];
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
@@ -89,7 +89,7 @@ export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCod
   return requiredScopes(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
 }
 
-/** The same for an admin key. Every role may listen, so a changed role closes nothing. */
+/** The same for an admin key. Every role may subscribe, so a changed role closes no connection. */
 export function judgeAdminKey(listener: Listener, key: LiveAdminKey | undefined): CloseCode | null {
   if (listener.kind !== 'admin' || listener.keyId === null) return null;
   return key?.digest === listener.keyDigest ? null : CLOSE.unauthorized;

@@ -62,7 +62,7 @@ export class AdminKeysController {
   }
 
   @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, AdminKeyAnswer, {
-    description: 'It ends everywhere within 5 s, open WebSockets included, for good. Again does nothing more.',
+    description: 'It ends everywhere within 5 s, open WebSockets included, for good. A second call changes nothing.',
   })
   async revoke(
     @ByEngineer() by: Engineer,

@@ -54,7 +54,7 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     };
   }
 
-  /** As the role sees them. */
+  /** With the view of the engineer's role. */
   seenBy(by: Engineer): AdminResource<DestinationRule, Answer> {
     return maskedFor(by, this, withoutPerson);
   }

@@ -29,10 +29,10 @@ export const KEY_FIELDS = {
 } as const satisfies Record<string, ApiPropertyOptions>;
 
 /**
- * The field that shows how a key begins, and the one that shows all of it.
+ * The fields `prefix` and `key` of the views of keys.
  *
- * @param kinds of keys, as a regular expression
- * @param example one of them
+ * @param kinds of keys, as part of a regular expression
+ * @param example one of the kinds
  */
 export const keyTextFields = (kinds: string, example: string) =>
   ({

@@ -25,7 +25,7 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
 
   constructor(private readonly keys: ServerKeys) {}
 
-  /** As the role sees them. */
+  /** With the view of the engineer's role. */
   seenBy(by: Engineer): AdminResource<MessageRecord, Answer> {
     return maskedFor(by, this, withoutPerson);
   }

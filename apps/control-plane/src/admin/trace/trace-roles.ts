@@ -9,7 +9,7 @@ type Pdu = Plain<TracedPduView>;
 /** Hexadecimal digits of the header of a PDU: length, command, status and sequence (SMPP 3.4, 3.2). */
 const HEADER_DIGITS = 2 * 16;
 
-/** A trace without what the role may not see: recorded texts, which are in the octets alone, and addresses. */
+/** A trace with only what the role may see: without the right, no recorded texts, which only the octets hold, and no addresses. */
 export function traceForRole(role: AdminRole, trace: Plain<TraceView>): Plain<TraceView> {
   const readsTexts = hasRight(role, 'readRecordedTexts');
   const readsPersonalData = hasRight(role, 'readPersonalData');

@@ -40,8 +40,8 @@ export class TraceService {
   ) {}
 
   /**
-   * A capture file, or the same in words, as the role may see it. For a role that sees addresses in full there is an audit
-   * entry before the answer.
+   * The last PDUs as JSON or as a capture file, with what the role may see. For a role that sees addresses in full an audit
+   * entry is written before the answer.
    */
   async show(id: string, format: TraceFormat, by: Engineer): Promise<Outcome<Plain<TraceView> | Buffer>> {
     const bindId = parseId('bind', id);
