@@ -36,7 +36,7 @@ export function numberTypeOf(e164: string): NumberType | null {
 }
 
 /**
- * Kinds of numbers that no end user signs in with, and that earn money for their holder or cost the called party.
+ * Kinds of numbers that end users do not sign in with: calls or messages earn money for the holder or cost the called party.
  * `non_geographic`: under a country code that belongs to no country, whatever its use there.
  */
 export const RESTRICTED_KINDS = [

@@ -12,7 +12,7 @@ import { listSessions } from './session-list.sql.js';
 import type { TimedRow } from './session.sql.js';
 import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
 
-/** Which of a tenant's sessions are asked for. */
+/** The filter of a list of sessions of one tenant. */
 export interface SessionQuery {
   readonly status?: SessionStatus;
   /** E.164. */

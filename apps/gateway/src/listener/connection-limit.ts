@@ -79,8 +79,8 @@ export class ConnectionLimit<Connection> {
   }
 
   /**
-   * The unbound connections of the peer that has the most: a flood from few peers evicts its own, and not a carrier
-   * between its connection and its bind.
+   * The unbound connections of the peer that has the most: a flood from few peers evicts its own connections, not that of
+   * a carrier that is about to bind.
    */
   private mostUnbound(): ReadonlySet<string> {
     let most: ReadonlySet<string> = new Set();

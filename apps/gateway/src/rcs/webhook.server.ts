@@ -13,18 +13,18 @@ export const WEBHOOK_PATH = '/rcs/webhook';
 const MAX_HEAD_OCTETS = 8 * 1024;
 /** From the first octet of a request, or from connecting, to the last octet of its body. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Bodies that are being received at a time; one more evicts the one that has waited longest. */
+/** Bodies being received at a time; one more evicts the oldest. */
 const MAX_BODIES_IN_FLIGHT = 100;
 /**
- * Connections at a time, and those of them over which nothing signed has come: one more evicts the one of these that
- * has waited longest. Behind a TLS proxy all have one address, so no bound is per address.
+ * Connections at a time, and those of them that have carried no signed event (`unbound`): one more evicts the oldest of
+ * these. Behind a TLS proxy all have one address, so the limits of one peer are those of all.
  */
 const CONNECTION_LIMITS = { connections: 1_000, connectionsOfPeer: 1_000, unbound: 900, unboundOfPeer: 900 };
 const RETRY_AFTER_SECONDS = '1';
-/** How long a refused peer may go on sending, so that it reads its answer; what it sends is discarded. */
+/** Time for a refused peer to read its answer; what it sends meanwhile is discarded. */
 const LINGER_MS = 1_000;
 
 export interface WebhookServerOptions {
@@ -35,8 +35,8 @@ export interface WebhookServerOptions {
 }
 
 /**
- * The gateway's HTTP port: `POST /rcs/webhook` and nothing else, plain HTTP, to be reached through a TLS proxy. Whatever
- * cannot be served is refused in the shape that the product's errors have.
+ * The gateway's HTTP port: `POST /rcs/webhook` only, plain HTTP behind a TLS proxy. Refusals have the form of the product's
+ * errors.
  */
 export class WebhookServer {
   readonly #server: FastifyInstance;
@@ -71,7 +71,7 @@ export class WebhookServer {
     return typeof address === 'object' && address !== null ? address.port : this.#o.port;
   }
 
-  /** Takes nothing more, and waits for what is being answered. */
+  /** Accepts no further requests, and waits for those being answered. */
   async close(): Promise<void> {
     await this.#server.close();
   }
@@ -88,12 +88,12 @@ export class WebhookServer {
       socket.once('close', () => this.#connections.remove(name));
       admission.evicted?.destroy();
     });
-    // The headers are judged before the body is asked for.
+    // Without this listener Node answers 100 Continue before the headers are judged.
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
   #route(): void {
-    // The body stays on the connection until its request may be read.
+    // Passes the stream on unread: the body is read after the headers are judged.
     this.#server.removeAllContentTypeParsers();
     this.#server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     this.#server.addHook('onRequest', (request, reply, done) => {
@@ -128,7 +128,7 @@ export class WebhookServer {
         this.#connections.bound(nameOf(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
-        // What is sent back was sent here: nothing may take it for a page.
+        // The text is chosen by the sender: browsers must not interpret it as a page.
         return reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff').send(answer.text);
       case 'refused':
         return refuse(reply, request, answer.code, answer.message);
@@ -143,12 +143,12 @@ export class WebhookServer {
     } catch (error) {
       if (error instanceof BodyTooLarge) {
         this.#o.handler.countUnread('too_large');
-        // Without a signature a body of this size is no handshake.
+        // An unsigned body over this limit is no handshake.
         return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
       }
       if (error instanceof BodyFragmented) {
         this.#o.handler.countUnread('too_large');
-        // Its chunks are not read on until an answer has gone out.
+        // Closed without an answer, so that no further chunk is read.
         reply.hijack();
         request.raw.destroy();
         return reply;
@@ -163,12 +163,12 @@ export class WebhookServer {
 const textOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : undefined;
 
-/** Null for a chunked body. Node has refused lengths that are no numbers. */
+/** Null for a chunked body. Node refuses lengths that are not numbers before this. */
 function contentLengthOf({ headers }: FastifyRequest): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
 
-/** Answers what is no HTTP request, or not a whole one in time, and ends its connection. */
+/** Answers bytes that are no HTTP request, or a request that is not complete in time, and ends the connection. */
 function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
   if (nodeCode?.startsWith('ECONN') === true || !socket.writable) {
     socket.destroy();
@@ -185,7 +185,7 @@ function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
     'Connection: close',
   ];
   socket.end([...head, '', body].join('\r\n'), () => {
-    // A peer whose time is over gets no more of it.
+    // After a timeout the peer gets no further time.
     if (code === 'REQUEST_TIMEOUT') socket.destroy();
   });
   destroyLater(socket);
@@ -202,8 +202,8 @@ function destroyLater(socket: Duplex): void {
 }
 
 /**
- * Refuses a request. Its connection ends with the answer, since nobody has shown a signature over it; only a request
- * that is to be repeated keeps it.
+ * Refuses a request and ends its connection, because the request was not signed. After 503 the connection stays open for
+ * the repeat, if the whole request was read.
  */
 function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode, message?: string): FastifyReply {
   const { status } = REFUSALS[code];
@@ -220,8 +220,8 @@ function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode,
 }
 
 /**
- * Node destroys the connection after the last answer. With a body still arriving that is a reset, which can overtake
- * the answer; so the connection is half closed, and destroyed a moment later.
+ * Node destroys the connection after the last answer. While a body still arrives this sends a TCP reset, which can discard
+ * the answer before the peer reads it. Therefore the connection is half closed first, and destroyed after LINGER_MS.
  */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {
