@@ -15,7 +15,7 @@ export type ShownAdminKey = AdminKey & { readonly key: string };
 
 /**
  * Writes admin keys, in the caller's transaction. The row was locked before and is given whole. Throws DataError 23505
- * (`admin_keys_name_key`) for a name that another working key has, in any case.
+ * (`admin_keys_name_key`) for a name that another key that is not revoked has, ignoring case.
  */
 export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
