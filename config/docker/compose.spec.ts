@@ -27,7 +27,7 @@ const NETWORK = {
 };
 const HEALTHCHECK = object(
   {
-    // A list of texts that begins with how it is run, never a mapping that an unquoted ": " made of a text.
+    // A list of texts that begins with CMD or CMD-SHELL; an unquoted ": " would make a text a mapping.
     test: { type: 'array', prefixItems: [{ enum: ['CMD', 'CMD-SHELL'] }], items: TEXT, minItems: 2 },
     interval: TEXT,
     timeout: TEXT,

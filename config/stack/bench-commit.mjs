@@ -1,4 +1,4 @@
-// The build of a commit in a folder of its own, for `npm run bench -- --against <commit>`.
+// Builds a commit in a folder of its own, for `npm run bench -- --against <commit>`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -37,7 +37,7 @@ export async function buildCommit({ commit, folder, log, signal }) {
   return { name, dist: path.join(folder, 'dist') };
 }
 
-/** The packages of the working tree, where the lock file is the same; else packages of its own. */
+/** Links the packages of the working tree if the lock files are equal, else installs those of the commit. */
 async function addPackages(folder, log, signal) {
   const lockOf = (root) => readFileSync(path.join(root, 'package-lock.json'), 'utf8');
   if (lockOf(folder) === lockOf(ROOT)) {
@@ -52,8 +52,8 @@ async function addPackages(folder, log, signal) {
   if (code !== 0) throw new StartError(`npm ci of the commit failed (exit code ${code}): see its output above`);
 }
 
-/** Removes the worktree, whatever state its making was left in. Never throws. */
+/** Removes the worktree, also one that was created only in part. Never throws. */
 export function removeWorktree(folder) {
-  rmSync(folder, { recursive: true, force: true }); // of the link to packages, the link alone
+  rmSync(folder, { recursive: true, force: true }); // removes the link to the packages, not the packages
   git('worktree', 'remove', '--force', folder);
 }
