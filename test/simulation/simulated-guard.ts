@@ -1,8 +1,8 @@
+import { destinationPrefix } from '@countersign/carriers';
 import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/otp/approval-tally.js';
 import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-phones.js';
 import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';
 import {
-  blockOf,
   scopesOf,
   TrafficLedger,
   windowKey,
@@ -10,10 +10,8 @@ import {
   type SendKeys,
   type WindowSums,
 } from '../../apps/control-plane/src/otp/traffic-ledger.js';
-import { slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
+import { DAY_MS, HOUR_MS, slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const ACCOUNT = 'account';
 const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
 
@@ -56,7 +54,7 @@ export class SimulatedGuard {
 
   /** Approves the session, and counts the approval at once. */
   approve({ phone, sentMs }: SimulatedSession, nowMs: number): void {
-    const event = { accountId: ACCOUNT, country: phone.country, block: blockOf(phone.e164) };
+    const event = { accountId: ACCOUNT, country: phone.country, block: destinationPrefix(phone.e164) };
     const tally = new ApprovalTally();
     for (const at of sentMs) tally.settle({ ...event, at: new Date(at) });
     const at = new Date(nowMs);
@@ -137,7 +135,7 @@ export class SimulatedGuard {
 function keysOf({ e164, country }: Phone): SendKeys {
   const phone = { hour: `hour ${e164}`, day: `day ${e164}` };
   const keys = { phone, phoneEverywhere: phone, phoneKey: e164 };
-  return { accountId: ACCOUNT, country, block: blockOf(e164), ...keys, price: null };
+  return { accountId: ACCOUNT, country, block: destinationPrefix(e164), ...keys, price: null };
 }
 
 const counterKeys = ({ phone }: SendKeys): readonly string[] => [phone.hour, phone.day];

@@ -37,7 +37,7 @@ export {
 } from './session.js';
 export type { CheckResult, CodeCheck, CodeReadiness, ReadyForCode } from './session-codes.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
-export type { SessionPage, SessionQuery } from './session-list.js';
+export { ID_EARLIER_MS, type SessionPage, type SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';
 export type { CreateSession } from './session.row.js';
 export {

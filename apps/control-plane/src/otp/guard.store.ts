@@ -1,4 +1,4 @@
-import { DestinationStore, type DestinationRule } from '@countersign/carriers';
+import { destinationPrefix, DestinationStore, type DestinationRule } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
@@ -22,7 +22,6 @@ import {
   WRITE_COUNTERS,
 } from './guard.sql.js';
 import {
-  blockOf,
   scopesOf,
   TrafficLedger,
   windowKey,
@@ -194,7 +193,7 @@ export class GuardStore {
     return {
       accountId,
       country,
-      block: blockOf(phone),
+      block: destinationPrefix(phone),
       phone: { hour: counterKey('account-phone-hour', phoneKey), day: counterKey('account-phone-day', phoneKey) },
       phoneEverywhere: { hour: counterKey('phone-hour', digest), day: counterKey('phone-day', digest) },
       phoneKey,
@@ -227,7 +226,7 @@ const distinct = (sends: readonly Send[], of: (send: Send) => string): string[] 
 const secondsOf = (scope: string): number => new Map<string, number>(Object.entries(WINDOW_SECONDS)).get(scope) ?? 0;
 
 const scopesOfSend = ({ session }: Send): readonly string[] =>
-  scopesOf({ country: session.country, block: blockOf(session.phone) });
+  scopesOf({ country: session.country, block: destinationPrefix(session.phone) });
 
 /** The sends of a batch by slot, as columns of ADD_SENDS. */
 function sendColumns(sends: readonly Send[]): readonly unknown[] {

@@ -1,4 +1,3 @@
-import { destinationPrefix } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
 import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
@@ -66,9 +65,6 @@ export const scopesOf = ({ country, block }: Pick<SendKeys, 'country' | 'block'>
   country,
   block,
 ];
-
-/** The scope of a phone's block of 10,000 numbers. */
-export const blockOf = (e164: string): string => destinationPrefix(e164);
 
 const NOTHING: WindowSums = { sends: 0, settled: 0, approvals: 0 };
 
