@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
 
-/** Of the compose specification, the parts that the file uses: what kind of value each has, and no other names. */
+/** A schema of the parts of the compose specification that the file uses; it allows no other names. */
 const TEXT = { type: 'string', minLength: 1 };
 const TEXTS = { type: 'array', items: TEXT };
 const NUMBER = { type: 'integer', minimum: 0 };

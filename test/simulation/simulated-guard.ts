@@ -45,7 +45,7 @@ export class SimulatedGuard {
 
   constructor(private readonly limits: Pick<AccountLimits, 'floor' | 'messageCap'>) {}
 
-  /** Sends a code of the session, or answers the rule that refused it. */
+  /** Sends a code of the session, or returns the rule that refused it. */
   send(session: SimulatedSession, nowMs: number): GuardRule | null {
     const refusal = this.judge(session.phone, nowMs);
     if (refusal === null) this.enter(session, nowMs);

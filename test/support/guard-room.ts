@@ -42,7 +42,7 @@ export class GuardRoom {
     expect(this.errors).toEqual([]);
   }
 
-  /** Nothing sent, counted or blocked, and accounts as new ones are. */
+  /** Deletes sends, counts, rules and prices, and resets the limits of accounts. */
   async forget(): Promise<void> {
     this.wokenIds = [];
     const { database } = this.room;
@@ -56,7 +56,7 @@ export class GuardRoom {
     await database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
   }
 
-  /** Judges sends of moments that the test chooses. */
+  /** A guard for sends at times that the test chooses. */
   guard(): SendGuard {
     const { database, keys } = this.room;
     const store = new GuardStore(this.destinations, keys);

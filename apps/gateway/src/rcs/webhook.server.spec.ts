@@ -125,10 +125,10 @@ describe('the webhook', () => {
 });
 
 const SIGNATURE = `${'A'.repeat(86)}==`;
-/** Between two looks of the server for late requests, and a margin for a busy machine. */
+/** The server's interval of timeout checks, with a margin for a busy machine. */
 const CLOSED_WITHIN_MS = 15_000;
 
-/** A request whose body does not come, or not all of it. */
+/** A request whose body is incomplete. */
 async function stalled(headers: readonly string[], body: string | Buffer = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
