@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
 
-/** Of the compose specification, the parts that the file uses: what kind of value each has, and no other names. */
+/** A schema of the parts of the compose specification that the file uses; it allows no other names. */
 const TEXT = { type: 'string', minLength: 1 };
 const TEXTS = { type: 'array', items: TEXT };
 const NUMBER = { type: 'integer', minimum: 0 };
@@ -27,7 +27,7 @@ const NETWORK = {
 };
 const HEALTHCHECK = object(
   {
-    // A list of texts that begins with how it is run, never a mapping that an unquoted ": " made of a text.
+    // A list of texts that begins with CMD or CMD-SHELL; an unquoted ": " would make a text a mapping.
     test: { type: 'array', prefixItems: [{ enum: ['CMD', 'CMD-SHELL'] }], items: TEXT, minItems: 2 },
     interval: TEXT,
     timeout: TEXT,

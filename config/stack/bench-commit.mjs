@@ -1,17 +1,15 @@
-// The build of a commit in a folder of its own, for `npm run bench -- --against <commit>`.
+// Builds a commit in a folder of its own, for `npm run bench -- --against <commit>`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { npm, ROOT } from './prepare.mjs';
+import { BUILD_ARGUMENTS, npm, ROOT } from './prepare.mjs';
 import { runCommand } from './processes.mjs';
 import { StartError, stillWorking } from './progress.mjs';
-
-const BUILD_SETTINGS = 'config/stack/tsconfig.build.json';
 
 function git(...args) {
   const { status, stdout, stderr, error } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
   if (error !== undefined) throw new StartError(`git does not start (${error.message})`);
-  return { ok: status === 0, output: stdout.trim(), words: stderr.trim() };
+  return { ok: status === 0, output: stdout.trim(), stderr: stderr.trim() };
 }
 
 /**
@@ -26,20 +24,20 @@ export async function buildCommit({ commit, folder, log, signal }) {
   if (!found.ok) throw new StartError(`${commit} is not a commit of this repository`);
   const name = git('rev-parse', '--short', found.output).output;
   const added = git('worktree', 'add', '--quiet', '--detach', folder, found.output);
-  if (!added.ok) throw new StartError(`git made no worktree of ${commit}: ${added.words}`);
+  if (!added.ok) throw new StartError(`git made no worktree of ${commit}: ${added.stderr}`);
   await addPackages(folder, log, signal);
   log(`building ${name}`);
   const done = stillWorking(log, `building ${name}`);
-  // The arguments of the working tree's own build (prepare.mjs): the two builds differ in their sources alone.
+  // The same arguments as the build of the working tree: the two builds differ in their sources alone.
   const nest = path.join(folder, 'node_modules/@nestjs/cli/bin/nest.js');
-  const args = [nest, 'build', 'control-plane', '--path', BUILD_SETTINGS];
+  const args = [nest, ...BUILD_ARGUMENTS];
   const code = await runCommand(process.execPath, args, { cwd: folder, signal }).finally(done);
   signal.throwIfAborted();
   if (code !== 0) throw new StartError(`the build of ${name} failed (exit code ${code}): see the errors above`);
   return { name, dist: path.join(folder, 'dist') };
 }
 
-/** The packages of the working tree, where the lock file is the same; else packages of its own. */
+/** Links the packages of the working tree if the lock files are equal, else installs those of the commit. */
 async function addPackages(folder, log, signal) {
   const lockOf = (root) => readFileSync(path.join(root, 'package-lock.json'), 'utf8');
   if (lockOf(folder) === lockOf(ROOT)) {
@@ -54,8 +52,8 @@ async function addPackages(folder, log, signal) {
   if (code !== 0) throw new StartError(`npm ci of the commit failed (exit code ${code}): see its output above`);
 }
 
-/** Removes the worktree, whatever state its making was left in. Never throws. */
+/** Removes the worktree, also one that was created only in part. Never throws. */
 export function removeWorktree(folder) {
-  rmSync(folder, { recursive: true, force: true }); // of the link to packages, the link alone
+  rmSync(folder, { recursive: true, force: true }); // removes the link to the packages, not the packages
   git('worktree', 'remove', '--force', folder);
 }

@@ -5,7 +5,7 @@ import { commandLine, endProcess, identify } from './processes.mjs';
 const STOP_TIMEOUT_MS = 5_000;
 
 /**
- * Ends what a bench that was killed has left.
+ * Ends the processes that a killed bench has left.
  *
  * @param {string} file process ids, one a line, as test/bench/processes.ts writes them
  * @param {string[]} folders the builds that were started from: an id that another program has by now is left alone

@@ -25,6 +25,8 @@ const LOCK_FILE = inRoot('package-lock.json');
 const NEST = inRoot('node_modules/@nestjs/cli/bin/nest.js');
 const INSTALL_STAMP = inRoot('node_modules/.countersign-stamp');
 const BUILD_SETTINGS = 'config/stack/tsconfig.build.json';
+/** Arguments of the Nest CLI that build all apps as one program. */
+export const BUILD_ARGUMENTS = ['build', 'control-plane', '--path', BUILD_SETTINGS];
 const BUILD_STAMP = inRoot('dist/.stamp');
 const WORK_NOTE = inRoot('dist/.work.json');
 const WAIT_FOR_OTHER_MS = 500;
@@ -106,7 +108,7 @@ async function install(log, signal) {
     })
     .finally(done);
   signal?.throwIfAborted();
-  if (code !== 0) throw new StartError(`npm ci failed (exit code ${code}): see its words above, then start again`);
+  if (code !== 0) throw new StartError(`npm ci failed (exit code ${code}): see its output above, then start again`);
   writeFileSync(INSTALL_STAMP, sha256(readFileSync(LOCK_FILE)));
 }
 
@@ -118,12 +120,12 @@ export function npm() {
 
 const isBuilt = () => textOf(BUILD_STAMP) === sourcesDigest();
 
-/** All apps as one program: what they share is read and checked once, which halves the work of three builds. */
+/** Builds all apps as one program: shared files are read and checked once, which halves the work of three builds. */
 async function build(log, signal) {
   log('building');
   const digest = sourcesDigest();
   const done = stillWorking(log, 'building');
-  const args = [NEST, 'build', 'control-plane', '--path', BUILD_SETTINGS];
+  const args = [NEST, ...BUILD_ARGUMENTS];
   const code = await runCommand(process.execPath, args, { cwd: ROOT, signal, onStart: noteWork }).finally(done);
   signal?.throwIfAborted();
   if (code !== 0) throw new StartError(`the build failed (exit code ${code}): see the errors above`);

@@ -4,7 +4,7 @@ import type { Measure, Ratio, Row } from './report.js';
 import { alternate } from './rounds.js';
 import { warmUp } from './warm-up.js';
 
-/** Below this share of the intended rate, the latencies are those of a queue that grows. */
+/** Below this share of the intended rate a queue grows, and the latencies depend on the length of the run. */
 const LEAST_SHARE = 0.97;
 const RAMP_SECONDS = 1;
 const SECONDS = 4;

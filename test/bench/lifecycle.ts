@@ -3,11 +3,11 @@ import type { VerificationsTask } from './load/verifications.js';
 import { findPgbench, runPgbench } from './pgbench.js';
 import { phones } from './phones.js';
 import { type PlainStatement, preparePlainRows } from './plain-rows.js';
-import { runLoad, type Subject } from './processes.js';
+import { runLoad } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate, type Contender } from './rounds.js';
 import type { Demo } from './seed.js';
-import { type Environment, startControlPlane, startGateway, storeProcesses } from './subjects.js';
+import { type Environment, startControlPlane, startGateway, storeProcesses, withoutProcess } from './subjects.js';
 import { warmUp } from './warm-up.js';
 
 const SECTION = 'lifecycle';
@@ -27,15 +27,6 @@ interface Queues {
 
 const ON_POSTGRES: Queues = { words: 'PostgreSQL alone', redisUrl: '', reachFor: '>= 0.2' };
 
-/** No process of ours: its memory is not asked for. */
-const named = (name: string): Subject => ({
-  name,
-  port: 0,
-  processes: [],
-  rssMiB: () => 0,
-  stop: () => Promise.resolve(),
-});
-
 /** The same rows by plain SQL: by pgbench where the machine has one, else by a loop of our own. */
 function plainSql(environment: Environment, transactions: PlainStatement[][], seconds: number): Contender {
   const task: PlainSqlTask = {
@@ -48,7 +39,7 @@ function plainSql(environment: Environment, transactions: PlainStatement[][], se
   const pgbench = findPgbench();
   const by = pgbench?.words ?? 'a loop on npm pg, no pgbench here';
   return {
-    subject: named(`plain SQL, three commits, ${PLAIN_CLIENTS} clients (${by})`),
+    subject: withoutProcess(`plain SQL, three commits, ${PLAIN_CLIENTS} clients (${by})`),
     run: () => (pgbench === null ? runLoad<Measure>('plain-sql.js', task) : runPgbench(pgbench, task)),
   };
 }

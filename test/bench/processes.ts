@@ -15,7 +15,7 @@ const DIST = new URL('../../', import.meta.url);
 export interface Subject {
   readonly name: string;
   readonly port: number;
-  /** Whose CPU time is the subject's; empty when it has no process of its own. */
+  /** Processes whose CPU time is measured for the subject; empty when it has none of its own. */
   readonly processes: readonly MeteredProcess[];
   /** Resident set of the process, in MiB. */
   rssMiB(): number;
@@ -30,7 +30,7 @@ export interface RunningSubject extends Subject {
   thaw(): void;
 }
 
-/** The launcher ends what is in this file when the bench was killed: a stopped process does not see its IPC channel close. */
+/** Ids of started processes, for the launcher to end if the bench is killed: a stopped process does not see its IPC channel close. */
 const PROCESS_FILE = process.env['BENCH_PROCESS_FILE'];
 
 function forkNoted(script: URL, options: ForkOptions): ChildProcess {

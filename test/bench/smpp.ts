@@ -5,7 +5,7 @@ import type { SmppTask } from './load/smpp.js';
 import { runLoad, type Subject } from './processes.js';
 import { type Measure, type Ratio, type Row, ratioOf } from './report.js';
 import { alternate } from './rounds.js';
-import { type Environment, startBaseline } from './subjects.js';
+import { type Environment, startBaseline, withoutProcess } from './subjects.js';
 
 const SECTION = 'smpp';
 const WINDOWS = [1, 10, 50, 200];
@@ -17,15 +17,6 @@ const TEXT = '042137 is your Acme code. Do not share it.';
 const MESSAGES: Readonly<Record<number, number>> = { 1: 15_000, 10: 40_000, 50: 60_000, 200: 60_000 };
 
 type Figures = { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] };
-
-/** A client is measured in a process of its own, which is gone by the time its memory is asked for. */
-const named = (name: string): Subject => ({
-  name,
-  port: 0,
-  processes: [],
-  rssMiB: () => 0,
-  stop: () => Promise.resolve(),
-});
 
 const ratio = (name: string, value: number, reachFor: string): Ratio => ({ section: SECTION, name, value, reachFor });
 
@@ -39,7 +30,7 @@ async function sideBySide(
   const figures = { rows: new Array<Row>(), ratios: new Array<Ratio>() };
   for (const window of WINDOWS) {
     const contender = (stack: 'ours' | 'npm') => {
-      const subject = named(`${what}, ${stack === 'ours' ? 'ours' : 'npm smpp'}, window ${window}`);
+      const subject = withoutProcess(`${what}, ${stack === 'ours' ? 'ours' : 'npm smpp'}, window ${window}`);
       return { subject: { ...subject, rssMiB: () => rssMiB(stack) }, run: () => run(stack, window) };
     };
     const [npm, ours] = await alternate(SECTION, rounds, [contender('npm'), contender('ours')]);
@@ -96,7 +87,7 @@ async function farAway(environment: Environment, rounds: number, seconds: number
   const slow = { ...environment, LATENCY_MS: String(LATENCY_MS) };
   const smsc = await startBaseline('plain SMSC, 20 ms away', 'plain-smsc.js', slow);
   const contender = (stack: 'ours' | 'plain', window: number) => ({
-    subject: named(`${LATENCY_MS} ms away, ${stack === 'ours' ? 'ours' : 'plain sockets'}, window ${window}`),
+    subject: withoutProcess(`${LATENCY_MS} ms away, ${stack === 'ours' ? 'ours' : 'plain sockets'}, window ${window}`),
     run: () => runLoad<Measure>('smpp-client.js', { stack, port: smsc.port, window, seconds } satisfies ClientTask),
   });
   const figures = { rows: new Array<Row>(), ratios: new Array<Ratio>() };

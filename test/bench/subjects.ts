@@ -104,6 +104,15 @@ export async function startSimulator(name: string, port: number, environment: En
   });
 }
 
+/** A subject that is no process of the run, or one that has ended before its memory could be measured. */
+export const withoutProcess = (name: string): Subject => ({
+  name,
+  port: 0,
+  processes: [],
+  rssMiB: () => 0,
+  stop: () => Promise.resolve(),
+});
+
 /** A baseline: one script of this folder on one port. */
 export async function startBaseline(name: string, script: string, environment: Environment): Promise<Subject> {
   const port = await freePort();

@@ -2,7 +2,7 @@ import { perOperation } from './cpu/use.js';
 import { type Measure, summary } from './report.js';
 import { agree } from './statistics.js';
 
-/** Two consecutive runs that are this close are warm. */
+/** The largest relative difference of two consecutive runs after warming up. */
 const AGREEMENT = 0.1;
 const MAX_RUNS = 8;
 const MAX_MS = 60_000;
@@ -15,9 +15,9 @@ export function costOf(measure: Measure): number {
 }
 
 /**
- * Repeats a load, uncounted, until two consecutive runs cost the same within 10 %: code that V8 has not optimised yet costs
- * up to twice as much. The runs are as long as those that count, because short ones agree while the cost still falls.
- * Gives up after 8 runs or 60 s, and says so. Answers how many runs there were.
+ * Repeats a load without measuring it until the costs of two consecutive runs differ by at most 10 %: code that V8 has not
+ * optimised yet costs up to twice as much. The runs are as long as measured ones, because short runs agree while the cost
+ * still falls. Gives up after 8 runs or 60 s with a line on stderr. Returns the number of runs.
  */
 export async function warmUp(name: string, run: () => Promise<Measure>): Promise<number> {
   const untilMs = performance.now() + MAX_MS;

@@ -6,7 +6,7 @@ import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js'
 import { AdminCalls } from '../support/admin-desk.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 
-// Opened here and not in a hook: the tests are the calls that the description names.
+// Opened outside a hook, because the tests are generated from the calls in the API description.
 const room = await ControlPlaneRoom.open();
 afterAll(() => room.close());
 
@@ -19,7 +19,7 @@ const { text } = await room.call('/v1/openapi.json', { key: null });
 const document = JSON.parse(text) as OpenAPIObject;
 const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/admin/'));
 
-/** The roles as the contract describes them, apart from the code's table. */
+/** The roles as the contract has them, independent of ADMIN_POLICY. */
 const OPERATED = ['binds', 'smpp-systems', 'inbound-numbers', 'routes', 'destinations', 'queues'];
 const OWNED = ['accounts', 'brands', 'keys', 'prices'];
 
@@ -33,7 +33,7 @@ function contractSays({ method, path }: Operation): readonly AdminRole[] {
   throw new Error(`the contract has no sentence for ${method} ${path}`);
 }
 
-/** Calls whose row of the policy is not spelled as their path is. */
+/** Permissions of calls whose names do not follow from their paths. */
 const SPELLED: Readonly<Record<string, keyof typeof ADMIN_POLICY>> = {
   'GET /v1/admin/destinations/refusals': 'destinations.list-refusals',
   'GET /v1/admin/binds/{id}/trace': 'binds.get-trace',

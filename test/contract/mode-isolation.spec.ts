@@ -103,7 +103,7 @@ async function keyedRoutes(): Promise<Route[]> {
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 
-/** For every route what a key of the other mode gets; a route that is not here fails the walk. */
+/** The expected answer to a key of the other mode, by route; a route that is missing here fails the test. */
 const WALK: Readonly<Record<string, (owner: Mode, route: Route) => Promise<void>>> = {
   'GET /v1/verify/{sessionId}': sessionIsUnknown,
   'DELETE /v1/verify/{sessionId}': sessionIsUnknown,
@@ -148,7 +148,7 @@ async function deliveryIsUnknown(owner: Mode, { method, path }: Route): Promise<
   expect(await deliveryRow(id)).toEqual(before);
 }
 
-/** One Idempotency-Key in both modes is two: neither answers for the other. */
+/** The same Idempotency-Key in both modes is two different keys. */
 async function createsApart(owner: Mode): Promise<void> {
   const headers = { 'idempotency-key': `both-modes-${owner}` };
   const one = await room.create({}, { headers, key: keyOf(owner) });

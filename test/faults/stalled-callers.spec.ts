@@ -9,7 +9,7 @@ import { quantile } from '../bench/statistics.js';
 import { startParts, type Parts } from '../support/parts.js';
 
 const STALLED = 1_000;
-/** The requirement: what so many stalled connections may add to the memory of a control plane. */
+/** Requirement: memory that the stalled connections may add to a control plane. */
 const MAX_GROWTH_MIB = 128;
 const CALLS = 200;
 
@@ -69,7 +69,7 @@ const UPGRADE = [
   '',
   '',
 ].join('\r\n');
-/** The head of a masked text frame of 16 KiB (RFC 6455, 5.2), and all but its last octet. */
+/** A masked text frame of 16 KiB (RFC 6455, 5.2) without its last octet. */
 const HALF_FRAME = Buffer.concat([Buffer.from([0x81, 0xfe, 0x40, 0, 0, 0, 0, 0]), Buffer.alloc(16 * 1024 - 1, 'x')]);
 
 describe.each<[string, () => Promise<Duplex>, string | Buffer]>([

@@ -15,7 +15,7 @@ import type { AppPart } from '../support/parts.js';
 const PASSWORD = 'secret08';
 const OK = 0;
 const STALLED = 1_000;
-/** The requirement: what so many stalled connections may add to the memory of a gateway. */
+/** Requirement: memory that the stalled connections may add to a gateway. */
 const MAX_GROWTH_MIB = 64;
 const MESSAGES = 500;
 const SIGNATURE = `${'A'.repeat(86)}==`;

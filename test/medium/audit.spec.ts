@@ -2,7 +2,7 @@ import { ACCOUNTS } from '@countersign/accounts';
 import { AUDIT_ENTRIES, AuditStore, type NewAuditEntry } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminDesk } from '../../apps/control-plane/src/admin/admin-desk.js';
+import { AdminService } from '../../apps/control-plane/src/admin/admin.service.js';
 import { refuse, succeed } from '../../apps/control-plane/src/http/errors.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 
@@ -57,11 +57,11 @@ describe('an audit entry', () => {
   });
 });
 
-describe('a change at the desk', () => {
+describe('a change by an engineer', () => {
   const make = (tx: Executor, name: string) => room.accounts.createAccount(tx, { name });
 
   it('is not there when its entry is not', async () => {
-    const broken = new AdminDesk(room.database, new AuditStore(() => 'no id'));
+    const broken = new AdminService(room.database, new AuditStore(() => 'no id'));
     const failed = broken.create(RESOURCE, BY, async (tx) => succeed({ row: (await make(tx, 'unseen')).account }));
     await expect(failed).rejects.toThrow();
     const rows = await room.database.query(`SELECT 1 FROM accounts WHERE name = 'unseen'`);
@@ -69,22 +69,22 @@ describe('a change at the desk', () => {
   });
 
   it('that is refused, or breaks a constraint, leaves no entry', async () => {
-    const desk = new AdminDesk(room.database, audit);
+    const admin = new AdminService(room.database, audit);
     const before = await entries();
-    const twice = await desk.create(RESOURCE, BY, async (tx) => {
+    const twice = await admin.create(RESOURCE, BY, async (tx) => {
       const { account } = await make(tx, 'twice');
       await tx.query('INSERT INTO accounts SELECT * FROM accounts WHERE id = $1', [account.id]);
       return succeed({ row: account });
     });
     expect(twice).toEqual({ ok: false, refusal: { code: 'CONFLICT', message: 'twice' } });
-    const refused = await desk.create(RESOURCE, BY, () => Promise.resolve(refuse('CONFLICT')));
+    const refused = await admin.create(RESOURCE, BY, () => Promise.resolve(refuse('CONFLICT')));
     expect(refused).toEqual({ ok: false, refusal: { code: 'CONFLICT' } });
     expect(await entries()).toEqual(before);
   });
 
   it('throws on a constraint that means nothing to the caller', async () => {
-    const desk = new AdminDesk(room.database, audit);
-    const failed = desk.create({ ...RESOURCE, refusals: {} }, BY, async (tx) => {
+    const admin = new AdminService(room.database, audit);
+    const failed = admin.create({ ...RESOURCE, refusals: {} }, BY, async (tx) => {
       const { account } = await make(tx, 'thrown');
       await tx.query('INSERT INTO accounts SELECT * FROM accounts WHERE id = $1', [account.id]);
       return succeed({ row: account });

@@ -61,7 +61,7 @@ describe.each(stores)('the limiter on $name', ({ name, skipped }) => {
       limiter = new Limiter({ store: counted, fallback: memoryLimiterStore(), onError });
       second = new Limiter({ store: other, fallback: memoryLimiterStore(), onError });
       await Promise.all([limiter.open(), second.open()]);
-      // The first connection may take longer than a limiter waits on a busy machine: then it is found a moment later.
+      // On a busy machine the first connection may take longer than the limiter waits; the next attempt finds the store.
       await expect.poll(() => limiter.away || second.away, { timeout: HEAL_MS }).toBe(false);
       errors.length = 0;
       calls = 0;

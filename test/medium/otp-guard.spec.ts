@@ -24,7 +24,7 @@ describe('a pumping run through one block of numbers of an account that converts
     expect(sentOf(outcomes)).toBe(50);
     expect(new Set(outcomes)).toEqual(new Set(['sent', 'DESTINATION_BLOCKED']));
     expect(await home.countMessages()).toBe(50);
-    expect(home.rung).toHaveLength(50);
+    expect(home.wokenIds).toHaveLength(50);
     const { data } = await home.destinations.list(room.database, { limit: 10 });
     expect(data).toMatchObject([
       { accountId: room.account.id, prefix: '+1415555', action: 'block', origin: 'guard', strikes: 0 },

@@ -15,7 +15,7 @@ let room: SessionRoom;
 
 beforeAll(async () => {
   room = await openSessionRoom({ pastDays: 25 });
-  // As at a busy moment of which the planner has no statistics yet: an hour of minutes of many blocks and their phones.
+  // A busy hour for which the planner has no statistics yet: many blocks and phones in every minute.
   for (const columns of [
     'otp_sends (account_id, scope, slot, until, sends)',
     'otp_approvals (account_id, scope, slot, until, settled, approvals)',
@@ -96,7 +96,7 @@ describe('the statements of an approval', () => {
       return lockedBy(tx);
     });
     expect(locked.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);
-    // Today, and its neighbour around midnight.
+    // Today, and the adjacent day around midnight.
     for (const { partitions } of locked) expect(partitions).toBeLessThanOrEqual(2);
   });
 });

@@ -28,7 +28,7 @@ interface PumpingRun {
 const everyTenSeconds = (at: number): number => BEGIN_MS + at * 10 * SECOND_MS;
 const TWO_DAYS_OF_TENS = (2 * DAY_MS) / (10 * SECOND_MS);
 
-/** Pumpers who never approve, over two days; each has another way to spread its attempts. */
+/** Pumpers who never approve, over two days, each with another distribution of attempts. */
 export const PUMPING_RUNS: readonly PumpingRun[] = [
   {
     name: 'one block of numbers',
@@ -68,7 +68,7 @@ export const PUMPING_RUNS: readonly PumpingRun[] = [
   },
 ];
 
-/** The moments of the codes that a pumper gets who never approves. */
+/** The times of the codes sent for a pumper who never approves. */
 export function pump({ attempt, attempts }: PumpingRun, seed: number): number[] {
   const guard = new SimulatedGuard(DEFAULTS);
   const random = randomOf(seed);
@@ -84,9 +84,9 @@ export function pump({ attempt, attempts }: PumpingRun, seed: number): number[] 
 const FLOOR_USED_UP_MINUTES = 130;
 
 /**
- * The codes that a pumper gets on one day to phones that are not his, who approves with some phones of his own: one after
- * the other over the day, once the floor of the day is used up. `inOwnBlocks`: then also to the blocks of his own phones,
- * which still convert.
+ * Codes sent on one day to other phones for a pumper who approves with phones of his own, one after the other over the day,
+ * once the floor of the day is used up. `inOwnBlocks`: the other phones include the blocks of his own phones, which still
+ * convert.
  */
 export function pumpWithOwnPhones(ownPhones: number, inOwnBlocks: boolean): number {
   const guard = new SimulatedGuard(DEFAULTS);
@@ -103,7 +103,7 @@ export function pumpWithOwnPhones(ownPhones: number, inOwnBlocks: boolean): numb
     const due = Math.min(ownPhones, Math.ceil(spread * ownPhones));
     for (; next < due; next += 1) {
       const own = phoneOf(next, 5_000 + next, 1);
-      // By SMS first: from then on the phone is known, and gets the code that makes its block convert.
+      // Approved by SMS first: then the phone is known and gets a code, whose approval lets its block convert.
       guard.approve({ phone: own, sentMs: [] }, atMs);
       guard.approve(sendTo(guard, own, atMs).session, atMs + 1);
     }

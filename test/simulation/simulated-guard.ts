@@ -1,19 +1,17 @@
+import { destinationPrefix } from '@countersign/carriers';
 import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/otp/approval-tally.js';
 import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-phones.js';
 import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';
 import {
-  blockOf,
   scopesOf,
   TrafficLedger,
   windowKey,
   type AccountLimits,
-  type Slots,
+  type SendKeys,
   type WindowSums,
 } from '../../apps/control-plane/src/otp/traffic-ledger.js';
-import { slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
+import { DAY_MS, HOUR_MS, slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const ACCOUNT = 'account';
 const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };
 
@@ -47,7 +45,7 @@ export class SimulatedGuard {
 
   constructor(private readonly limits: Pick<AccountLimits, 'floor' | 'messageCap'>) {}
 
-  /** Sends a code of the session, or answers the rule that refused it. */
+  /** Sends a code of the session, or returns the rule that refused it. */
   send(session: SimulatedSession, nowMs: number): GuardRule | null {
     const refusal = this.judge(session.phone, nowMs);
     if (refusal === null) this.enter(session, nowMs);
@@ -56,12 +54,12 @@ export class SimulatedGuard {
 
   /** Approves the session, and counts the approval at once. */
   approve({ phone, sentMs }: SimulatedSession, nowMs: number): void {
-    const place = { accountId: ACCOUNT, country: phone.country, block: blockOf(phone.e164) };
+    const event = { accountId: ACCOUNT, country: phone.country, block: destinationPrefix(phone.e164) };
     const tally = new ApprovalTally();
-    for (const at of sentMs) tally.settle({ ...place, at: new Date(at) });
+    for (const at of sentMs) tally.settle({ ...event, at: new Date(at) });
     const at = new Date(nowMs);
-    if (advance(this.creditedOn, phone.e164, nowMs)) tally.credit({ ...place, at });
-    if (sentMs.length > 0 && advance(this.convertedOn, phone.e164, nowMs)) tally.convert({ ...place, at });
+    if (advance(this.creditedOn, phone.e164, nowMs)) tally.credit({ ...event, at });
+    if (sentMs.length > 0 && advance(this.convertedOn, phone.e164, nowMs)) tally.convert({ ...event, at });
     for (const addition of tally.additions()) this.add(addition);
   }
 
@@ -71,27 +69,27 @@ export class SimulatedGuard {
   }
 
   private judge(phone: Phone, nowMs: number): GuardRule | null {
-    const slots = slotsOf(phone);
+    const keys = keysOf(phone);
     const knownSince = this.creditedOn.get(phone.e164);
     const known = knownSince !== undefined && knownSince >= dayOf(nowMs - KNOWN_DAYS * DAY_MS);
-    if (!known && (this.blockedUntilMs.get(slots.block) ?? 0) > nowMs) return 'breaker';
+    if (!known && (this.blockedUntilMs.get(keys.block) ?? 0) > nowMs) return 'breaker';
     const traffic = new TrafficLedger({
       accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
-      windows: new Map(scopesOf(slots).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
-      counters: new Map(counterKeys(slots).map((key) => [key, this.counter(key, nowMs)])),
+      windows: new Map(scopesOf(keys).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
+      counters: new Map(counterKeys(keys).map((key) => [key, this.counter(key, nowMs)])),
       spent: new Map(),
-      knownPhones: new Set(known ? [slots.phoneKey] : []),
-    }).trafficWith(slots);
+      knownPhones: new Set(known ? [keys.phoneKey] : []),
+    }).trafficWith(keys);
     const refusal = judgeTraffic(traffic, LIMITS);
-    if (refusal?.kind === 'blocked' && refusal.trips) this.blockedUntilMs.set(slots.block, nowMs + HOUR_MS);
+    if (refusal?.kind === 'blocked' && refusal.trips) this.blockedUntilMs.set(keys.block, nowMs + HOUR_MS);
     return refusal?.rule ?? null;
   }
 
   private enter({ phone, sentMs }: SimulatedSession, nowMs: number): void {
-    const slots = slotsOf(phone);
+    const keys = keysOf(phone);
     sentMs.push(nowMs);
-    for (const scope of scopesOf(slots)) this.slot(scope, slotOf(scope, nowMs)).sends += 1;
-    for (const key of counterKeys(slots)) {
+    for (const scope of scopesOf(keys)) this.slot(scope, slotOf(scope, nowMs)).sends += 1;
+    for (const key of counterKeys(keys)) {
       const { sends, endsAt } = this.counter(key, nowMs);
       this.counters.set(key, { sends: sends + 1, endsAtMs: endsAt.getTime() });
     }
@@ -134,13 +132,13 @@ export class SimulatedGuard {
   }
 }
 
-function slotsOf({ e164, country }: Phone): Slots {
+function keysOf({ e164, country }: Phone): SendKeys {
   const phone = { hour: `hour ${e164}`, day: `day ${e164}` };
   const keys = { phone, phoneEverywhere: phone, phoneKey: e164 };
-  return { accountId: ACCOUNT, country, block: blockOf(e164), ...keys, price: null };
+  return { accountId: ACCOUNT, country, block: destinationPrefix(e164), ...keys, price: null };
 }
 
-const counterKeys = ({ phone }: Slots): readonly string[] => [phone.hour, phone.day];
+const counterKeys = ({ phone }: SendKeys): readonly string[] => [phone.hour, phone.day];
 
 /** Whether this is the phone's first on its day. */
 function advance(days: Map<string, string>, e164: string, nowMs: number): boolean {

@@ -43,7 +43,7 @@ export function logNormal(random: () => number, median: number, sigma: number): 
 export const gapMs = (random: () => number, perSecond: number): number =>
   (-Math.log(1 - random()) / perSecond) * SECOND_MS;
 
-/** Things that happen at their times, in that order, among them those that earlier ones add. */
+/** Events in the order of their times; an event may add later ones. */
 export class Timeline {
   private readonly heap: { readonly atMs: number; readonly run: (nowMs: number) => void }[] = [];
 

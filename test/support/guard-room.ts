@@ -18,7 +18,7 @@ const COUNTED = ['otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'ot
 /** The guard over a real database, with a route for codes that no gateway takes. */
 export class GuardRoom {
   /** Ids of messages for which the gateways were woken. */
-  rung: Uuid[] = [];
+  wokenIds: Uuid[] = [];
   private readonly errors: unknown[] = [];
 
   private constructor(
@@ -42,9 +42,9 @@ export class GuardRoom {
     expect(this.errors).toEqual([]);
   }
 
-  /** Nothing sent, counted or blocked, and accounts as new ones are. */
+  /** Deletes sends, counts, rules and prices, and resets the limits of accounts. */
   async forget(): Promise<void> {
-    this.rung = [];
+    this.wokenIds = [];
     const { database } = this.room;
     for (const table of ['outbound_messages', ...COUNTED, 'destination_rules', 'prices']) {
       await database.query(`DELETE FROM ${table}`);
@@ -56,7 +56,7 @@ export class GuardRoom {
     await database.query(`UPDATE events SET dispatched_at = clock_timestamp() WHERE dispatched_at IS NULL`);
   }
 
-  /** Judges sends of moments that the test chooses. */
+  /** A guard for sends at times that the test chooses. */
   guard(): SendGuard {
     const { database, keys } = this.room;
     const store = new GuardStore(this.destinations, keys);
@@ -73,7 +73,7 @@ export class GuardRoom {
       keys,
       store: new OutboundStore(),
       lookup: new OutboundLookup(),
-      wake: (ids) => void this.rung.push(...ids),
+      wake: (ids) => void this.wokenIds.push(...ids),
       wakeTest: () => undefined,
       tell: () => undefined,
     });

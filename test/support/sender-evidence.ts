@@ -4,7 +4,7 @@ import type { Database, Uuid } from '@countersign/postgres';
 
 const EPOCH_OF_LINK = 'SELECT epoch FROM sender_formats WHERE link_id = $1';
 
-/** Different senders show their format, as gateways write it; answers what is learned, null where there is no such link. */
+/** Adds evidence of different senders, as gateways do; returns the learned format, or null for an unknown link. */
 export async function teach(
   { database, keys }: { readonly database: Database; readonly keys: ServerKeys },
   linkId: Uuid,

@@ -13,7 +13,7 @@ export interface ToldEvent {
   /** Null where it tells of an account. */
   readonly sessionId: Uuid | null;
   readonly accountId: Uuid;
-  /** Of a test session, or asked for by a test key; null from a release that did not send it. */
+  /** Whether the event is of test mode; null from an older release, which does not send it. */
   readonly test: boolean | null;
   /** When it happened, as `YYYY-MM-DDTHH:mm:ss.sssZ`. */
   readonly at: string;
@@ -44,7 +44,7 @@ export class EventsTold {
   }
 }
 
-/** As another release may have sent it. */
+/** The message as another release may send it. */
 type SentEvent = Omit<ToldEvent, 'test'> & { readonly test?: boolean };
 
 /** What another release may have told in other words is left out. */

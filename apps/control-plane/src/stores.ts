@@ -73,7 +73,7 @@ export interface StoreListeners {
   /** Hears of messages to other processes that were lost. */
   readonly onBusError: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
-  /** Hears of checks of codes of live sessions. */
+  /** Called with checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
 }
 

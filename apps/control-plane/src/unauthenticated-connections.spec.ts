@@ -48,7 +48,7 @@ describe('connections that have not authenticated', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { minLength: 100, maxLength: 500 }), (steps) => {
-        // Every address of the flood may hold its share, and every browser that waits one place more.
+        // Each address of the flood holds at most its share, and each waiting browser one more connection.
         const waiting = new UnauthenticatedConnections<string>({ connections: 60, connectionsOfNetwork: 100 });
         const browsers: string[] = [];
         for (const [nth, each] of steps.entries()) {

@@ -7,8 +7,8 @@ export interface UnauthenticatedLimits {
 }
 
 /**
- * The connections that have not authenticated yet. One more than a limit evicts another: over the limit of a network
- * the oldest of that network, over the limit in all the oldest of the network that has the most. A browser sends its
+ * The connections that have not authenticated yet. A connection over a limit evicts another: over the limit of a network
+ * the oldest of that network, over the total limit the oldest of the network that has the most. A browser sends its
  * ticket within a round trip, so among connections of its own network it is seldom the oldest; and a flood from few
  * networks evicts its own connections, however fast it opens them.
  */
@@ -25,7 +25,7 @@ export class UnauthenticatedConnections<Connection> {
     return this.#networkOf.size;
   }
 
-  /** Adds a connection, and answers the one that it evicts, which is no longer counted. */
+  /** Adds a connection. Returns the one that it evicts, which is no longer counted, or null. */
   add(address: string, connection: Connection): Connection | null {
     const network = networkOf(address) ?? 'unknown';
     const connections = this.#byNetwork.get(network) ?? new Set();
@@ -37,7 +37,7 @@ export class UnauthenticatedConnections<Connection> {
     return this.size > this.limits.connections ? this.evict() : null;
   }
 
-  /** It has authenticated, or ended. Does nothing for a connection that is not here. */
+  /** For a connection that has authenticated or ended; one that is not counted is ignored. */
   remove(connection: Connection): void {
     const network = this.#networkOf.get(connection);
     const connections = network === undefined ? undefined : this.#byNetwork.get(network);
@@ -48,7 +48,7 @@ export class UnauthenticatedConnections<Connection> {
     if (connections.size === 0) this.#byNetwork.delete(network);
   }
 
-  /** Removes the oldest connection of the network that has the most, and answers it; null when there is none. */
+  /** Removes and returns the oldest connection of the network that has the most; null when there is none. */
   evict(): Connection | null {
     // A network never has more than one over its limit.
     for (let size = this.limits.connectionsOfNetwork + 1; size > 0; size -= 1) {

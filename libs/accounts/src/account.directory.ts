@@ -35,8 +35,8 @@ export class AccountDirectory {
   }
 
   /**
-   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is no row and
-   * is null here. The cache knows digests, not keys.
+   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is null
+   * here (see AdminKeyDirectory). The cache knows digests, not keys.
    */
   async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
     const parsed = parseApiKey(apiKey);

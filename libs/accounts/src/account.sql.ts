@@ -34,7 +34,7 @@ export const FIND_ACCOUNT = `SELECT ${ACCOUNT} FROM accounts WHERE id = $1`;
 /** $1 id. */
 export const FIND_BRAND = `SELECT ${BRAND} FROM brands WHERE id = $1`;
 
-/** The columns with the webhook secret of a mode, and with those before it that sign still. */
+/** By mode, the columns of the webhook secret and of replaced secrets that still sign. */
 const SECRET_COLUMNS: Readonly<
   Record<Mode, { readonly sealed: string; readonly previous: string; readonly until: string }>
 > = {
@@ -67,7 +67,7 @@ export const FIND_WEBHOOK_SECRETS = byMode(
   FROM accounts WHERE id = $1`,
 );
 
-/** Gives an account its first test secret, unless it has one, and answers the one it has. $1 id, $2 sealed secret. */
+/** Sets the test secret of an account that has none. Returns the one it has then. $1 id, $2 sealed secret. */
 export const ENSURE_TEST_WEBHOOK_SECRET = `
   UPDATE accounts SET test_webhook_secret_sealed = coalesce(test_webhook_secret_sealed, $2)
   WHERE id = $1 RETURNING test_webhook_secret_sealed AS sealed`;

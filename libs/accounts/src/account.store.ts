@@ -1,4 +1,4 @@
-import { createApiKey, createWebhookSecret, parseApiKey, type ServerKeys, type Tenant } from '@countersign/keys';
+import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
 import { written, type Executor, type Uuid } from '@countersign/postgres';
 import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
 import {
@@ -14,6 +14,7 @@ import {
   UPDATE_BRAND,
 } from './account.sql.js';
 import { checkBrand, type BrandText } from './check-brand.js';
+import { newKey } from './new-key.js';
 import { ensureTestWebhookSecret, sealWebhookSecret } from './webhook-secrets.js';
 
 export interface AccountStoreOptions {
@@ -152,7 +153,7 @@ export class AccountStore {
   /** A new key. Its text is in this answer and nowhere else. */
   async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
     const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
-    const { key, prefix, digest } = this.newKey(kind);
+    const { key, prefix, digest } = newKey(this.options.keys, kind);
     const values = [this.options.newId(), accountId, kind, name, scopes, JSON.stringify(limits), prefix, digest];
     return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
   }
@@ -164,7 +165,7 @@ export class AccountStore {
 
   /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
-    const { key, prefix, digest } = this.newKey(kind);
+    const { key, prefix, digest } = newKey(this.options.keys, kind);
     return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest])), key };
   }
 
@@ -172,11 +173,6 @@ export class AccountStore {
   async revokeApiKey(tx: Executor, id: Uuid): Promise<ApiKey | null> {
     const [revoked] = await tx.query<ApiKey>(REVOKE_API_KEY, [id]);
     return revoked ?? null;
-  }
-
-  private newKey(kind: ApiKey['kind']): { key: string; prefix: string; digest: Buffer } {
-    const key = createApiKey(kind);
-    return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: this.options.keys.digest('api-key', key) };
   }
 }
 

@@ -5,7 +5,7 @@ import { FIND_ADMIN_KEY, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
 
 /** An admin key that is not revoked. */
 export interface LiveAdminKey {
-  /** The keyed digest in hex: another one after the key was rotated. */
+  /** The keyed digest in hex; it changes when the key is rotated. */
   readonly digest: string;
 }
 

@@ -1,7 +1,8 @@
-import { createApiKey, parseApiKey, type ServerKeys } from '@countersign/keys';
+import type { ServerKeys } from '@countersign/keys';
 import { written, type Executor, type Uuid } from '@countersign/postgres';
 import type { AdminKey } from './admin-key.js';
 import { INSERT_ADMIN_KEY, REVOKE_ADMIN_KEY, ROTATE_ADMIN_KEY, UPDATE_ADMIN_KEY } from './admin-key.sql.js';
+import { newKey } from './new-key.js';
 
 export interface AdminKeyStoreOptions {
   readonly keys: ServerKeys;
@@ -14,13 +15,13 @@ export type ShownAdminKey = AdminKey & { readonly key: string };
 
 /**
  * Writes admin keys, in the caller's transaction. The row was locked before and is given whole. Throws DataError 23505
- * (`admin_keys_name_key`) for a name that another working key has, in any case.
+ * (`admin_keys_name_key`) for a name that another key that is not revoked has, ignoring case.
  */
 export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
 
   async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = this.newKey();
+    const { key, prefix, digest } = newKey(this.options.keys, 'admin');
     const values = [this.options.newId(), name, role, prefix, digest];
     return { ...written(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
   }
@@ -32,7 +33,7 @@ export class AdminKeyStore {
 
   /** Replaces the text of the key; the old text is refused from then on. The key is locked, and not revoked. */
   async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = this.newKey();
+    const { key, prefix, digest } = newKey(this.options.keys, 'admin');
     return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest])), key };
   }
 
@@ -40,10 +41,5 @@ export class AdminKeyStore {
   async revoke(tx: Executor, id: Uuid): Promise<AdminKey | null> {
     const [revoked] = await tx.query<AdminKey>(REVOKE_ADMIN_KEY, [id]);
     return revoked ?? null;
-  }
-
-  private newKey(): { key: string; prefix: string; digest: Buffer } {
-    const key = createApiKey('admin');
-    return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: this.options.keys.digest('api-key', key) };
   }
 }

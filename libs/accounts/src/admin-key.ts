@@ -1,10 +1,10 @@
 import type { Uuid } from '@countersign/postgres';
 
-/** Roles of admin keys (contract, Admin), the one that may do least first. Each may do all that the ones before it may. */
+/** Roles of admin keys (contract, Admin), from the fewest rights to the most. Each has the rights of those before it. */
 export const ADMIN_ROLES = ['viewer', 'support', 'operator', 'owner'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** The name of the key of the environment. No stored key has it, in any case. */
+/** The name of the key of the environment. Stored keys cannot have it, in upper or lower case. */
 export const ROOT_NAME = 'root';
 
 /** The holder of an admin key. */

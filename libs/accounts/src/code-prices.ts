@@ -2,17 +2,17 @@ import type { Executor, Uuid } from '@countersign/postgres';
 import { CAPPED_ACCOUNT, HOLD_EVERY_COUNTRY, PRICE_OF_CODES } from './price.sql.js';
 
 /**
- * Keeps a price of codes for every country in force while an account has a daily spend cap: without one the guard refuses
- * the codes of that account.
+ * Ensures a price of codes for `*` (every country) while any account has a daily spend cap: without one the guard refuses
+ * codes of such accounts.
  */
 export class CodePrices {
-  /** Whether there is such a price now; until the transaction ends it is neither changed nor deleted. */
+  /** Whether there is such a price now. It is locked until the transaction ends. */
   async holdEveryCountry(tx: Executor): Promise<boolean> {
     return (await tx.query(HOLD_EVERY_COUNTRY, [null])).length > 0;
   }
 
   /**
-   * Whether a locked price is the last such price while an account has a cap.
+   * Whether a locked price is the last such price while some account has a cap.
    *
    * @param from its new beginning, or null when it is to be deleted
    */

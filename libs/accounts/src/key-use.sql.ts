@@ -1,4 +1,4 @@
-/** Tables of keys that note when each was last used. */
+/** Tables of keys with a time of last use. */
 export type KeyTable = 'api_keys' | 'admin_keys';
 
 /**

@@ -34,13 +34,13 @@ export const DELETE_PRICE = `
   ${HELD_UNTIL_NOW}
   SELECT id FROM written`;
 
-/** A price of codes for every country that is in force, kept from changes; $1 a price that does not count, or null. */
+/** Locks a price of codes for every country that is in force. $1 a price to leave out, or null. */
 export const HOLD_EVERY_COUNTRY = `
   SELECT id FROM prices
   WHERE channel = 'sms_otp' AND country = '*' AND from_at <= clock_timestamp() AND id IS DISTINCT FROM $1::uuid
   ORDER BY from_at DESC LIMIT 1 FOR SHARE`;
 
-/** Whether a price is one of codes for every country, in force now, and would be from $2 on. $1 id, $2 moment or null. */
+/** Whether a price is of codes for every country and in force, and whether $2 is not in the future. $1 id, $2 time or null. */
 export const PRICE_OF_CODES = `
   SELECT channel = 'sms_otp' AND country = '*' AND from_at <= clock_timestamp() AS "everyCountry",
     coalesce($2::timestamptz <= clock_timestamp(), false) AS "startsInTime"

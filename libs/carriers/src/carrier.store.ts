@@ -150,7 +150,7 @@ export class CarrierStore {
     await tx.query(DELETE_BIND, [id]);
   }
 
-  /** Discards what the senders of a bind or a system have shown, and what gateways are about to add to it. */
+  /** Discards the sender evidence of a bind or a system, also what gateways have not written yet. */
   async discardSenderEvidence(tx: Executor, linkId: Uuid): Promise<void> {
     await tx.query(DISCARD_SENDER_FORMAT, [linkId]);
   }

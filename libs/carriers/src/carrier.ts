@@ -26,9 +26,9 @@ export interface LinkTerms {
   readonly retryableMoStatus: number;
   /** Only a trusted link's MO is evidence (contract, MO matching). */
   readonly trustedForMo: boolean;
-  /** How it writes senders of unknown type (TON 0) that have neither a plus nor `00`. */
+  /** The format of its senders of unknown type (TON 0) that begin with neither a plus nor `00`. */
   readonly senderFormat: SenderFormat;
-  /** Evidence of the link's senders so far; null without any. Read with the row, written by gateways alone. */
+  /** Sender evidence; null without any. Read with the row, written only by gateways. */
   readonly senderLearning: SenderLearning | null;
   readonly enabled: boolean;
 }

@@ -13,9 +13,9 @@ export const LOCK_WHOLES = `
 export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
 
 /**
- * The neighbours of some parts of long messages: on both sides of each the nearest ones, until they have so many octets
- * of text together. $1 keys and $2 part numbers in the same order, $3 octets that sealing adds to a text, $4 part
- * numbers to look at on each side, $5 octets of text that are enough for a side.
+ * The neighbours of some parts of long messages: on each side the nearest ones, up to a total length of text. $1 keys and
+ * $2 part numbers in the same order, $3 octets that sealing adds to a text, $4 part numbers to read on each side, $5 octets
+ * of text that suffice for a side.
  */
 export const READ_NEIGHBOURS = `
   SELECT DISTINCT encode(part.key, 'hex') AS key, near.number, near.text_sealed AS "textSealed"

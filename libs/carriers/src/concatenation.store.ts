@@ -11,11 +11,11 @@ import {
 
 /** Parts further apart than this are of two messages that happen to share a reference; phones count to 255. */
 export const PARTS_BELONG_SECONDS = 600;
-/** Of a part's edges this much is stored, in UTF-16 units; callers give no more. */
+/** Stored edges of a part in UTF-16 units at most; callers pass no more. */
 export const MAX_STORED_PART_CHARACTERS = 256;
-/** Octets of text on each side of a part that are read: 64 UTF-16 units of 3 octets, more than any token has. */
+/** Octets of text that are read on each side of a part: 64 UTF-16 units of 3 octets, more than any token has. */
 const NEIGHBOUR_OCTETS = 192;
-/** Parts on each side of a part that are looked at: each has a character or none. */
+/** Parts that are read on each side of a part: enough where each has one character. */
 const NEIGHBOUR_PARTS = 64;
 const PURGE_BATCH = 500;
 /** More unfinished messages than this are not looked at: something is badly wrong by then. */
@@ -36,13 +36,13 @@ export interface WholeMessage {
 export interface MessagePart extends WholeMessage {
   /** 1 to `total`. */
   readonly number: number;
-  /** As much of its text as its neighbours can need: its beginning and its end. */
+  /** Beginning and end of its text (`tokenEdges`): a token that runs over into a neighbour lies within them. */
   readonly edges: string;
 }
 
 /**
- * The text near a part once it has joined: itself, its neighbours stored before, and those before it in the same
- * call. Edges by part number.
+ * Edges by part number near a part that was added: its own, those of stored neighbours, and those of earlier parts of the
+ * same call.
  */
 export type NearbyParts = ReadonlyMap<number, string>;
 
@@ -59,9 +59,9 @@ export class ConcatenationStore {
   constructor(private readonly keys: ServerKeys) {}
 
   /**
-   * Adds parts in the caller's transaction and answers, for each in their order, what is present near it. Reads no more
-   * of a message than a token can need, however many parts it has. Locks the messages in the order of their keys until
-   * the transaction ends.
+   * Adds parts in the caller's transaction and returns, for each in their order, the edges near it. Reads only as much as
+   * one token can span, however many parts the message has. Locks the messages in the order of their keys until the
+   * transaction ends.
    */
   async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<NearbyParts[]> {
     if (parts.length === 0) return [];

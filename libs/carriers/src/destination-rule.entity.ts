@@ -17,7 +17,7 @@ export class DestinationRuleEntity {
   @Column('text')
   action!: DestinationAction;
 
-  /** Restricted kinds of numbers that an allow rule lets through. */
+  /** Restricted kinds of numbers that an allow rule allows. */
   @Column('text', { array: true, default: '{}' })
   kinds!: string[];
 

@@ -12,7 +12,7 @@ export interface DestinationRule {
   /** A plus sign and at least one digit. */
   readonly prefix: string;
   readonly action: DestinationAction;
-  /** Restricted kinds of numbers that an allow rule lets through; empty for a block. */
+  /** Restricted kinds of numbers that an allow rule allows; empty for a block. */
   readonly kinds: readonly RestrictedKind[];
   /** For people. */
   readonly reason: string;

@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/postgres';
 import { MESSAGE_FATES, type MessageFate } from './message.js';
 import type { OutboundState } from './outbound.js';
 
-/** The link of MOs that test numbers sent: no bind and no system has this id. */
+/** The link id of MOs of test numbers; no bind or system has it. */
 export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
 
 /** How a message reads in either direction. The kind of a link that is gone is not known any more. */
@@ -53,7 +53,7 @@ interface Look {
   readonly conditions: readonly string[];
 }
 
-/** Spelled out, so that the indexes of test messages serve them. */
+/** Conditions as literals, so that the partial indexes of test messages apply. */
 const INBOUND_MODE: Readonly<Record<Mode, string>> = {
   live: `link_id <> '${TEST_LINK_ID}'`,
   test: `link_id = '${TEST_LINK_ID}'`,

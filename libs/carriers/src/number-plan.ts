@@ -36,15 +36,15 @@ export function receivingCountry(numbers: readonly InboundNumber[], destination:
   const ours =
     numbers.find(({ number }) => number.replace(/^\+/, '') === digits) ?? byNationalForm(numbers, destination);
   if (ours !== undefined) return countryServedBy(ours);
-  // The sender chooses the destination: digits that may be a national number do not decide how the sender is read.
+  // The sender of an SMS chooses its destination: digits that may be a national number must not decide how the sender is read.
   if (isOfUnknownFormat(destination)) return null;
   const [international] = destinationCandidates(destination, null);
   return international === undefined ? null : countryOf(international);
 }
 
 /**
- * Where `receivingCountry` does not know the country: those that it may be. Of a short code that names several countries
- * these; of a short code that serves all, and of a destination that is not ours, the countries of all our numbers.
+ * The countries that the receiving number may be in where `receivingCountry` is null: for a short code of several countries
+ * those, for a short code of all countries and for an unknown destination the countries of all our numbers.
  */
 export function possibleCountries(numbers: readonly InboundNumber[], destination: SmppAddress): readonly string[] {
   const ours = numbers.find(({ number }) => number === destination.value);

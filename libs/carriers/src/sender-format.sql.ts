@@ -1,5 +1,5 @@
 /**
- * Makes the row of a link that has none; a link that was deleted gets none. $1 id of a bind or a system.
+ * Inserts the row of a link that has none. Does nothing for a deleted link. $1 id of a bind or a system.
  */
 export const ENSURE_SENDER_FORMAT = `
   INSERT INTO sender_formats (link_id)
@@ -18,7 +18,7 @@ export const WRITE_SENDER_FORMAT = `
     learned_at = CASE WHEN $2::text IS NULL THEN NULL ELSE clock_timestamp() END
   WHERE link_id = $1`;
 
-/** Discards the evidence of a link, and whatever gateways saw of it so far. $1 id of the link. */
+/** Discards the evidence of a link. The new epoch invalidates what gateways still hold in memory. $1 id of the link. */
 export const DISCARD_SENDER_FORMAT = `
   INSERT INTO sender_formats (link_id, epoch) VALUES ($1, 1)
   ON CONFLICT (link_id) DO UPDATE SET epoch = sender_formats.epoch + 1, learned = NULL, learned_at = NULL,

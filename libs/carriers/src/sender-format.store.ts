@@ -9,7 +9,7 @@ import {
   type ShownSender,
 } from './sender-learning.js';
 
-/** Evidence of a link's senders, and the epoch that it belongs to. */
+/** Senders that a gateway observed on a link, and the epoch of the evidence that they belong to. */
 export interface SenderObservation {
   /** The bind or the system. */
   readonly linkId: Uuid;
@@ -17,20 +17,20 @@ export interface SenderObservation {
   readonly senders: readonly ShownSender[];
 }
 
-/** How each link writes its senders, as all gateways together have learned it: one row a link, 20 keyed digests at most. */
+/** Stores the sender evidence of links, shared by all gateways: one row per link, 20 keyed digests at most. */
 export class SenderFormatStore {
   constructor(private readonly keys: ServerKeys) {}
 
-  /** The digest of a sender's number, as hex: two links never have the same one for a number. */
+  /** The digest of a sender's number, as hex. It differs between links. */
   digestOf(linkId: Uuid, e164: string): string {
     return this.keys.digest('sender-number', `${linkId}:${e164}`).toString('hex');
   }
 
   /**
-   * Adds what a gateway saw, in a transaction of its own. Safe to run twice. Evidence of an older epoch, or of a link that
-   * was deleted, changes nothing.
+   * Adds senders that a gateway observed, in a transaction of its own. Safe to run twice. An older epoch or a deleted link
+   * changes nothing.
    *
-   * @returns what is learned of the link, and whether this call changed it; null for a link without such an epoch
+   * @returns the learned format, and whether this call changed it; null where the link or the epoch does not exist any more
    */
   addSenders(
     database: Pick<Database, 'transaction'>,

@@ -1,10 +1,10 @@
 import type { SenderReading, SenderRule, SenderFormat } from '@countersign/phone';
 
-/** So many different senders with one reading alone make a link's format known (contract, MO matching). */
+/** Different senders with the same single reading after which the format of a link is learned (contract, MO matching). */
 export const SENDERS_TO_LEARN = 20;
 
 export const LEARNED_SENDER_FORMATS = ['international', 'national', 'mixed'] as const;
-/** Readings that the senders of a link in `auto` have shown. `mixed`: both, so that nothing is learned any more. */
+/** The format that a link in `auto` has learned. `mixed`: senders had different readings, and nothing is learned any more. */
 export type LearnedSenderFormat = (typeof LEARNED_SENDER_FORMATS)[number];
 
 /** Evidence of the senders of a link; `epoch` rises whenever the evidence is discarded. */
@@ -20,7 +20,7 @@ export interface ShownSender {
   readonly shows: SenderReading;
 }
 
-/** The evidence of a link: the reading that all its senders had, and their digests until the format is learned. */
+/** The evidence of a link: the reading that all its senders have had, and their digests until the format is learned. */
 export interface SenderEvidenceRow {
   readonly learned: LearnedSenderFormat | null;
   readonly reading: SenderReading | null;
@@ -30,9 +30,9 @@ export interface SenderEvidenceRow {
 const MIXED: SenderEvidenceRow = { learned: 'mixed', reading: null, digests: [] };
 
 /**
- * The evidence of a link after further senders. All of one reading are counted once each, up to 20. The first that
- * contradicts the others, or what was learned from them, makes the link `mixed`, which no sender changes: whoever could
- * outnumber the senders of a quiet hour could else teach the link the wrong format. Pure.
+ * The evidence of a link after further senders. Senders with the same reading are counted once each, up to 20. The first
+ * one that contradicts them, or the learned format, makes the link `mixed`, which no sender changes: otherwise an attacker
+ * who outnumbers the honest senders of a quiet hour could teach the link the wrong format. Pure.
  */
 export function learnFrom(row: SenderEvidenceRow, senders: readonly ShownSender[]): SenderEvidenceRow {
   let now = row;
@@ -50,7 +50,7 @@ function learnFromOne(row: SenderEvidenceRow, { digest, shows }: ShownSender): S
   return { learned: shows, reading: null, digests: [] };
 }
 
-/** How the senders of a link are read: what was learned counts in `auto` alone, and `mixed` is nothing learned. */
+/** The rule by which senders of a link are read. A learned format applies in `auto` only; `mixed` counts as none. */
 export function senderRuleOf(format: SenderFormat, learned: LearnedSenderFormat | null): SenderRule {
   return { format, learned: format !== 'auto' || learned === 'mixed' ? null : learned };
 }

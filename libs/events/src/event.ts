@@ -33,14 +33,14 @@ export interface NewEvent {
   readonly id: Uuid;
   readonly type: EventType;
   readonly accountId: Uuid;
-  /** Of a test session, or asked for by a test key. */
+  /** Whether it is of test mode: about a test session, or requested with a test key. */
   readonly test: boolean;
   /** Null where it tells of an account. */
   readonly sessionId: Uuid | null;
   readonly occurredAt: Date;
   /** JSON text, stored as it is: never `authEntropy`, never `fallbackUri`. */
   readonly data: string;
-  /** The session's own webhook URL, or the one that is tested; the default of the account and mode stands in for null. */
+  /** The session's own webhook URL, or the URL under test; null for the default of the account and mode. */
   readonly sessionWebhookUrl: string | null;
 }
 

@@ -1,10 +1,10 @@
-/** The two modes of an account: rows, secrets and values of a test key are apart from live ones everywhere. */
+/** The two modes of an account. Rows, secrets and values of test keys are separate from live ones. */
 export const MODES = ['live', 'test'] as const;
 export type Mode = (typeof MODES)[number];
 
 /**
- * An account in one of its modes. Stores take a tenant instead of an account id, so that a read or a change of the other
- * mode's rows cannot be asked for by accident; for the other mode a row is as unknown as that of another account.
+ * An account in one of its modes. Stores take a tenant instead of an account id, so that rows of the other mode cannot be
+ * read or changed by accident: they count as unknown, like rows of another account.
  */
 export interface Tenant {
   /** UUID of the account. */
@@ -15,7 +15,7 @@ export interface Tenant {
 /** The columns by which a row names its tenant. */
 export interface OwnedRow {
   readonly accountId: string;
-  /** Made by a test key, or about something that was. */
+  /** Whether the row belongs to test mode. */
   readonly test: boolean;
 }
 

@@ -10,10 +10,12 @@ const NUMBER = /^\+?[0-9]{4,20}$/;
 /** Country code and at least four digits: a shorter number is a short code, whatever its type of number. */
 const INTERNATIONAL_DIGITS = /^[1-9][0-9]{6,14}$/;
 
-/** Country codes of countries, and of the services that belong to none (ITU-T E.164, non-geographic). */
+/** Country codes of ITU-T E.164 that belong to no country: services and satellite networks. */
+export const NON_GEOGRAPHIC_CODES: readonly string[] = ['800', '808', '870', '878', '881', '882', '883', '888', '979'];
+
 const CALLING_CODES: ReadonlySet<string> = new Set([
   ...getCountries().map((country) => getCountryCallingCode(country)),
-  ...['800', '808', '870', '878', '881', '882', '883', '888', '979'],
+  ...NON_GEOGRAPHIC_CODES,
 ]);
 
 /** Whether an address value is written as a number: ASCII digits, with a plus at most in front. */
@@ -22,9 +24,9 @@ export function isNumber(value: string): boolean {
 }
 
 /**
- * The E.164 number of international digits that the peer marked as international: no number plan is consulted, because
- * parsing costs ten times the rest of a reading. Only a zero behind the country code needs the plan: it is a trunk prefix
- * in Britain and part of the number in Italy. Null for digits that no country code begins.
+ * The E.164 number of digits that the peer marked as international. The number plan is not consulted, because parsing costs
+ * ten times the rest of a reading; only a zero after the country code needs it: that is a trunk prefix in Britain and part
+ * of the number in Italy. Null for digits that do not begin with a country code.
  */
 export function readMarkedInternational(digits: string): string | null {
   if (!INTERNATIONAL_DIGITS.test(digits)) return null;
@@ -60,7 +62,7 @@ export function haveSameCallingCode(a: string, b: string): boolean {
   return code !== null && code === callingCodeOf(b.slice(1));
 }
 
-/** Country codes have one to three digits and none begins another. */
+/** Country codes have one to three digits, and none is a prefix of another. */
 function callingCodeOf(digits: string): string | null {
   for (const length of [1, 2, 3]) {
     const code = digits.slice(0, length);

@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString, type PhoneNumberType } from 'libphonenumber-js/max';
+import { NON_GEOGRAPHIC_CODES } from './number-reading.js';
 
 /** What a number plan uses a number for. `fixed_line_or_mobile`: the plan does not tell them apart, as in North America. */
 export type NumberType =
@@ -34,12 +35,9 @@ export function numberTypeOf(e164: string): NumberType | null {
   return type === undefined ? null : TYPES[type];
 }
 
-/** Country calling codes of ITU-T E.164 that belong to no country: services and satellite networks. */
-const NON_GEOGRAPHIC_CODES = ['+800', '+808', '+870', '+878', '+881', '+882', '+883', '+888', '+979'] as const;
-
 /**
- * Kinds of numbers that no end user signs in with, and that earn money for their holder or cost the called party.
- * `non_geographic`: under one of the country calling codes that belong to no country, whatever its use there.
+ * Kinds of numbers that end users do not sign in with: calls or messages earn money for the holder or cost the called party.
+ * `non_geographic`: under a country code that belongs to no country, whatever its use there.
  */
 export const RESTRICTED_KINDS = [
   'non_geographic',
@@ -56,9 +54,9 @@ export type RestrictedKind = (typeof RESTRICTED_KINDS)[number];
 /**
  * The restricted kind of a number in E.164; null for every other number, an unassigned one included.
  *
- * @param type what `numberTypeOf` says of it, where the caller knows: to read a number is dear
+ * @param type the result of `numberTypeOf`, where the caller has it: parsing a number is expensive
  */
 export function restrictedKindOf(e164: string, type = numberTypeOf(e164)): RestrictedKind | null {
-  if (NON_GEOGRAPHIC_CODES.some((code) => e164.startsWith(code))) return 'non_geographic';
+  if (NON_GEOGRAPHIC_CODES.some((code) => e164.startsWith(code, 1))) return 'non_geographic';
   return RESTRICTED_KINDS.find((kind) => kind === type) ?? null;
 }

@@ -16,20 +16,20 @@ export const SENDER_FORMATS = [...SENDER_READINGS, 'auto'] as const;
 /** How a link writes senders of unknown type (contract, Admin). `auto`: it is not known. */
 export type SenderFormat = (typeof SENDER_FORMATS)[number];
 
-/** The sender as the address of an SMS shows it: never more than one number, and none when it is ambiguous. */
+/** What the source address of an SMS shows of its sender: at most one number, and none when it is ambiguous. */
 export interface SenderEvidence {
   /** The one number that the sender is, in E.164; null when there is no such number. */
   readonly phone: string | null;
-  /** The digits may be two different valid numbers, or contradict what was learned: they are evidence for none. */
+  /** Whether the digits may be two different numbers, or contradict the learned format: they are evidence of neither number. */
   readonly ambiguous: boolean;
-  /** In `auto`, of a sender of unknown type: the only reading of its digits, where it teaches or contradicts; else null. */
+  /** In `auto`, of a sender of unknown type: the only possible reading of its digits, as evidence of the link's format; else null. */
   readonly shows: SenderReading | null;
 }
 
 /** The rule by which a link's senders are read. */
 export interface SenderRule {
   readonly format: SenderFormat;
-  /** In `auto`: how all senders of the link have been read so far; null before that is known. */
+  /** The format that the link has learned in `auto`; null for none. */
   readonly learned: SenderReading | null;
 }
 
@@ -41,15 +41,15 @@ const AMBIGUOUS: SenderEvidence = { phone: null, ambiguous: true, shows: null };
  * matching).
  *
  * - a type of number above 2 (short codes, letters, abbreviations), letters, or the numbering plan of another network:
- *   no evidence, with a plus too. Senders of such a type are free text at many SMS shops;
+ *   no evidence, with a plus too. Many SMS providers let their customers set such senders freely;
  * - international (TON 1, or a leading plus): that number, with or without `+` or `00`;
  * - national (TON 2): the number in the country of the receiving number;
  * - unknown (TON 0) behind `00`: international;
- * - unknown (TON 0) otherwise: as the rule says. `auto` takes a number only where both readings do not give two.
+ * - unknown (TON 0) otherwise: as the rule says. In `auto` a number only where the two readings do not give two numbers.
  *
  * @param receivingCountry ISO 3166-1 alpha-2, or null when it is not known: then nothing is read as national
- * @param possibleCountries where the receiving country is not known, those that it may be: an unknown sender in `auto`
- *   that is another number in one of them is ambiguous
+ * @param possibleCountries the countries that an unknown receiving country may be: in `auto` a sender of unknown type is
+ *   ambiguous when it is another number in one of them
  */
 export function readSender(
   address: SmppAddress,
@@ -62,7 +62,7 @@ export function readSender(
   if (value.startsWith('+')) return evidenceOf(readMarkedInternational(value.slice(1)));
   if (ton === TON.international) return evidenceOf(readMarkedInternational(withoutInternationalPrefix(value)));
   if (ton === TON.national) return evidenceOf(readNational(value, receivingCountry));
-  if (value.startsWith('00')) return evidenceOf(readInternational(withoutInternationalPrefix(value)));
+  if (value.startsWith('00')) return evidenceOf(readInternational(value.slice(2)));
   if (rule.format !== 'auto') return evidenceOf(readAs(rule.format, value, receivingCountry));
   return rule.learned === null
     ? readBothWays(value, receivingCountry, possibleCountries)
@@ -97,7 +97,7 @@ function isAnotherNumberIn(countries: readonly string[], value: string, internat
   });
 }
 
-/** A sender that only the other reading knows contradicts what was learned: it is evidence of no number. */
+/** A sender that is a number only in the other reading contradicts the learned format, and is evidence of no number. */
 function readAsLearned(learned: SenderReading, value: string, receivingCountry: string | null): SenderEvidence {
   const phone = readAs(learned, value, receivingCountry);
   if (phone !== null || !isKnown(receivingCountry)) return evidenceOf(phone);
@@ -106,7 +106,7 @@ function readAsLearned(learned: SenderReading, value: string, receivingCountry: 
   return { ...AMBIGUOUS, shows: other };
 }
 
-/** Without a country the national reading is unknown, not absent: such a sender neither teaches nor contradicts. */
+/** Without a country the national reading cannot be checked: such a sender is no evidence of the link's format. */
 function isKnown(receivingCountry: string | null): boolean {
   return receivingCountry !== null && isCountry(receivingCountry);
 }

@@ -1,7 +1,7 @@
 export { authEntropy, type EntropyKeys, type EntropySubject } from './rules/auth-entropy.js';
 export { fallbackText, fallbackUri } from './rules/fallback-uri.js';
 export { findTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from './rules/find-tokens.js';
-export { findStraddlingTokens, TOKEN_SPAN, tokenEdges } from './rules/token-edges.js';
+export { findStraddlingTokens, tokenEdges } from './rules/token-edges.js';
 export type { Fate, InboundVerdict } from './rules/judge-inbound.js';
 export {
   codeLimit,
@@ -37,7 +37,7 @@ export {
 } from './session.js';
 export type { CheckResult, CodeCheck, CodeReadiness, ReadyForCode } from './session-codes.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
-export type { SessionPage, SessionQuery } from './session-list.js';
+export { ID_EARLIER_MS, type SessionPage, type SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';
 export type { CreateSession } from './session.row.js';
 export {

@@ -37,7 +37,7 @@ interface CheckCommand {
   readonly code: string;
 }
 
-/** Outcomes in the order of their commands, events to dispatch, and what the count of wrong codes needs. */
+/** Outcomes in the order of their commands, events to dispatch, and checks for the count of wrong codes. */
 interface CheckedRound {
   readonly results: CheckResult[];
   readonly eventIds: readonly Uuid[];

@@ -12,7 +12,7 @@ import { listSessions } from './session-list.sql.js';
 import type { TimedRow } from './session.sql.js';
 import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
 
-/** Which of a tenant's sessions are asked for. */
+/** The filter of a list of sessions of one tenant. */
 export interface SessionQuery {
   readonly status?: SessionStatus;
   /** E.164. */
@@ -31,8 +31,10 @@ export interface SessionPage {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** How much earlier than its row an id may be: it may be that of an earlier attempt, and clocks differ. */
+export const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
 /** No pending session has an older id, not even one that took up the id of an earlier attempt. */
-const OLDEST_PENDING_MS = ID_TAKEN_UP_WITHIN_MS + LONGEST_SESSION_MS + ID_CLOCK_SLACK_MS;
+const OLDEST_PENDING_MS = LONGEST_SESSION_MS + ID_EARLIER_MS;
 /** How far back each look goes, counted from the page's newest end: a page of recent sessions reads a day or two. */
 const LOOKS_BACK_MS = [DAY_MS, 7 * DAY_MS, Number.POSITIVE_INFINITY] as const;
 

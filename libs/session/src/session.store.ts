@@ -12,7 +12,7 @@ import {
   type Uuid,
 } from '@countersign/postgres';
 import type { FoundToken } from './rules/find-tokens.js';
-import { judgeInbound, type InboundVerdict } from './rules/judge-inbound.js';
+import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
 import { tokenDigest } from './rules/token.js';
 import {
   SessionCodes,
@@ -54,16 +54,10 @@ const EXPIRY = { trigger: 'expire', approvedBy: null } as const;
 const APPROVED_BY_MO: EndingKind = { to: 'approved', emits: 'verification.completed', approvedBy: 'mo' };
 
 /** What an inbound SMS shows, before it is known whether it matches. */
-export interface InboundEvidence {
+export interface InboundEvidence extends Omit<InboundCase, 'digests'> {
   /** The caller's number for the message; verdicts come in the order of the evidence. */
   readonly ref: number;
   readonly tokens: readonly FoundToken[];
-  /** E.164 numbers that its sender may be. */
-  readonly senders: readonly string[];
-  /** Its sender may be two different numbers and is evidence for neither; then `senders` is empty. Absent: it is not. */
-  readonly ambiguousSender?: boolean;
-  /** Whether the bind or system it came by is trusted for MO. */
-  readonly trusted: boolean;
 }
 
 export interface SessionStoreOptions {

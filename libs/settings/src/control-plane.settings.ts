@@ -79,7 +79,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('OTP_PHONE_PER_DAY', 1, 1_000_000)
   readonly otpPhonePerDay: number = 10;
 
-  /** From so many codes in an hour on, or from the account's floor where that is larger, a block of numbers must convert … */
+  /** From this number of codes in an hour on, or from the account's floor where that is larger, a block of numbers must convert … */
   @WholeNumber('OTP_BREAKER_SENDS', 1, 1_000_000)
   readonly otpBreakerSends: number = 50;
 
@@ -134,7 +134,7 @@ const NO_TRUSTED_PROXY: SettingFault = {
   allowed: 'the address ranges of the TLS proxy, such as 10.0.0.0/8, separated by commas',
 };
 
-/** Every client could then name any address as its own. */
+/** Refused because every client could then choose the address it is seen under. */
 const EVERY_PROXY_TRUSTED: SettingFault = {
   variable: 'TRUSTED_PROXIES',
   fault: 'holds every address, so every client could choose the address that it is seen under',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { ControlPlaneSettings, loadSettings, SettingsError, type SettingFault } from './index.js';
 
-/** A file that can be read. */
+/** The path of a readable file. */
 export const FILE = fileURLToPath(import.meta.url);
 export const MASTER_KEY = randomBytes(32).toString('base64');
 export const DAEMON = {
@@ -13,7 +13,7 @@ export const DAEMON = {
 };
 export const CONTROL_PLANE = { ...DAEMON, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
 
-/** The reason for which a load is refused. */
+/** The faults for which a load is refused; empty when it succeeds. */
 export function faultsOf(load: () => unknown): readonly SettingFault[] {
   try {
     load();
@@ -24,6 +24,6 @@ export function faultsOf(load: () => unknown): readonly SettingFault[] {
   return [];
 }
 
-/** The same of a control plane in a good environment with these changes. */
+/** The faults of the control plane's settings in a valid environment with these changes. */
 export const controlPlaneFaults = (changes: Record<string, string>): readonly SettingFault[] =>
   faultsOf(() => loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, ...changes }));

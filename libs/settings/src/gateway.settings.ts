@@ -32,7 +32,7 @@ export class GatewaySettings extends DaemonSettings {
   @FilePath('SMPP_TLS_CLIENT_CA_FILE')
   readonly smppTlsClientCaFile: string | null = null;
 
-  /** MOs a second that are taken from one sender over one link of this process, twice as many at once; 0: no limit. */
+  /** MOs a second from one sender over one link of this process, with a burst of twice as many; 0: no limit. */
   @WholeNumber('MO_SENDER_PER_SECOND', 0, 1_000_000)
   readonly moSenderPerSecond: number = 10;
 

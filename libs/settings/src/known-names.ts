@@ -5,7 +5,7 @@ import type { SettingFault } from './settings-error.js';
 import { SimulatorSettings } from './simulator.settings.js';
 import { listVariables } from './variable.js';
 
-/** Every name that begins so is ours. */
+/** Names with this prefix belong to this product. */
 const OWN_PREFIX = 'COUNTERSIGN_';
 const OTHER_NAMES = [
   // Read by the launcher, the migration and the test run.
@@ -13,13 +13,13 @@ const OTHER_NAMES = [
   'COUNTERSIGN_TEST_REPORT',
   'DATABASE_MIGRATION_URL',
   'DATABASE_MIGRATION_URL_FILE',
-  // Names that callers use, by the examples of the documentation; on a developer's machine both sides run.
+  // Used by callers in the examples of the documentation; a developer runs both in one environment.
   'COUNTERSIGN_KEY',
   'COUNTERSIGN_URL',
   'COUNTERSIGN_WEBHOOK_SECRET',
   'COUNTERSIGN_WEBHOOK_SECRETS',
 ];
-/** Names from this length on are near with two faults, shorter ones with one: short names of others are often alike. */
+/** From this length on two typing errors are tolerated, below it one: short names of other programs are often similar. */
 const LONG_NAME = 12;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,18 +28,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)$|_PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
-/** Whether a variable was injected for a service: `…_SERVICE_HOST`, `…_PORT_80_TCP`, `…_PORT=tcp://…` and the like. */
-export function isOfService(name: string, value: string): boolean {
+/** Whether Kubernetes injected a variable for a service: `…_SERVICE_HOST`, `…_PORT_80_TCP`, `…_PORT=tcp://…` and similar. */
+function isOfService(name: string, value: string): boolean {
   return SERVICE_NAME.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 
-/** The environment without variables that Kubernetes injects; one of them may have the name of a variable of ours. */
+/** The environment without variables that Kubernetes injects; their names may equal those of settings. */
 export function withoutServices(environment: Environment): Environment {
   const kept = Object.entries(environment).filter(([name, value]) => !isOfService(name, value ?? ''));
   return Object.fromEntries(kept);
 }
 
-/** Variables of all processes, since they may share one environment. */
+/** The variables of all processes, because they may share one environment. */
 function knownNames(): Set<string> {
   const names = new Set(OTHER_NAMES);
   for (const { prototype } of [ControlPlaneSettings, GatewaySettings, SimulatorSettings]) {
@@ -52,7 +52,7 @@ function knownNames(): Set<string> {
   return names;
 }
 
-/** Names that are set and were meant to be others: near misses of known names, and every other name with our prefix. */
+/** Faults for misspelled names: those similar to a known name, and every unknown name with the prefix of this product. */
 export function misnamed(environment: Environment): SettingFault[] {
   const known = knownNames();
   const faults: SettingFault[] = [];
@@ -69,8 +69,8 @@ export function misnamed(environment: Environment): SettingFault[] {
 }
 
 /**
- * The known name that is nearest, if it is so near that it must be meant. Both begin with the same letter: names of
- * others differ there, as OpenSSL's SSL_CERT_FILE and our TLS_CERT_FILE do, and faults of typing seldom.
+ * The known name most similar to a name, or null if none is similar enough. Both must begin with the same letter: typing
+ * errors seldom change it, and it separates names of other programs, such as OpenSSL's SSL_CERT_FILE, from TLS_CERT_FILE.
  */
 function nearestOf(name: string, known: ReadonlySet<string>): string | null {
   const plain = name.toUpperCase().replaceAll('-', '_');
@@ -87,7 +87,7 @@ function nearestOf(name: string, known: ReadonlySet<string>): string | null {
   return nearest;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make one text of the other (restricted form). */
+/** Optimal string alignment distance: insertions, deletions, replacements, and swaps of neighbouring characters. */
 export function editDistance(a: string, b: string): number {
   let earlier: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

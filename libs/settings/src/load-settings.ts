@@ -29,7 +29,7 @@ export function loadSettings<Settings extends object>(
   const faults = [
     ...misnamed(own),
     ...ofFiles,
-    // A secret whose file has a fault is not missing as well.
+    // A secret whose file has a fault is not reported as missing too.
     ...ofValues.filter(({ variable }) => !faultOfFile.has(variable) && !faultOfFile.has(variable + FILE_SUFFIX)),
   ];
   // What several variables must be together is asked only once each of them is right.

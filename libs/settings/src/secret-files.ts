@@ -8,8 +8,8 @@ export const FILE_SUFFIX = '_FILE';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with every secret that is given by a file, its last newline cut, under the secret's own name. A secret
- * that is given both ways, and a file that cannot be read or holds nothing, is a fault.
+ * The environment with secrets read from their files, without the last newline, under the secret's own name. It is a fault
+ * to give a secret both ways, or a file that cannot be read or is empty.
  */
 export function withSecretFiles(
   variables: Iterable<Variable>,

@@ -55,8 +55,8 @@ export interface LinkOptions {
   /** The status that makes this peer send a message again; asked for each time. Without it ESME_RSYSERR. Must not throw. */
   sendAgainStatus?(): number;
   /**
-   * Asked right before octets are written to the socket, which is a turn of the event loop after they were queued; false
-   * discards them and destroys the link. For a process that may be paused in between. Must not throw.
+   * Called right before octets are written to the socket, one turn of the event loop after they were queued. False discards
+   * them and destroys the link: the process may have been paused in between. Must not throw.
    */
   mayWrite?(): boolean;
   onChange?(state: LinkState): void;

@@ -31,7 +31,7 @@ export function createLogger(options: LoggerOptions): Logger {
       streamWrite: redactSecrets,
     },
   };
-  // Synchronous: at the end of a process, lines that still wait would be written past one that is under way.
+  // Synchronous: at the end of the process, buffered lines would be written into the middle of one being written.
   const { destination = fileDestination({ dest: process.stdout.fd, sync: true }) } = options;
   const logger = pino(settings, destination);
   return redactingBindings(logger);

@@ -13,14 +13,14 @@ export interface OpsServerOptions {
   readonly checks: Readonly<Record<string, Check>>;
 }
 
-// Nothing here takes a body or a long time.
+// No route takes a body or a long time.
 const REQUEST_TIMEOUT_MS = 5000;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
 const MAX_HEAD_BYTES = 8 * 1024;
 const BODY_LIMIT_BYTES = 1024;
-/** One more closes the oldest: a probe must get in, however many connections stall. */
+/** One more closes the oldest, so that probes are answered however many connections stall. */
 const MAX_CONNECTIONS = 64;
 
 /**
@@ -43,7 +43,6 @@ export class OpsServer {
       http: {
         maxHeaderSize: MAX_HEAD_BYTES,
         headersTimeout: REQUEST_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       },
       requestTimeout: REQUEST_TIMEOUT_MS,

@@ -13,16 +13,16 @@ export interface Builds {
 type Which = keyof Builds;
 
 /**
- * After so many pairs both builds are started anew on empty databases: two processes of one build differ by a few per cent
- * for as long as they live, and what one pair writes is swept in a later one.
+ * Pairs after which both builds are restarted on empty databases: two processes of one build differ by a few per cent as
+ * long as they run, and rows of one pair are swept during a later one.
  */
 const PAIRS_PER_START = 5;
 
-/** The build that comes first takes turns, so that neither always follows the other. */
+/** The builds alternate in running first, so that neither always follows the other. */
 export const orderOf = (pair: number): readonly [Which, Which] =>
   pair % 2 === 0 ? ['commit', 'tree'] : ['tree', 'commit'];
 
-/** So many pairs, in groups of equal size or one less. */
+/** Splits pairs into groups whose sizes differ by one at most. */
 export function groupsOf(pairs: number): number[] {
   const count = Math.ceil(pairs / PAIRS_PER_START);
   return Array.from({ length: count }, (_, at) => Math.floor(pairs / count) + (at < pairs % count ? 1 : 0));

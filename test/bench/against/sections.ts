@@ -21,7 +21,7 @@ import {
 } from './sessions.js';
 import type { Side } from './side.js';
 
-/** A load that every build can be given by its public interfaces: REST, SMPP and webhooks. */
+/** A load that uses public interfaces only (REST, SMPP, webhooks), so that every build can be measured with it. */
 export interface Section {
   readonly needsGateway: boolean;
   /** Variables of the applications, beside those that every section has. */
@@ -96,7 +96,7 @@ const poll: Section = {
   },
 };
 
-/** With a test key, whose codes are known; no carrier is asked to send them. */
+/** Uses a test key: its codes are known, and nothing is sent to a carrier. */
 const check: Section = {
   ...onlyRest,
   run: async (side) => {
@@ -125,7 +125,7 @@ function smppTask({ demo, gateway }: Side, messages: SmppTask['messages'], proce
   return { port: gateway?.port ?? 0, systemId, password, links: LINKS, window: WINDOW, messages, processes };
 }
 
-/** The control plane opens the sessions and is stopped while the gateway is measured. */
+/** The control plane creates the sessions and is stopped (SIGSTOP) while the gateway is measured. */
 async function matched(side: Side, count: number, pace: Pick<SmppTask, 'ramp' | 'perSecond'>): Promise<Measure> {
   const { apiKey } = side.demo;
   const before = await approvedCount(side, apiKey);
@@ -168,8 +168,8 @@ function atHalfLoad(saturated: Section, runAtRate: (side: Side, pace: Pace) => P
 }
 
 /**
- * A backlog of webhooks: the control plane is stopped until every session is approved, and the CPU time is of its release
- * to the last webhook. Latencies would say how long it was stopped.
+ * A backlog of webhooks: the control plane is stopped until every session is approved. CPU time is measured from its
+ * continuation to the last webhook; latencies are left out, because they include the stop.
  */
 async function webhooks(environment: Environment): Promise<Section> {
   const receivers = await startReceivers(environment, RECEIVERS);

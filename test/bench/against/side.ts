@@ -7,7 +7,7 @@ import type { RunningSubject } from '../processes.js';
 import { type Environment, startControlPlane, startGateway, storeProcesses } from '../subjects.js';
 import { seedDemo, type SeededDemo } from '../../support/demo.js';
 
-/** A build that is compared, and the servers that it has to itself. */
+/** A build under comparison and the servers of its own. */
 export interface Build {
   readonly name: string;
   readonly dist: string;
@@ -29,12 +29,12 @@ export interface Side {
 }
 
 /**
- * Below this share of one core a side is at rest. Idle applications with their servers use 3 % on average and up to 13 % in
- * one look, when their timers meet; after a stop of ten seconds the first look is at 53 %.
+ * Share of one core below which a side is idle. Idle applications with their servers use 3 % on average and up to 13 % in
+ * one sample, when several timers fire together; after a stop of ten seconds the first sample is 53 %.
  */
 const AT_REST_SHARE = 0.15;
 const LOOK_MS = 200;
-/** Consecutive looks: work that is triggered by a timer comes within a second. */
+/** Consecutive samples below the limit: work that a timer triggers starts within a second. */
 const LOOKS = 3;
 const AT_REST_DEADLINE_MS = 20_000;
 
@@ -54,7 +54,7 @@ async function flushQueues(redisUrl: string | undefined): Promise<void> {
 let databasesMade = 0;
 const running = new Set<RunningSubject>();
 
-/** Lets every application run on, for the end of the bench. */
+/** Continues every stopped application (SIGCONT), so that the bench can end. */
 export function thawAll(): void {
   for (const app of running) app.thaw();
 }
@@ -93,7 +93,7 @@ const thaw = ({ controlPlane, gateway }: Pick<Side, 'controlPlane' | 'gateway'>)
   for (const app of [controlPlane, gateway]) app?.thaw();
 };
 
-/** Waits until the side does nothing more for the loads it had: events are dispatched, expired sessions are swept. */
+/** Waits until the side has finished the work of earlier loads: events dispatched, expired sessions swept. */
 async function settle({ name, controlPlane, gateway, stores }: Side): Promise<void> {
   const processes = [...controlPlane.processes, ...(gateway?.processes ?? []), ...stores];
   const untilMs = performance.now() + AT_REST_DEADLINE_MS;
@@ -106,9 +106,9 @@ async function settle({ name, controlPlane, gateway, stores }: Side): Promise<vo
 }
 
 /**
- * Gives a side the machine for `work`: its applications run on for it, and are stopped (SIGSTOP) when they are at rest
- * again. Idle, they would take 3 % of a core from the other side; stopped, they take nothing (0.1 % with Redis). Started
- * anew for each turn, they would run code that V8 has not optimised, which costs up to twice as much.
+ * Runs `work` while the applications of this side run (SIGCONT), and stops them (SIGSTOP) once they are idle again. Idle
+ * applications would take 3 % of a core from the other side, stopped ones take nothing (0.1 % with Redis). Restarting them
+ * for each turn would measure code that V8 has not optimised, which costs up to twice as much.
  */
 export async function atTurn<Result>(side: Side, work: () => Promise<Result>): Promise<Result> {
   thaw(side);

@@ -12,15 +12,15 @@ export interface HttpsAtRateTask {
   /** In rotation. */
   readonly requests: readonly HttpsRequest[];
   readonly pace: Pace;
-  /** Text of the body of every right answer. */
+  /** Text in the body of every right answer. */
   readonly expected?: string;
   /** Their CPU time is measured over the same window as the answers. */
   readonly processes?: readonly MeteredProcess[];
 }
 
 /**
- * A request waits for a free connection when all are in use. The connection used last is used first: most stay idle until
- * the server is slow.
+ * A request waits for a free connection when all are in use. The connection used most recently is taken first, so most stay
+ * idle while the server is fast.
  */
 const CONNECTIONS = 256;
 

@@ -17,19 +17,19 @@ export interface HttpsTask {
   readonly authorization: string;
   readonly requests: readonly HttpsRequest[];
   readonly connections: number;
-  /** How long: each connection repeats its share of the requests. Null: each request is sent once. */
+  /** Duration, in which each connection repeats its share of the requests. Null: each request is sent once. */
   readonly seconds: number | null;
   /** Their CPU time is measured over the same window as the answers. */
   readonly processes?: readonly MeteredProcess[];
 }
 
-/** Until the connections are open and all of them have sent; a timed load is not measured before. */
+/** Time in which all connections are opened and have sent a request; a timed load is measured after it. */
 const RAMP_MS = 500;
-/** How often autocannon looks whether it shall stop; its own figures are not used. */
+/** How often autocannon checks whether to stop; its own figures are not used. */
 const SAMPLE_MS = 50;
 const MS_PER_SECOND = 1_000;
 
-/** Every so-many-th request; a connection that would get none has one of the others'. */
+/** The share of one connection: every n-th request of n connections; at least one request each. */
 function shareOf({ requests, connections }: HttpsTask, connection: number): HttpsRequest[] {
   const share = requests.filter((_, at) => at % connections === connection);
   return share.length > 0 ? share : requests.slice(0, 1);

@@ -19,7 +19,7 @@ export type Send = (at: number, onAnswer: (well: boolean) => void) => void;
 /** From the last request. */
 const ANSWER_DEADLINE_MS = 60_000;
 
-/** Answers, and whether all of `count` have arrived. */
+/** Counts answers and settles when all of `count` have arrived. */
 class Answers {
   readonly latenciesMs: number[] = [];
   errors = 0;

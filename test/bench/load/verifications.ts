@@ -171,7 +171,7 @@ async function run(task: VerificationsTask): Promise<Measure> {
         return;
       }
       ledger.open(id, onDone);
-      // An SMS that is not matched has no webhook and no event: the deadline of its verification finds it.
+      // An SMS that is not matched causes no webhook and no event: its verification fails at the deadline.
       phones.send(phone.slice(1), decodeURIComponent(text), () => undefined);
     });
   };

@@ -3,14 +3,14 @@ import type { MeteredProcess } from '../cpu/use.js';
 import type { Measure } from '../report.js';
 import { quantile } from '../statistics.js';
 
-/** Enough for every run of the bench; further latencies are counted and not kept. */
+/** Latencies kept: enough for every run of the bench; further answers are counted only. */
 const MAX_LATENCIES = 2_000_000;
 const MS_PER_SECOND = 1_000;
 
 /**
- * The part of a load that is measured: answers, latencies, and CPU time of the processes named and of the load generator
- * are all of the time from `open` to `close`. The generator reads the counters itself, since a message to another process
- * would wait for its turn on a busy machine.
+ * The measured part of a load: answers, latencies, and CPU time of the given processes and of the load generator, all from
+ * `open` to `close`. The generator reads the CPU counters itself, because another process would read them late on a busy
+ * machine.
  */
 export class LoadWindow {
   readonly #latenciesMs: number[] = [];
@@ -29,7 +29,7 @@ export class LoadWindow {
     return this.#state === 'closed';
   }
 
-  /** The counters are read after the clock at both ends, so that the time of reading them is on both sides. */
+  /** The counters are read after the clock at both ends, so that both intervals include one reading of them. */
   open(): void {
     this.#state = 'open';
     this.#openedMs = performance.now();

@@ -9,9 +9,9 @@ import type { ErrorCode } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { Access } from '../http/route-access.js';
 
-/** How a kind of thing is spoken of: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
-export interface Spoken<Resource extends string = string> {
-  /** As the policy of roles spells it. */
+/** The names of a resource in routes and descriptions: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
+interface Spoken<Resource extends string = string> {
+  /** Its name in ADMIN_POLICY. */
   readonly resource: Resource;
   /** In the names of operations, which generated clients use. */
   readonly id: string;
@@ -20,8 +20,8 @@ export interface Spoken<Resource extends string = string> {
 }
 
 /** Things that are only listed: how they are spoken of, and where below the controller's path they are, if not there. */
-export interface SpokenList {
-  /** The row of the policy of roles. */
+interface SpokenList {
+  /** The permission in ADMIN_POLICY. */
   readonly needs: AdminPermission;
   /** In the name of the operation, in the plural where it has one of its own. */
   readonly ids: string;
@@ -35,7 +35,7 @@ interface More {
 }
 
 interface MoreOfList extends More {
-  /** Query parameters that need more than the list does. */
+  /** Query parameters that need a further right. */
   readonly restricted?: readonly RestrictedParameter[];
 }
 
@@ -137,7 +137,7 @@ export const Deletes = (
     }),
   );
 
-/** Actions of the policy: everything behind the resource. */
+/** Actions of ADMIN_POLICY: the part after the resource. */
 type ActionName = AdminPermission extends infer Permission
   ? Permission extends `${string}.${infer Name}`
     ? Name

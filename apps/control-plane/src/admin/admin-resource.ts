@@ -22,7 +22,7 @@ export interface AdminResource<Row extends { readonly id: Uuid }, View extends o
   readonly table: Records<Row>;
   /** What the audit log keeps of it, where the view shows more than what engineers decide. */
   readonly audited?: (row: Row) => object;
-  /** Why a locked one may not be deleted now; null where it may. */
+  /** The reason why a locked row may not be deleted, or null. */
   readonly mayRemove?: (tx: Executor, row: Row) => Promise<Refusal | null>;
   /** Told after a change of it has been committed. */
   readonly committed?: () => void;

@@ -9,7 +9,7 @@ import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
 import { AccountResource } from './accounts/account.resource.js';
 import { AccountsController } from './accounts/accounts.controller.js';
 import { AdminDefaults } from './admin-defaults.js';
-import { AdminDesk } from './admin-desk.js';
+import { AdminService } from './admin.service.js';
 import { AdminKeyResource } from './admin-keys/admin-key.resource.js';
 import { AdminKeysController } from './admin-keys/admin-keys.controller.js';
 import { AuditController } from './audit/audit.controller.js';
@@ -76,7 +76,7 @@ export class AdminModule {
         AuditController,
       ],
       providers: [
-        AdminDesk,
+        AdminService,
         AuditedReads,
         AccountResource,
         BrandResource,

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Engineer } from './admin-resource.js';
 
-/** The holder of the admin key of a request. */
+/** The engineer whose admin key the request carries. */
 export const ByEngineer = createParamDecorator((_: unknown, context: ExecutionContext): Engineer => {
   const { caller, id } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller?.kind !== 'admin') throw new Error('an admin route was reached without an admin key');

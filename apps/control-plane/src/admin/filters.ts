@@ -8,7 +8,7 @@ import { Optional, Satisfies } from './fields.js';
 import { idField } from './view-fields.js';
 
 /*
- * The words in which lists say what they may be narrowed by.
+ * Query parameters that filter lists, with their descriptions and messages.
  */
 
 /** An id with that prefix. */
@@ -35,7 +35,7 @@ export const OnlyOfPhone = (): PropertyDecorator =>
     Optional(),
   );
 
-/** `true` for what test keys made, `false` for what is live. */
+/** The parameter `test`: rows of test mode or live rows; both without it. */
 export const OnlyOfMode = (): PropertyDecorator =>
   applyDecorators(
     ApiPropertyOptional({
@@ -49,7 +49,7 @@ export const OnlyOfMode = (): PropertyDecorator =>
 
 export const numberOf = (phone: string | undefined): string | undefined => phone?.replace(' ', '+');
 
-/** The number for the audit log. */
+/** The filter `phone` as the audit log holds it: masked. */
 export function maskedNumberOf(phone: string | undefined): string | undefined {
   const number = numberOf(phone);
   return number === undefined ? undefined : maskPhone(number);

@@ -1,10 +1,12 @@
 import type { AdminRole } from '@countersign/accounts';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import type { Uuid } from '@countersign/postgres';
 import { hasRight } from '../http/admin-policy.js';
+import type { AdminResource, Engineer } from './admin-resource.js';
 
 /** Fields of audited states that hold an address of SMPP or a phone, whatever its form. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destination']);
-/** Fields that accounts fill as they like. */
+/** Fields with content of the account's own choice. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
 
 /** The view for a role: in full for roles that may see people's data, else masked. */
@@ -13,7 +15,16 @@ export function viewFor<Row, View>(
   view: (row: Row) => View,
   masked: (shown: View) => View,
 ): (row: Row) => View {
-  return hasRight(role, 'seePeople') ? view : (row) => masked(view(row));
+  return hasRight(role, 'readPersonalData') ? view : (row) => masked(view(row));
+}
+
+/** A resource for reads by a role, with the view of `viewFor`. */
+export function maskedFor<Row extends { readonly id: Uuid }, View extends object>(
+  { role }: Engineer,
+  { name, noun, idPrefix, table, view, refusals }: AdminResource<Row, View>,
+  masked: (shown: View) => View,
+): AdminResource<Row, View> {
+  return { name, noun, idPrefix, table, refusals, view: viewFor(role, view, masked) };
 }
 
 /** A JSON value of any shape with phones masked and metadata emptied. Keys stay as they are. */

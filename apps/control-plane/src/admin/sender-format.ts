@@ -21,15 +21,15 @@ export const SENDER_FIELDS = {
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
-/** The settings of a link that determine whose senders it carries. */
+/** The settings of a link that decide which senders it carries and how they are read. */
 type Link = Pick<LinkTerms, 'carrier' | 'senderFormat' | 'senderLearning' | 'trustedForMo'> & {
   readonly systemId: string;
   readonly hosts?: readonly { readonly host: string; readonly port: number }[];
 };
 
 /**
- * Whether a change of a link makes worthless what its senders have shown: the format is set, the link may lead to another
- * carrier, or its trust changes. Setting `auto` once more discards a `mixed`, and nothing else.
+ * Whether a change of a link invalidates the evidence of its senders: its format changes, it may lead to another carrier,
+ * or its trust changes. Setting `auto` again discards the evidence only where it is `mixed`.
  */
 export function discardsSenderEvidence(before: Link, after: Link, formatIsSet: boolean): boolean {
   if (formatIsSet && before.senderLearning?.learned === 'mixed') return true;

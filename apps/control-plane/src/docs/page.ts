@@ -53,7 +53,7 @@ const NAVIGATION: readonly {
     pages: [
       ['/docs/admin-keys', 'Admin keys and roles'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
-      ['/docs/guard', 'What the guard lets through'],
+      ['/docs/guard', 'Guard: simulation results'],
     ],
   },
 ];

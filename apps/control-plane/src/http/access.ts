@@ -165,7 +165,7 @@ export class Gatekeeper {
     return { clientAddress, refused: hostlessRefused };
   }
 
-  /** An admin key from an address that may not use one is unknown. */
+  /** From an address outside ADMIN_ALLOWED_CIDRS an admin key is treated as an unknown key. */
   private async authenticate(authorization: string | undefined, clientAddress: string): Promise<Caller | null> {
     const key = keyOf(authorization);
     if (key === undefined) return null;

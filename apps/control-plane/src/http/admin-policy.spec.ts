@@ -18,7 +18,7 @@ describe('the policy of roles', () => {
   });
 
   it.each<[AdminRight, string]>([
-    ['seePeople', 'support operator owner'],
+    ['readPersonalData', 'support operator owner'],
     ['searchByPhone', 'support operator owner'],
     ['readRecordedTexts', 'operator owner'],
     ['readCodes', 'owner'],

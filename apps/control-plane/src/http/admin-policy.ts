@@ -6,8 +6,8 @@ const FROM_OPERATOR = ['operator', 'owner'] as const satisfies readonly AdminRol
 const OWNER_ONLY = ['owner'] as const satisfies readonly AdminRole[];
 
 /**
- * Which roles may call which admin route (contract, Admin), as `<resource>.<action>`. Every admin route names one of
- * these; a route without one stops the boot.
+ * The roles that may call each admin route (contract, Admin), by permission: `<resource>.<action>`. Every admin route
+ * names a permission; a route without one fails the start of the process.
  */
 export const ADMIN_POLICY = {
   'accounts.list': EVERY_ROLE,
@@ -98,20 +98,20 @@ export const ADMIN_POLICY = {
 
 export type AdminPermission = keyof typeof ADMIN_POLICY;
 
-/** The resources that have a route for an action. */
+/** The resources that have a permission for an action. */
 export type ResourceWith<Action extends string> = AdminPermission extends infer Permission
   ? Permission extends `${infer Resource}.${Action}`
     ? Resource
     : never
   : never;
 
-/** Rights that depend on parameters, fields or the content of an answer, and not on the route alone. */
+/** Rights that are needed for parameters, fields or parts of an answer, beside the permission of the route. */
 export const ADMIN_RIGHTS = {
-  /** Phones in full, metadata of sessions. Without it phones are masked and metadata is empty. */
-  seePeople: FROM_SUPPORT,
-  /** Lists narrowed by a phone number. */
+  /** Full phone numbers and session metadata. Without it phones are masked and metadata is empty. */
+  readPersonalData: FROM_SUPPORT,
+  /** The filter `phone` of lists. */
   searchByPhone: FROM_SUPPORT,
-  /** Texts that a trace has recorded, and so its capture file. */
+  /** Message texts in traces, and therefore capture files. */
   readRecordedTexts: FROM_OPERATOR,
   /** The digits of codes in revealed texts. */
   readCodes: OWNER_ONLY,
@@ -121,7 +121,7 @@ export const ADMIN_RIGHTS = {
 
 export type AdminRight = keyof typeof ADMIN_RIGHTS;
 
-/** A query parameter that needs a right of its own. Without `value` any value does, else that one alone. */
+/** A query parameter that needs a right: with any value, or only with `value` where it is set. */
 export interface RestrictedParameter {
   readonly name: string;
   readonly value?: string;

@@ -28,7 +28,7 @@ export class ConnectionLimits {
 
   attach(server: Server): void {
     server.maxConnections = MAX_CONNECTIONS;
-    server.on('connection', (socket: Socket) => this.enter(socket));
+    server.on('connection', (socket: Socket) => this.track(socket));
     // A WebSocket is counted where it is served.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.authenticated(socket));
   }
@@ -41,7 +41,7 @@ export class ConnectionLimits {
     if (entered !== undefined) this.#unauthenticated.remove(entered);
   }
 
-  private enter(socket: Socket): void {
+  private track(socket: Socket): void {
     const peer = peerOf(socket);
     this.#byPeer.set(peer, socket);
     socket.once('close', () => {

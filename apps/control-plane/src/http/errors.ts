@@ -216,6 +216,10 @@ export const refuse = (code: ErrorCode, more: Omit<Refusal, 'code'> = {}): { ok:
   refusal: { code, ...more },
 });
 
+/** For an expired session, which counts as not found; the message says when it expired. */
+export const refuseExpired = ({ expiresAt }: { readonly expiresAt: Date }): Outcome<never> =>
+  refuse('SESSION_NOT_FOUND', { message: `This session expired at ${expiresAt.toISOString()}.` });
+
 /** How a refusal travels through the framework, from where only the error filter sees it. It has no stack: nothing broke. */
 export class RefusedRequest extends Error {
   constructor(

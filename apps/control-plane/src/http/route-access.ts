@@ -22,9 +22,9 @@ export type RouteAccess =
     }
   | {
       readonly access: 'admin';
-      /** The row of the policy that decides which roles may call it. */
+      /** The permission in ADMIN_POLICY that the role must have. */
       readonly needs: AdminPermission;
-      /** Query parameters that need more than the call does. */
+      /** Query parameters that need a further right. */
       readonly restricted?: readonly RestrictedParameter[];
       readonly body: BodyKind;
       /** For a call that waits for other processes: what it may take, in place of what all may. */
@@ -50,7 +50,7 @@ declare module 'fastify' {
   }
 }
 
-/** In the API description: the roles of admin keys that may make a call. */
+/** The extension of OpenAPI operations that lists the roles that may call them. */
 export const REQUIRED_ROLES = 'x-required-roles';
 
 /** Needed on every handler: a route that does not say who may call it stops the boot. */

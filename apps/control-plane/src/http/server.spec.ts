@@ -210,11 +210,11 @@ describe('an admin key', () => {
 
 describe('a route of the admin API', () => {
   it.each([undefined, 'nothing.list', 'toString'])(
-    'with the row %s of the policy of roles stops the boot',
+    'with the permission %s, which ADMIN_POLICY lacks, fails the start',
     async (needs) => {
       const route = { access: 'admin', needs, body: 'none' } as unknown as RouteAccess;
       const started = start((server) => server.get('/v1/admin/nothing', { config: { route } }, () => 'x'));
-      await expect(started).rejects.toThrow('/v1/admin/nothing does not say which roles may call it');
+      await expect(started).rejects.toThrow('/v1/admin/nothing does not name a permission of ADMIN_POLICY');
     },
   );
 });

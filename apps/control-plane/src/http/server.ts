@@ -21,7 +21,7 @@ const MAX_HEAD_OCTETS = 16 * 1024;
 /** From the first octet of a request to the last of its headers, and to the last of its body. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly limits: Limits;
   readonly deadline: RequestDeadline;
   readonly newRequestId: () => string;
-  /** Told of every answer. `route` is the pattern of the route, or `none`. */
+  /** Called after every answer. `route` is the pattern of the route, or `none`. */
   readonly onAnswer: (answer: AnsweredRequest) => void;
 }
 
@@ -45,7 +45,7 @@ export interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** Of the caller's key; `none` where no key of an account was accepted. */
+  /** Mode of the caller's API key; `none` without a valid API key. */
   readonly mode: Mode | 'none';
   /** Without the time for which it was held (see `RequestDeadline.hold`). */
   readonly elapsedMs: number;
@@ -114,7 +114,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
     const route = config?.route;
     if (route === undefined) throw new Error(`${url} does not say who may call it`);
     if (route.access === 'admin' && !isAdminPermission(route.needs)) {
-      throw new Error(`${url} does not say which roles may call it`);
+      throw new Error(`${url} does not name a permission of ADMIN_POLICY`);
     }
     methods.learn(url, [method].flat());
   });

@@ -1,8 +1,8 @@
 import type { Uuid } from '@countersign/postgres';
 import { ACCOUNT_SCOPE, DAY_SCOPE, keptUntil, slotOf } from './traffic-slots.js';
 
-/** Where a send or an approval is counted. */
-export interface Place {
+/** A send or an approval that is counted. */
+export interface CountedEvent {
   readonly accountId: Uuid;
   /** ISO 3166-1 alpha-2, or `001`. */
   readonly country: string;
@@ -21,22 +21,22 @@ export interface SlotAddition {
   readonly approvals: number;
 }
 
-/** Adds up settled sends and approvals by slot, so that a set of approvals is written in one statement. Pure. */
+/** Sums of settled sends and approvals by slot, so that a batch of approvals is written in one statement. Pure. */
 export class ApprovalTally {
   private readonly slots = new Map<string, SlotAddition>();
 
   /** A send whose session is approved, in the slot in which it was sent. */
-  settle(place: Place): void {
-    this.add(place, { settled: 1, approvals: 0 });
+  settle(event: CountedEvent): void {
+    this.add(event, { settled: 1, approvals: 0 });
   }
 
   /** A phone that earned credits, in the slot of its approval. */
-  credit(place: Omit<Place, 'block'>): void {
-    this.add({ ...place, block: null }, { settled: 0, approvals: 1 });
+  credit(event: Omit<CountedEvent, 'block'>): void {
+    this.add({ ...event, block: null }, { settled: 0, approvals: 1 });
   }
 
-  /** A phone whose code counts for its block of numbers, in the slot of its approval. */
-  convert({ accountId, block, at }: Place & { readonly block: string }): void {
+  /** A phone that approved a session with a code: counts for its block of numbers, in the slot of its approval. */
+  convert({ accountId, block, at }: CountedEvent & { readonly block: string }): void {
     this.addTo(accountId, block, at, { settled: 0, approvals: 1 });
   }
 
@@ -44,7 +44,10 @@ export class ApprovalTally {
     return [...this.slots.values()];
   }
 
-  private add({ accountId, country, block, at }: Place, more: Pick<SlotAddition, 'settled' | 'approvals'>): void {
+  private add(
+    { accountId, country, block, at }: CountedEvent,
+    more: Pick<SlotAddition, 'settled' | 'approvals'>,
+  ): void {
     const scopes = [ACCOUNT_SCOPE, DAY_SCOPE, country, ...(block === null ? [] : [block])];
     for (const scope of scopes) this.addTo(accountId, scope, at, more);
   }

@@ -1,14 +1,13 @@
 /**
- * Live sessions that were approved, with whether a code was sent. $1 ids, $2 and $3 their bounds. A message of a test session
- * leaves no trace in the guard's counters.
+ * Approved live sessions, with whether a code was sent. $1 ids, $2 and $3 their bounds. Test sessions are not counted.
  */
 export const READ_APPROVED = `
   SELECT id, account_id AS "accountId", phone, country, ended_at AS at, otp_sends > 0 AS "withCode" FROM sessions
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND status = 'approved' AND NOT test`;
 
 /**
- * The codes that some sessions sent. Bounds are an ANY of one, as in the statements of sessions: they prune partitions, and
- * the planner does not take them for a narrow range of a day that it has no statistics of.
+ * The codes that some sessions sent. Bounds are arrays of one element, as in the statements of sessions: partitions are
+ * pruned, and the planner does not estimate a narrow range on a day for which it has no statistics.
  * $1 sessions, $2 lowest message id of interest, $3 first id that cannot exist yet.
  */
 export const READ_SENT_CODES = `
@@ -16,7 +15,7 @@ export const READ_SENT_CODES = `
   WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test`;
 
 /**
- * Notes that phones approved on a day, and gives those for which it is the first approval of that day, which earns credits.
+ * Records that phones approved on a day. Returns those whose first approval of that day it is: it earns credits.
  * Locks the rows of all of them, in one order. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the day.
  */
 export const CREDIT_PHONES = `
@@ -28,7 +27,7 @@ export const CREDIT_PHONES = `
   RETURNING account_id AS "accountId", phone`;
 
 /**
- * Notes that phones, whose rows are locked, approved a session with a code on a day, and gives those for which it is the
+ * Records that phones, whose rows are locked, approved a session with a code on a day. Returns those for which it is the
  * first of that day. Parameters as above.
  */
 export const CONVERT_PHONES = `
@@ -55,7 +54,7 @@ export const PURGE_APPROVALS = `
     SELECT account_id, scope, slot FROM otp_approvals WHERE until < clock_timestamp() LIMIT $1 FOR UPDATE SKIP LOCKED)
   RETURNING 1`;
 
-/** Forgets phones that approved before a day. $1 the first day that counts, $2 how many at most. */
+/** Deletes phones whose last approval was before a day. $1 the first day that counts, $2 how many at most. */
 export const PURGE_PHONES = `
   DELETE FROM otp_phones WHERE (account_id, phone) IN (
     SELECT account_id, phone FROM otp_phones WHERE credited_on < $1::date LIMIT $2 FOR UPDATE SKIP LOCKED)

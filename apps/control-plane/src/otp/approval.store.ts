@@ -1,7 +1,8 @@
+import { destinationPrefix } from '@countersign/carriers';
 import type { DueEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Executor, type Uuid } from '@countersign/postgres';
-import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS } from '@countersign/session';
+import { firstIdAt, idBounds, idTimeMs, type Executor, type Uuid } from '@countersign/postgres';
+import { ID_EARLIER_MS, LONGEST_SESSION_MS } from '@countersign/session';
 import {
   ADD_APPROVALS,
   CONVERT_PHONES,
@@ -12,11 +13,7 @@ import {
   READ_SENT_CODES,
 } from './approval.sql.js';
 import { ApprovalTally } from './approval-tally.js';
-import { dayOf, firstKnownDay, phoneDigest } from './approved-phones.js';
-import { blockOf } from './traffic-ledger.js';
-
-/** How much earlier than a code or a session its id may be. */
-const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
+import { dayOf, firstKnownDay, phoneDigest, phoneKey } from './approved-phones.js';
 
 /** An approved live session. */
 interface Approved {
@@ -110,7 +107,7 @@ export class ApprovalStore {
     const converted = await tx.query<PhoneRow>(CONVERT_PHONES, columnsOf(withCode.values(), day));
     for (const row of converted) {
       const phone = withCode.get(phoneKey(row));
-      if (phone !== undefined) tally.convert({ ...phone.session, block: blockOf(phone.session.phone) });
+      if (phone !== undefined) tally.convert({ ...phone.session, block: destinationPrefix(phone.session.phone) });
     }
   }
 
@@ -136,8 +133,6 @@ export class ApprovalStore {
     ]);
   }
 }
-
-const phoneKey = ({ accountId, phone }: PhoneRow): string => `${accountId}:${phone.toString('hex')}`;
 
 function columnsOf(phones: Iterable<PhoneRow>, day: string): readonly unknown[] {
   const rows = [...phones];

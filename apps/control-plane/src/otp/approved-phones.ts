@@ -1,14 +1,19 @@
 import type { ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/postgres';
+import { DAY_MS } from './traffic-slots.js';
 
-const DAY_MS = 24 * 60 * 60_000;
-/** For so long a phone that approved a session of an account is known to the account. */
+/** Days for which a phone counts as known to an account after it approved a session of that account. */
 export const KNOWN_DAYS = 30;
 
 /** A UTC day, `2024-05-01`. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 
-/** The first UTC day on which an approval makes a phone known now: no approval of the last 30 days is left out. */
+/** The first UTC day on which an approval still makes a phone known; it includes all of the last 30 days. */
 export const firstKnownDay = (nowMs: number): string => dayOf(nowMs - KNOWN_DAYS * DAY_MS);
 
 /** The keyed digest by which a phone is counted and known. No table of the guard holds a number. */
 export const phoneDigest = (keys: ServerKeys, e164: string): Buffer => keys.digest('otp-counter', e164);
+
+/** The key of a phone at an account in maps and sets. The phone is its digest. */
+export const phoneKey = ({ accountId, phone }: { readonly accountId: Uuid; readonly phone: Buffer }): string =>
+  `${accountId}:${phone.toString('hex')}`;

@@ -3,11 +3,10 @@ import { Batcher, RowCache, type DatabaseClock, type Executor, type Uuid } from 
 import { MAX_ATTEMPTS, type CodeCheck } from '@countersign/session';
 import { phoneDigest } from './approved-phones.js';
 import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
-import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessed, type CheckTally } from './guard-rules.js';
+import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessingSuspected, type CheckTally } from './guard-rules.js';
+import { HOUR_MS, MINUTE_MS } from './traffic-slots.js';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** How old the answer for a create may be. */
+/** The age at which a cached limit is read again. */
 const ANSWER_MAX_AGE_MS = 1_000;
 const MAX_BATCH = 1_000;
 const MAX_QUEUED = 10_000;
@@ -16,7 +15,7 @@ export interface CodeChecksOptions {
   readonly database: Executor;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly keys: ServerKeys;
-  /** Hears of every check, for the metrics. */
+  /** Called with checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -31,7 +30,7 @@ export class CodeChecks {
       name: 'otp.checks',
       keysOf: () => [],
       maxBatch: MAX_BATCH,
-      // Nobody waits for a count: one set at a time makes the sets larger.
+      // No caller waits for a count, so one transaction at a time gives larger batches.
       maxInFlight: 1,
       maxQueued: MAX_QUEUED,
       run: (checks) => this.write(checks),
@@ -39,7 +38,7 @@ export class CodeChecks {
     this.limits = new RowCache({ load: (accountId) => this.readLimit(accountId), maxAgeMs: ANSWER_MAX_AGE_MS });
   }
 
-  /** Counts checks without a wait; a check beyond what the queue holds, or that the database refuses, is not counted. */
+  /** Queues checks to be counted, without waiting. A check is not counted when the queue is full or the write fails. */
   note(checks: readonly CodeCheck[]): void {
     this.options.onChecks(checks);
     for (const check of checks) {
@@ -47,15 +46,12 @@ export class CodeChecks {
     }
   }
 
-  /**
-   * Wrong codes that a session of the account takes at most when it is created now. At most a second old: one read for all
-   * creates of an account in that time.
-   */
+  /** Wrong codes that a session created now takes at most. At most a second old: creates of an account share one read. */
   async attemptLimit(accountId: Uuid): Promise<number> {
     return (await this.limits.get(accountId)) ?? MAX_ATTEMPTS;
   }
 
-  /** Deletes minutes that are over, and answers whether more may be left. */
+  /** Deletes minutes that no window reaches any more. Returns whether more may be left. */
   async purge(db: Executor, limit: number): Promise<boolean> {
     return (await db.query(PURGE_CHECKS, [this.firstMinute(), limit])).length === limit;
   }
@@ -67,7 +63,7 @@ export class CodeChecks {
 
   private async readLimit(accountId: Uuid): Promise<number> {
     const [tally] = await this.options.database.query<CheckTally>(READ_CHECKS, [accountId, this.firstMinute()]);
-    return tally !== undefined && isGuessed(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
+    return tally !== undefined && isGuessingSuspected(tally) ? ATTEMPTS_UNDER_GUESSING : MAX_ATTEMPTS;
   }
 
   private async write(checks: readonly CodeCheck[]): Promise<undefined[]> {

@@ -3,9 +3,9 @@ import type { OnModuleDestroy } from '@nestjs/common';
 import type { ApprovalStore } from './approval.store.js';
 import type { CodeChecks } from './code-checks.store.js';
 import type { GuardStore } from './guard.store.js';
+import { DAY_MS } from './traffic-slots.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
 /** Rows of one table that one run deletes at most; while there are more the next run follows at once. */
 const MAX_PURGED = 1_000;
 

@@ -3,7 +3,7 @@ import type { OtpLimits } from '@countersign/settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  isGuessed,
+  isGuessingSuspected,
   judgeDestination,
   judgeTraffic,
   type Balance,
@@ -243,6 +243,6 @@ describe('codes are being guessed', () => {
     ['all wrong, of 49 phones', false, { checks: 1_000, failed: 1_000, phones: 49 }],
     ['none', false, { checks: 0, failed: 0, phones: 0 }],
   ])('%s: %s', (_, expected, tally) => {
-    expect(isGuessed(tally)).toBe(expected);
+    expect(isGuessingSuspected(tally)).toBe(expected);
   });
 });

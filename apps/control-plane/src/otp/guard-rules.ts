@@ -26,7 +26,7 @@ export type GuardRule = (typeof GUARD_RULES)[number];
 
 /** What is known of a destination before anything is counted. */
 export interface Destination {
-  /** Whether its number plan has given the number a use. */
+  /** Whether the number plan assigns the number. */
   readonly assigned: boolean;
   /** Null for a number of an ordinary kind. */
   readonly restrictedKind: RestrictedKind | null;
@@ -86,31 +86,34 @@ export type GuardRefusal =
   | { readonly kind: 'blocked'; readonly rule: GuardRule; readonly trips: boolean }
   | { readonly kind: 'capped'; readonly rule: GuardRule; readonly until: Date };
 
-/** Unconverted sends that one approval pays for. */
-export const CREDITS_PER_APPROVAL = 4;
+/** Further unconverted sends that one approval allows. */
+const CREDITS_PER_APPROVAL = 4;
 /** Unconverted sends on one UTC day without any approval, where the floor is not larger. */
-export const LEAST_DAILY_FLOOR = 60;
+const LEAST_DAILY_FLOOR = 60;
 /** A block of numbers that converts less is refused when a budget is used up. */
 const LEAST_BLOCK_PERCENT = 20;
 /** The caps of a phone over all accounts, as a multiple of those within one account. */
-export const EVERYWHERE_FACTOR = 2;
+const EVERYWHERE_FACTOR = 2;
 
 const EVERY_COUNTRY = '*';
 
-/** In this order, before anything is counted; the first that holds refuses. */
+/** Checked in this order before anything is counted; the first that holds refuses. */
 const DESTINATION_RULES: readonly (readonly [GuardRule, (destination: Destination) => boolean])[] = [
   ['number_type', (destination) => !destination.assigned || !allowsKind(destination)],
   ['destination_rule', ({ rules }) => adminsRule(rules)?.action === 'block'],
   ['country', ({ rules, country, countries }) => !isAllowed(rules) && !serves(countries, country)],
-  // No allow rule lifts it: an operator deletes the block, or raises the floor of the account.
+  // Not lifted by allow rules: an operator deletes the block or raises the floor of the account.
   ['breaker', ({ rules, knownPhone }) => !knownPhone && rules.some(({ origin }) => origin === 'guard')],
 ];
 
-/** In this order, with the send counted; the first that holds refuses, and nothing of the send stays counted. */
+/** Checked in this order with the send added; the first that holds refuses, and the send is not counted. */
 const TRAFFIC_RULES: readonly (readonly [GuardRule, (traffic: Traffic) => boolean])[] = [
-  ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isStranger(traffic)],
-  ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isStranger(traffic)],
-  ['budget_day', (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isStranger(traffic)],
+  ['budget_account', (traffic) => isOver(traffic.account, traffic.floor) && isRefusedOverBudget(traffic)],
+  ['budget_country', (traffic) => isOver(traffic.country, traffic.floor / 2) && isRefusedOverBudget(traffic)],
+  [
+    'budget_day',
+    (traffic) => isOver(traffic.day, Math.max(LEAST_DAILY_FLOOR, traffic.floor)) && isRefusedOverBudget(traffic),
+  ],
   ['daily_messages', ({ day, messageCap }) => day.sends + 1 > messageCap],
   ['no_price', ({ spend }) => spend === 'no_price'],
   ['daily_spend', ({ spend }) => spend === 'over'],
@@ -123,8 +126,8 @@ export function judgeDestination(destination: Destination): GuardRefusal | null 
 }
 
 /**
- * Whether one more code fits what was sent lately. Blocks come before caps of the phone, which only ask the caller to wait
- * (contract, Order); of several caps the answer names the one that ends last.
+ * Whether the limits of recent traffic allow one more code. Blocks are checked before the caps of the phone, which only
+ * ask the caller to wait (contract, Order); of several caps the answer names the one that ends last.
  */
 export function judgeTraffic(traffic: Traffic, limits: OtpLimits): GuardRefusal | null {
   if (trips(traffic, limits)) return { kind: 'blocked', rule: 'breaker', trips: true };
@@ -142,14 +145,14 @@ export interface CheckTally {
   readonly phones: number;
 }
 
-export const GUESSING_CHECKS = 200;
+const GUESSING_CHECKS = 200;
 export const GUESSING_PHONES = 50;
 const GUESSING_PERCENT = 60;
-/** Wrong codes that a session takes at most when it is created while its account's codes are being guessed. */
+/** Wrong codes at most of a session that is created while guessing is suspected at its account. */
 export const ATTEMPTS_UNDER_GUESSING = 2;
 
-/** Whether somebody is guessing codes over many phones: sessions created now take fewer wrong codes. */
-export const isGuessed = ({ checks, failed, phones }: CheckTally): boolean =>
+/** Whether wrong codes over many phones suggest guessing: sessions created now then take fewer wrong codes. */
+export const isGuessingSuspected = ({ checks, failed, phones }: CheckTally): boolean =>
   checks >= GUESSING_CHECKS && phones >= GUESSING_PHONES && failed * 100 > checks * GUESSING_PERCENT;
 
 /** Whether the rule of admins that decides for a number is one that allows it. */
@@ -166,19 +169,19 @@ function allowsKind({ restrictedKind, rules }: Destination): boolean {
 const isOver = ({ unconverted, approvals }: Balance, floor: number): boolean =>
   unconverted + 1 > floor + CREDITS_PER_APPROVAL * approvals;
 
-/** A used-up budget refuses only a phone that is not known and whose block of numbers converts too little. */
-const isStranger = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsUnder(block);
+/** Whether a used-up budget refuses this send: the phone is not known, and its block of numbers converts too little. */
+const isRefusedOverBudget = ({ knownPhone, block }: Traffic): boolean => !knownPhone && convertsTooLittle(block);
 
 /**
- * A phone counts once per day, so that one phone of an attacker cannot keep its block converting. No approval counts as
- * under.
+ * A phone counts once per day, so that one phone of an attacker cannot keep its block converting. Without any approval
+ * a block converts too little.
  */
-const convertsUnder = ({ unconverted, approvals }: Balance): boolean =>
+const convertsTooLittle = ({ unconverted, approvals }: Balance): boolean =>
   approvals === 0 || approvals * 100 < (approvals + unconverted) * LEAST_BLOCK_PERCENT;
 
 /**
- * Pumped traffic never approves. The budget stops a pumper who works alone; the breaker stops one who hides in an honest
- * account's traffic and spends its credits on one block of numbers.
+ * The breaker of a block of numbers. Pumped traffic never approves: the budget stops it where it is the only traffic of
+ * an account, the breaker where it hides in honest traffic and spends that traffic's credits on one block.
  */
 function trips({ block, floor, knownPhone }: Traffic, { breakerSends, breakerPercent }: OtpLimits): boolean {
   if (knownPhone || block.sends < Math.max(breakerSends, floor)) return false;

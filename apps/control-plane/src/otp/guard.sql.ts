@@ -31,9 +31,9 @@ export const DROP_COUNTERS = `
   WHERE otp_counters.scope = empty.scope AND otp_counters.subject = empty.subject`;
 
 /**
- * Sums of some windows: at most 61 rows of each table for a window of minutes, 14 for one of five minutes, one for a day,
- * however much was sent. Exact only behind the lock of the account's counter: the statement then sees every send that was
- * counted before. Approvals may be counted a moment later, which only makes the sums stricter.
+ * Sums of some windows: at most 61 rows of each table for slots of a minute, 14 for slots of five minutes, one for a day,
+ * however much was sent. Exact only after the account's counter is locked: the statement then sees every send counted
+ * before. Approvals may be counted a moment later, which only makes the sums stricter.
  * $1 accounts, $2 scopes, $3 first slots of sends, $4 first slots of approvals, in the same order.
  */
 export const READ_WINDOWS = `

@@ -1,10 +1,10 @@
-import { DestinationStore, type DestinationRule } from '@countersign/carriers';
+import { destinationPrefix, DestinationStore, type DestinationRule } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { firstKnownDay, phoneDigest } from './approved-phones.js';
+import { firstKnownDay, phoneDigest, phoneKey } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
   ADD_SENDS,
@@ -22,13 +22,12 @@ import {
   WRITE_COUNTERS,
 } from './guard.sql.js';
 import {
-  blockOf,
   scopesOf,
   TrafficLedger,
   windowKey,
   type AccountLimits,
   type Micros,
-  type Slots,
+  type SendKeys,
   type WindowSums,
 } from './traffic-ledger.js';
 import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
@@ -55,11 +54,11 @@ export interface KnownSends {
 /** Sends that are decided together, with what is known of the traffic they would add to. */
 export interface OpenLedger {
   readonly ledger: TrafficLedger;
-  readonly slots: ReadonlyMap<Send, Slots>;
+  readonly keys: ReadonlyMap<Send, SendKeys>;
   readonly now: Date;
 }
 
-/** The account's counter is its lock: whoever holds it decides alone about sends of the account. */
+/** Windows of counters. The row of the account's counter is a lock: sends of an account are decided one transaction at a time. */
 const WINDOW_SECONDS = {
   account: HOUR_SECONDS,
   'account-phone-hour': HOUR_SECONDS,
@@ -111,9 +110,9 @@ export class GuardStore {
   async openLedger(tx: Executor, sends: readonly Send[], known: KnownSends): Promise<OpenLedger> {
     const moments = sends.map((send) => send.now.getTime());
     const now = new Date(Math.max(...moments));
-    // From the earliest on: at midnight the day that ends counts for the sends of both days.
+    // From the earliest send on: in a batch that spans midnight, both days count for all of its sends.
     const earliest = new Date(Math.min(...moments));
-    // Queued at once and executed in this order: all but the first read behind the locks.
+    // Sent together and executed in this order, so that all but the first read after the locks are taken.
     const [counters, windows, spent, prices] = await Promise.all([
       lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
       readWindows(tx, sends, earliest),
@@ -124,16 +123,16 @@ export class GuardStore {
         now,
       ),
     ]);
-    const slots = sends.map((send): [Send, Slots] => [
+    const keys = sends.map((send): [Send, SendKeys] => [
       send,
-      this.slotsOf(send, prices.get(send.session.country) ?? null),
+      this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
     const ledger = new TrafficLedger({ accounts, windows, counters, spent, knownPhones });
-    return { ledger, slots: new Map(slots), now };
+    return { ledger, keys: new Map(keys), now };
   }
 
-  /** Writes the sends that were entered, while the locks are still held. */
+  /** Writes the sends that were counted, while the locks are still held. */
   async writeLedger(tx: Executor, { ledger, now }: OpenLedger, entered: readonly Send[]): Promise<void> {
     const counters = ledger.counters().map(({ key, sends }) => ({ ...counterOf(key), sends }));
     const filled = counters.filter(({ sends }) => sends > 0);
@@ -169,11 +168,11 @@ export class GuardStore {
       [...wanted.values()].map(({ phone }) => phoneDigest(this.keys, phone)),
       firstKnownDay(today),
     ]);
-    return new Set(found.map(({ accountId, phone }) => `${accountId}:${phone.toString('hex')}`));
+    return new Set(found.map(phoneKey));
   }
 
   private phoneKeyOf({ session }: Send): string {
-    return `${session.accountId}:${this.digestOf(session.phone)}`;
+    return phoneKey({ accountId: session.accountId, phone: phoneDigest(this.keys, session.phone) });
   }
 
   /** A phone is counted by a digest: a counter holds no number. */
@@ -182,21 +181,21 @@ export class GuardStore {
   }
 
   private counterKeysOf(send: Send): string[] {
-    const { phone, phoneEverywhere } = this.slotsOf(send, null);
-    const account = keyOf('account', send.session.accountId);
+    const { phone, phoneEverywhere } = this.keysOf(send, null);
+    const account = counterKey('account', send.session.accountId);
     return [account, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day];
   }
 
-  private slotsOf(send: Send, price: Micros | null): Slots {
+  private keysOf(send: Send, price: Micros | null): SendKeys {
     const { accountId, phone, country } = send.session;
     const phoneKey = this.phoneKeyOf(send);
     const digest = this.digestOf(phone);
     return {
       accountId,
       country,
-      block: blockOf(phone),
-      phone: { hour: keyOf('account-phone-hour', phoneKey), day: keyOf('account-phone-day', phoneKey) },
-      phoneEverywhere: { hour: keyOf('phone-hour', digest), day: keyOf('phone-day', digest) },
+      block: destinationPrefix(phone),
+      phone: { hour: counterKey('account-phone-hour', phoneKey), day: counterKey('account-phone-day', phoneKey) },
+      phoneEverywhere: { hour: counterKey('phone-hour', digest), day: counterKey('phone-day', digest) },
       phoneKey,
       price,
     };
@@ -210,7 +209,7 @@ function destinationOf({ session: { phone, country } }: Send, rules: readonly De
   return { assigned: type !== null, restrictedKind: restrictedKindOf(phone, type), country, rules };
 }
 
-const keyOf = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
+const counterKey = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
 
 function counterOf(key: string): { readonly scope: string; readonly subject: string } {
   const [scope = '', subject = ''] = key.split(' ');
@@ -227,7 +226,7 @@ const distinct = (sends: readonly Send[], of: (send: Send) => string): string[] 
 const secondsOf = (scope: string): number => new Map<string, number>(Object.entries(WINDOW_SECONDS)).get(scope) ?? 0;
 
 const scopesOfSend = ({ session }: Send): readonly string[] =>
-  scopesOf({ country: session.country, block: blockOf(session.phone) });
+  scopesOf({ country: session.country, block: destinationPrefix(session.phone) });
 
 /** The sends of a batch by slot, as columns of ADD_SENDS. */
 function sendColumns(sends: readonly Send[]): readonly unknown[] {
@@ -265,10 +264,10 @@ async function lockCounters(tx: Executor, keys: readonly string[], now: Date): P
   const counters = keys.map(counterOf);
   const windows = counters.map(({ scope }) => secondsOf(scope));
   const rows = await tx.query<CounterRow>(LOCK_COUNTERS, [...columnsOf(counters), windows, now]);
-  return new Map(rows.map(({ scope, subject, ...counted }) => [keyOf(scope, subject), counted]));
+  return new Map(rows.map(({ scope, subject, ...counted }) => [counterKey(scope, subject), counted]));
 }
 
-/** The windows of sends that are decided together; they end with the last, and begin as that of the earliest does. */
+/** The windows of sends that are decided together: they begin as the window of the earliest send does. */
 async function readWindows(tx: Executor, sends: readonly Send[], earliest: Date): Promise<Map<string, WindowSums>> {
   const wanted = new Map<string, readonly [Uuid, string]>();
   for (const send of sends) {

@@ -4,15 +4,15 @@ import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
 import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
-import type { Slots, TrafficLedger } from './traffic-ledger.js';
+import type { SendKeys, TrafficLedger } from './traffic-ledger.js';
 
 /** A class, so that Nest can inject it. */
 export class GuardOptions {
   constructor(
     readonly limits: OtpLimits,
-    /** Told of every refusal. */
+    /** Called for every refusal. */
     readonly onRefused: (rule: GuardRule) => void,
-    /** Hears of refusals that could not be written down. */
+    /** Called with the error when refusals could not be written. */
     readonly onError: (error: unknown) => void,
   ) {}
 }
@@ -25,7 +25,8 @@ export interface GuardedRefusal {
 
 /** Some sends under the guard, in one transaction: each is judged by what was sent before and by those entered here. */
 export class GuardedSends {
-  private readonly going: Send[] = [];
+  /** The sends that were counted. */
+  readonly entered: Send[] = [];
 
   constructor(
     private readonly destinations: ReadonlyMap<Send, Destination>,
@@ -40,26 +41,21 @@ export class GuardedSends {
     if (destination === undefined) throw new Error('a destination was not read');
     const blocked = judgeDestination(destination);
     if (blocked !== null) return blocked;
-    const { ledger, slots } = this.open(send);
-    return judgeTraffic(ledger.trafficWith(slots), this.limits);
+    const { ledger, keys } = this.open(send);
+    return judgeTraffic(ledger.trafficWith(keys), this.limits);
   }
 
   /** Counts a send that goes. */
   enter(send: Send): void {
-    const { ledger, slots } = this.open(send);
-    ledger.enter(slots);
-    this.going.push(send);
+    const { ledger, keys } = this.open(send);
+    ledger.enter(keys);
+    this.entered.push(send);
   }
 
-  /** The sends that were counted. */
-  get entered(): readonly Send[] {
-    return this.going;
-  }
-
-  private open(send: Send): { readonly ledger: TrafficLedger; readonly slots: Slots } {
-    const slots = this.traffic?.slots.get(send);
-    if (this.traffic === null || slots === undefined) throw new Error('the traffic of a send was not read');
-    return { ledger: this.traffic.ledger, slots };
+  private open(send: Send): { readonly ledger: TrafficLedger; readonly keys: SendKeys } {
+    const keys = this.traffic?.keys.get(send);
+    if (this.traffic === null || keys === undefined) throw new Error('the traffic of a send was not read');
+    return { ledger: this.traffic.ledger, keys };
   }
 }
 

@@ -5,12 +5,12 @@ import {
   windowKey,
   type LedgerPages,
   type Micros,
-  type Slots,
+  type SendKeys,
   type WindowSums,
 } from './traffic-ledger.js';
 
 const SOON = new Date('2024-05-01T12:40:00Z');
-const SLOTS: Slots = {
+const KEYS: SendKeys = {
   accountId: 'a',
   country: 'US',
   block: '+1415555',
@@ -19,8 +19,8 @@ const SLOTS: Slots = {
   phoneKey: 'a:p',
   price: 10_000n,
 };
-const OTHER: Slots = {
-  ...SLOTS,
+const OTHER: SendKeys = {
+  ...KEYS,
   phone: { hour: 'account-phone-hour a:q', day: 'account-phone-day a:q' },
   phoneEverywhere: { hour: 'phone-hour q', day: 'phone-day q' },
   phoneKey: 'a:q',
@@ -38,7 +38,7 @@ const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: R
   accounts: new Map([['a', { countries: ['*'], floor: 50, messageCap: 1_000, spendCap }]]),
   windows: sums === undefined ? new Map() : new Map([[windowKey('a', 'US'), sums]]),
   counters: new Map(
-    [SLOTS, OTHER]
+    [KEYS, OTHER]
       .flatMap(({ phone, phoneEverywhere }) => [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day])
       .map((key) => [key, { sends, endsAt: SOON }]),
   ),
@@ -49,7 +49,7 @@ const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: R
 describe('a ledger', () => {
   it('shows the traffic without the send, and the sends to its phone with it', () => {
     const traffic = new TrafficLedger(pagesOf({ sends: 7, sums: { sends: 9, settled: 2, approvals: 1 } }));
-    expect(traffic.trafficWith(SLOTS)).toMatchObject({
+    expect(traffic.trafficWith(KEYS)).toMatchObject({
       country: { sends: 9, unconverted: 7, approvals: 1 },
       account: { sends: 0, unconverted: 0, approvals: 0 },
       phone: { hour: { sends: 8, endsAt: SOON }, day: { sends: 8, endsAt: SOON } },
@@ -62,10 +62,10 @@ describe('a ledger', () => {
 
   it('shows the next send those that were entered, and to another phone only what they share', () => {
     const ledger = new TrafficLedger(pagesOf({ known: ['a:q'] }));
-    ledger.enter(SLOTS);
-    ledger.enter(SLOTS);
+    ledger.enter(KEYS);
+    ledger.enter(KEYS);
     const two = { sends: 2, unconverted: 2, approvals: 0 };
-    expect(ledger.trafficWith(SLOTS)).toMatchObject({
+    expect(ledger.trafficWith(KEYS)).toMatchObject({
       ...{ account: two, country: two, block: two, day: two },
       phone: { day: { sends: 3 } },
       phoneEverywhere: { hour: { sends: 3 } },
@@ -85,7 +85,7 @@ describe('a ledger', () => {
     ['something left, and a price of nothing', 30_000n, 29_999n, 0n, 'within'],
     ['a cap of nothing', 0n, 0n, 0n, 'over'],
   ])('%s', (_, spendCap, spent, price, expected) => {
-    expect(new TrafficLedger(pagesOf({ spendCap, spent })).trafficWith({ ...SLOTS, price }).spend).toBe(expected);
+    expect(new TrafficLedger(pagesOf({ spendCap, spent })).trafficWith({ ...KEYS, price }).spend).toBe(expected);
   });
 
   it('never lets more be spent than the cap, in whatever steps', () => {
@@ -94,7 +94,7 @@ describe('a ledger', () => {
       fc.property(micros, fc.array(micros, { maxLength: 40 }), (spendCap, prices) => {
         const ledger = new TrafficLedger(pagesOf({ spendCap }));
         for (const price of prices) {
-          if (ledger.trafficWith({ ...SLOTS, price }).spend === 'within') ledger.enter({ ...SLOTS, price });
+          if (ledger.trafficWith({ ...KEYS, price }).spend === 'within') ledger.enter({ ...KEYS, price });
         }
         const paid = ledger.payments().reduce((sum, payment) => sum + payment.micros, 0n);
         expect(paid <= spendCap).toBe(true);

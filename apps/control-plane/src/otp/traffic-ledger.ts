@@ -1,4 +1,3 @@
-import { destinationPrefix } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
 import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
@@ -26,8 +25,8 @@ export interface WindowSums {
   readonly approvals: number;
 }
 
-/** The keys under which one send is counted. */
-export interface Slots {
+/** The keys under which one send is counted, and its price. */
+export interface SendKeys {
   readonly accountId: Uuid;
   /** The scopes of windows: all, the day, the country, the block of numbers. */
   readonly country: string;
@@ -35,7 +34,7 @@ export interface Slots {
   /** Keys of counters. */
   readonly phone: PhoneKeys;
   readonly phoneEverywhere: PhoneKeys;
-  /** Of the phone at the account, as `knownPhones` spells it. */
+  /** Of the phone at the account (`phoneKey` of approved-phones.ts), as in `knownPhones`. */
   readonly phoneKey: string;
   /** Null when there is no price. */
   readonly price: Micros | null;
@@ -46,7 +45,7 @@ export interface PhoneKeys {
   readonly day: string;
 }
 
-/** What was read under the locks of the counters, by those keys. */
+/** The state read after the counters were locked, by the keys of sends. */
 export interface LedgerPages {
   readonly accounts: ReadonlyMap<Uuid, AccountLimits>;
   /** By `windowKey`; a window without rows may be left out. */
@@ -60,21 +59,18 @@ export interface LedgerPages {
 export const windowKey = (accountId: Uuid, scope: string): string => `${accountId} ${scope}`;
 
 /** The scopes in which a send is counted, always in this order. */
-export const scopesOf = ({ country, block }: Pick<Slots, 'country' | 'block'>): readonly string[] => [
+export const scopesOf = ({ country, block }: Pick<SendKeys, 'country' | 'block'>): readonly string[] => [
   ACCOUNT_SCOPE,
   DAY_SCOPE,
   country,
   block,
 ];
 
-/** The scope of a phone's block of 10,000 numbers. */
-export const blockOf = (e164: string): string => destinationPrefix(e164);
-
 const NOTHING: WindowSums = { sends: 0, settled: 0, approvals: 0 };
 
 /**
- * What has been sent lately, for some sends that are decided one after the other while nobody else counts: each that goes
- * is entered, so that the next is judged as if the first had long been written.
+ * Recent traffic, for sends that are decided one after the other under the locks: each allowed send is entered, so that
+ * the next one is judged with it.
  */
 export class TrafficLedger {
   private readonly entered = new Map<string, number>();
@@ -83,27 +79,27 @@ export class TrafficLedger {
   constructor(private readonly pages: LedgerPages) {}
 
   /** The traffic by which one more send is judged. */
-  trafficWith(slots: Slots): Traffic {
-    const { accountId } = slots;
+  trafficWith(keys: SendKeys): Traffic {
+    const { accountId } = keys;
     const limits = this.limitsOf(accountId);
     const balance = (scope: string): Balance => this.balanceOf(windowKey(accountId, scope));
     return {
       account: balance(ACCOUNT_SCOPE),
-      country: balance(slots.country),
-      block: balance(slots.block),
+      country: balance(keys.country),
+      block: balance(keys.block),
       day: balance(DAY_SCOPE),
       floor: limits.floor,
       messageCap: limits.messageCap,
-      knownPhone: this.pages.knownPhones.has(slots.phoneKey),
-      spend: this.spendOf(slots, limits),
-      phone: this.phoneWith(slots.phone),
-      phoneEverywhere: this.phoneWith(slots.phoneEverywhere),
+      knownPhone: this.pages.knownPhones.has(keys.phoneKey),
+      spend: this.spendOf(keys, limits),
+      phone: this.phoneWith(keys.phone),
+      phoneEverywhere: this.phoneWith(keys.phoneEverywhere),
     };
   }
 
-  enter(slots: Slots): void {
-    const { accountId, phone, phoneEverywhere, price } = slots;
-    const windows = scopesOf(slots).map((scope) => windowKey(accountId, scope));
+  enter(keys: SendKeys): void {
+    const { accountId, phone, phoneEverywhere, price } = keys;
+    const windows = scopesOf(keys).map((scope) => windowKey(accountId, scope));
     for (const key of [...windows, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day]) {
       this.entered.set(key, (this.entered.get(key) ?? 0) + 1);
     }
@@ -143,7 +139,7 @@ export class TrafficLedger {
   }
 
   /** A cap that is used up, one of nothing too, lets through nothing at all. */
-  private spendOf({ accountId, price }: Slots, { spendCap }: AccountLimits): Traffic['spend'] {
+  private spendOf({ accountId, price }: SendKeys, { spendCap }: AccountLimits): Traffic['spend'] {
     if (spendCap === null) return 'within';
     if (price === null) return 'no_price';
     const before = (this.pages.spent.get(accountId) ?? 0n) + (this.paid.get(accountId) ?? 0n);

@@ -3,17 +3,17 @@ export const ACCOUNT_SCOPE = '*';
 /** All sends of an account on one UTC day. */
 export const DAY_SCOPE = 'day';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-/** Blocks are many and their rows few: a coarser slot keeps the table small. */
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+/** There are many blocks: longer slots keep the table small. */
 const BLOCK_SLOT_MS = 5 * MINUTE_MS;
 
-/** From which slots on a window counts. */
-export interface WindowStart {
-  /** The first slot of sends: the one that holds the beginning of the window, so that no send of the window is missed. */
+/** The first slots of a window. */
+interface WindowStart {
+  /** Of sends: the slot in which the window begins, so that no send of the window is missed. */
   readonly sendsFromMs: number;
-  /** The first slot of approvals: one that lies within the window, so that no approval before the window counts. */
+  /** Of approvals: the first slot that lies within the window, so that no earlier approval counts. */
   readonly approvalsFromMs: number;
 }
 

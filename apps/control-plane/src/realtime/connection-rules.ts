@@ -15,7 +15,7 @@ export type Listener =
       readonly kind: 'key';
       readonly tenant: Tenant;
       readonly keyId: Uuid;
-      /** The key's digest in hex, which becomes another when the key is rotated. */
+      /** The key's digest in hex; it changes when the key is rotated. */
       readonly keyDigest: string;
       /** The view of sessions: the whole Session with the scope `verify`, else the fields that a ticket shows. */
       readonly view: SessionView;

@@ -71,11 +71,12 @@ export class KeyWatch {
   }
 }
 
-/** The scopes that the key of a connection must still have. A connection that saw whole sessions needs `verify`. */
-function scopesOf(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
+/** The scopes that the key of a connection must still have. A connection that is shown whole sessions needs `verify`. */
+function requiredScopes(listener: Extract<Listener, { kind: 'key' | 'ticket' }>): readonly Scope[] {
   if (listener.kind === 'ticket') return ['verify'];
   return listener.view === 'full' ? ['realtime', 'verify'] : ['realtime'];
 }
+
 const accountKeyOf = (listener: Listener): Uuid | null =>
   listener.kind === 'key' || listener.kind === 'ticket' ? listener.keyId : null;
 
@@ -85,10 +86,10 @@ const adminKeyOf = (listener: Listener): Uuid | null => (listener.kind === 'admi
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
   if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
-  return scopesOf(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
+  return requiredScopes(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
 }
 
-/** The same for an admin key. Every role may listen, so a changed role closes nothing. */
+/** The same for an admin key. Every role may subscribe, so a changed role closes no connection. */
 export function judgeAdminKey(listener: Listener, key: LiveAdminKey | undefined): CloseCode | null {
   if (listener.kind !== 'admin' || listener.keyId === null) return null;
   return key?.digest === listener.keyDigest ? null : CLOSE.unauthorized;

@@ -2,7 +2,7 @@ import { tenantKey, type Tenant } from '@countersign/keys';
 
 /** Of all places the last ones, as a share, … */
 const LAST = 1 / 5;
-/** … are for tenants that have few connections, which is less than this share of all places. */
+/** … are for tenants that have few connections: less than this share of all. */
 const FEW = 1 / 15;
 
 /**

@@ -13,7 +13,7 @@ const MAX_WAITING = 100;
 const MAX_AFTER_END = 1_000;
 /** From connecting to being authenticated (contract, Realtime). */
 const AUTH_WITHIN_MS = 5_000;
-/** How long a peer that never authenticated may take to answer the close of its connection. */
+/** Time for a peer that has not authenticated to answer the close frame. */
 const UNAUTHENTICATED_CLOSE_MS = 1_000;
 /** A ticket that came in time and is being looked up when the time is over gets so much more, and again. */
 const AUTH_AGAIN_MS = 500;
@@ -162,7 +162,7 @@ export class RealtimeConnection {
     if (this.#listener.kind === 'nobody') this.#patience = setTimeout(() => this.drop(), UNAUTHENTICATED_CLOSE_MS);
   }
 
-  /** Ends it at once, to make room for another; the close frame is sent, and no answer to it awaited. */
+  /** Closes it at once because of a connection limit: sends the close frame and does not wait for the answer. */
   evict(): void {
     this.close(CLOSE.tooMany);
     this.drop();

@@ -20,7 +20,7 @@ const RECONNECT_WITHIN_MS = 5_000;
 /** What a goodbye may take. */
 const GOODBYE_MS = 2_000;
 
-/** Connections that have not sent their ticket. */
+/** Limits of connections that have not sent their ticket; one more evicts an older one. */
 const UNAUTHENTICATED = { connections: 2_000, connectionsOfNetwork: 100 };
 
 const WEBSOCKETS = {
@@ -100,12 +100,12 @@ export class RealtimeDoor {
 
   private async admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const id = this.o.newRequestId();
-    const verdict = this.orCrowded(await this.judge(request, id));
+    const verdict = this.applyLimits(await this.judge(request, id));
     if (verdict.refused !== null) {
       await this.refuse(socket, verdict, id);
       return;
     }
-    // From counting who is there to counting this one nothing is waited for.
+    // No await between the limit check and the increment, so concurrent upgrades cannot exceed the limit.
     if (socket.destroyed) return;
     const fixed = { 'X-Request-Id': id, 'Cache-Control': 'no-store', ...verdict.limitHeaders };
     this.#headers.set(
@@ -127,26 +127,26 @@ export class RealtimeDoor {
     }
   }
 
-  private orCrowded(verdict: UpgradeVerdict): UpgradeVerdict {
-    const full = verdict.refused === null ? this.crowded(verdict) : null;
+  private applyLimits(verdict: UpgradeVerdict): UpgradeVerdict {
+    const full = verdict.refused === null ? this.refuseOverLimit(verdict) : null;
     return full === null ? verdict : { ...verdict, refused: full };
   }
 
-  private crowded({ caller }: AdmittedUpgrade): RefusedRequest | null {
+  private refuseOverLimit({ caller }: AdmittedUpgrade): RefusedRequest | null {
     const { size } = this.connections;
     if (this.#closed || !(this.#places.roomBeside(size) || this.evictUnauthenticated())) return BUSY;
     if (caller === null || caller.kind === 'admin') return null;
     return this.#places.roomFor(caller.tenant, size) ? null : TOO_MANY_OF_ACCOUNT;
   }
 
-  /** Makes room when no connection is left to give: a connection without authentication goes first. */
+  /** Frees a connection at the limit of all connections, by closing one that has not authenticated. False when there is none. */
   private evictUnauthenticated(): boolean {
     const evicted = this.#unauthenticated.evict();
     evicted?.evict();
     return evicted !== null;
   }
 
-  /** The tenant of a ticket is known only when it comes. */
+  /** Counts a connection for the tenant of its ticket, which is not known at the upgrade. False when the tenant has too many. */
   private hasPlaceFor(tenant: Tenant): boolean {
     // The connection itself is among those that are open.
     if (!this.#places.roomFor(tenant, this.connections.size - 1)) return false;

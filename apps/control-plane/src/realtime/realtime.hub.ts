@@ -33,7 +33,7 @@ export interface RealtimeHubOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A session of a tenant, and how much of it is seen. */
+/** A session of a tenant, and the view in which it is shown. */
 export interface SessionWish {
   readonly tenant: Tenant;
   readonly sessionId: Uuid;
@@ -159,5 +159,5 @@ export class RealtimeHub {
   }
 }
 
-/** The modes that an event may be of, as far as its message says. */
+/** The modes that an event may have: both where its message does not say. */
 const modesOf = ({ test }: ToldEvent): readonly Mode[] => (test === null ? MODES : [modeOf(test)]);

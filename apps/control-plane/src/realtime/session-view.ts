@@ -1,6 +1,6 @@
 /**
- * How much a subscriber sees. `full`: every event, and of a session all that GET gives. `reduced_key`: every event, and
- * of a session what a browser may know. `reduced`: that, and only events that show a session.
+ * What a subscriber is shown. `full`: every event, and sessions as GET returns them. `reduced_key`: every event, and
+ * sessions with the fields that a ticket shows. `reduced`: sessions with these fields, and only events that contain a session.
  */
 export type SessionView = 'full' | 'reduced_key' | 'reduced';
 

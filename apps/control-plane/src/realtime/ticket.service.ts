@@ -1,7 +1,7 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
-import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import { TicketStore } from './ticket.store.js';
 import type { TicketAnswer } from './ticket.view.js';
 
@@ -18,9 +18,7 @@ export class TicketService {
     const id = parseId('sess', sessionId);
     const session = id === null ? null : await this.sessions.find(tenant, id);
     if (session === null) return refuse('SESSION_NOT_FOUND');
-    if (session.status === 'expired') {
-      return refuse('SESSION_NOT_FOUND', { message: `This session expired at ${session.expiresAt.toISOString()}.` });
-    }
+    if (session.status === 'expired') return refuseExpired(session);
     const { ticket, expiresAt } = await this.tickets.issue({ sessionId: session.id, tenant, keyId });
     return succeed({ ticket, expiresAt: expiresAt.toISOString(), url: this.url });
   }

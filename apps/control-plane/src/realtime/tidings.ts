@@ -10,7 +10,7 @@ import type { Tidings } from './watcher.js';
 
 export const ENDING_TYPES: readonly string[] = [...ENDS.keys()];
 
-/** Which frame it is: one for each kind of channel and view. */
+/** The key of a rendered frame: there is one for each kind of channel and view. */
 type Audience = `${'session' | 'account'} ${SessionView}`;
 
 /** An event with what it tells, rendered once for each channel and view, however many listen. */
@@ -22,7 +22,7 @@ export class EventTidings implements Tidings {
 
   constructor(
     readonly told: ToldEvent,
-    /** Whose account channel carries it; null where the mode is not known. */
+    /** The tenant whose account channel carries the event; null where the mode is not known. */
     readonly tenant: Tenant | null,
     /** JSON text of a view; null where the view has no part in it. */
     private readonly dataIn: (view: SessionView) => string | null,
@@ -102,7 +102,7 @@ export class TidingsReader {
   }
 }
 
-/** The session's row decides, whatever the release that sent the event knew of modes. */
+/** The session's row takes precedence, because an older release sends events without a mode. */
 function tenantOfEvent({ accountId, test }: ToldEvent, session: Session | undefined): Tenant | null {
   if (session !== undefined) return tenantOf(session);
   return test === null ? null : tenantOf({ accountId, test });

@@ -21,7 +21,7 @@ export interface PlanRequest {
 /**
  * Country and channel of a session for this phone; null when it cannot be verified. Only test numbers have a channel from
  * the start, since they act their cards out; every other session is `sms_fallback` until a card has arrived. A live key
- * cannot verify a test number: nothing real answers there.
+ * cannot verify a test number: there is no phone behind it.
  */
 export function planSession({ mode, phone, channel, country }: PlanRequest): SessionPlan | null {
   if (!isTestNumber(phone)) return country === null ? null : { country, channel: 'sms_fallback' };

@@ -1,5 +1,6 @@
 import { TEST_LINK_ID, type MessageStore, type NewInboundMessage } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
+import { TON } from '@countersign/phone';
 import { type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
 import {
   deriveToken,
@@ -18,7 +19,6 @@ const MAX_ANSWERS = 50;
 
 const CARRIER = 'test';
 const WRONG_SENDER = '+15005550000';
-const TON_INTERNATIONAL = 1;
 const NPI_ISDN = 1;
 
 export interface TestAnswersOptions {
@@ -117,7 +117,7 @@ export class TestAnswers {
       carrier: CARRIER,
       linkId: TEST_LINK_ID,
       source: sender.slice(1),
-      sourceTon: TON_INTERNATIONAL,
+      sourceTon: TON.international,
       sourceNpi: NPI_ISDN,
       destination: session.inboundNumber.replace(/^\+/, ''),
       dataCoding: 0,

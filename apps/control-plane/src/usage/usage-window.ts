@@ -1,5 +1,5 @@
 import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/postgres';
-import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS } from '@countersign/session';
+import { ID_EARLIER_MS, LONGEST_SESSION_MS } from '@countersign/session';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -8,8 +8,6 @@ export const MAX_SPAN_DAYS = 366;
 
 /** An hour is counted for good so long after its longest session is over: its last statements have then been heard of. */
 const SETTLED_AFTER_MS = 600_000;
-/** How much earlier than its session an id may be. */
-const ID_EARLIER_MS = ID_TAKEN_UP_WITHIN_MS + ID_CLOCK_SLACK_MS;
 /** A day's partition is dropped by the ids of its sessions: near the edge some may have gone with the day before. */
 const RETENTION_SLACK_MS = 900_000;
 

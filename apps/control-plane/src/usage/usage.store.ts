@@ -38,7 +38,7 @@ export class UsageStore {
     return { nowMs: row.nowMs, foldedUntilMs: row.lastHourMs === null ? null : row.lastHourMs + HOUR_MS };
   }
 
-  /** Counts and cost of a tenant. Hours that were counted for good since the plan was made change nothing about it. */
+  /** Counts and cost of a tenant. Hours that were folded since the plan was made do not change the result. */
   async read(tenant: Tenant, plan: UsagePlan, grouping: Grouping | null): Promise<UsageCount> {
     const { folded, head, tail } = plan;
     const rows = await this.database.query<UsageRow>(READ_USAGE[tenant.mode], [

@@ -2,13 +2,13 @@ import { checkPhone, type PhoneCheck } from '@countersign/phone';
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import { isTestNumber } from '../test-numbers/test-number.js';
 
-/** How many checks are remembered, at least: a request asks twice for the same number, for its validity and for its country. */
+/** Cached checks at least: a request checks the same number twice, for its validity and for its country. */
 const REMEMBERED_CHECKS = 512;
 
 /** A plus sign and 15 digits: what is longer is no number, and is not kept. */
 const LONGEST_PHONE = 16;
 
-/** Two maps take turns: to delete the oldest entry of one map for each new number costs twice as much. */
+/** Two generations of the cache: deleting the oldest entry of one map for each new number costs twice as much. */
 let latest = new Map<string, PhoneCheck>();
 let earlier: ReadonlyMap<string, PhoneCheck> = new Map();
 

@@ -1,9 +1,9 @@
 import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { parseId, type Uuid } from '@countersign/postgres';
-import { type Session, SessionRenderer, SessionStore } from '@countersign/session';
+import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { CardDesk } from '../cards/card.desk.js';
-import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import type { Patience } from '../http/patience.decorator.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
@@ -84,9 +84,6 @@ export class VerifyService {
     return refuse('SESSION_NOT_APPROVED', { message: `This session is ${session.status}, not approved.` });
   }
 }
-
-const refuseExpired = ({ expiresAt }: Pick<Session, 'expiresAt'>): Outcome<never> =>
-  refuse('SESSION_NOT_FOUND', { message: `This session expired at ${expiresAt.toISOString()}.` });
 
 /** The Session as create alone may answer it, with the number that the browser shows (contract, RCS in short). */
 const withMatchCode = (session: string, matchCode: string | null): string =>

@@ -3,7 +3,7 @@ import type { DeliveryStatus } from './attempt.js';
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** What an account sees of a delivery; its body sealed. */
-const DELIVERY = `id, account_id AS "accountId", test, session_id AS "sessionId", type, url, status, attempts,
+const DELIVERY = `id, account_id AS "accountId", session_id AS "sessionId", type, url, status, attempts,
   next_attempt_at AS "nextAttemptAt", body_sealed AS "bodySealed"`;
 
 /**

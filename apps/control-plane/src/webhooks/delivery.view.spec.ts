@@ -7,7 +7,6 @@ const TRAPS = '{"authEntropy":"mine","9":"\\"fallbackUri\\":\\"x\\"","fallbackUr
 const ROW: DeliveryRow = {
   id: '018bcfe5-6800-7000-8000-000000000001',
   accountId: '018bcfe5-6800-7000-8000-000000000002',
-  test: false,
   sessionId: null,
   type: 'webhook.test',
   url: 'https://acme.example/hook',

@@ -9,7 +9,6 @@ export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'blocked'] a
 export interface DeliveryRow {
   readonly id: Uuid;
   readonly accountId: Uuid;
-  readonly test: boolean;
   readonly sessionId: Uuid | null;
   readonly type: string;
   readonly url: string;

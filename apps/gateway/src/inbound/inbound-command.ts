@@ -10,7 +10,7 @@ export interface InboundCommand {
   readonly id: Uuid;
   readonly link: InboundLink;
   readonly message: ReceivedMessage;
-  /** The long message whose parts this one meets; null for a message on its own, and over a link that is not trusted. */
+  /** The long message that this is a part of; null for a whole message, and over a link that is not trusted. */
   readonly whole: WholeMessage | null;
   /** Commands with a key in common never share a transaction. */
   readonly keys: readonly string[];
@@ -18,7 +18,7 @@ export interface InboundCommand {
 
 export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMessage): InboundCommand {
   const { part } = message;
-  // No token of an untrusted link approves anything, so none is sought over the edges of its parts.
+  // No token of an untrusted link approves a session, so its parts are not joined.
   const whole = part === null || !link.trustedForMo ? null : wholeOf(link, message, part);
   // A token names one session, whatever slug stands before it.
   const tokens = message.tokens.map(({ token }) => token);
@@ -26,7 +26,7 @@ export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMes
   return { id, link, message, whole, keys };
 }
 
-/** Parts meet by carrier, over any of its links, and by both addresses, reference and total. */
+/** Parts belong together by carrier (over any of its links), both addresses, reference and total. */
 function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenation): WholeMessage {
   return {
     carrier: link.carrier,

@@ -20,7 +20,7 @@ import { InboundService } from './inbound.service.js';
 import { SenderLearner } from './sender-learner.js';
 import { SenderRate } from './sender-rate.js';
 
-/** The topic on which changes of a bind's or a system's row are published: learned formats are read with the row. */
+/** The topic on which changes of the rows of binds and systems are published; a learned format is read with the row. */
 const TOPIC_OF = { bind: 'binds', system: 'systems' } as const;
 
 export const inboundProviders: FactoryProvider[] = [

@@ -56,7 +56,7 @@ export class InboundService {
   accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     if (messageKind(pdu) === 'receipt') return this.o.receipts.accept(pdu, link);
     const receivedMs = performance.now();
-    // Before any work is done for it.
+    // Checked first, so that a message over the limit costs nothing further.
     if (!this.o.senderRate.take(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
       this.o.metrics.messagesSentBack.inc({ reason: 'sender_rate' });
       return { status: link.retryableMoStatus };

@@ -6,7 +6,7 @@ import { tokensOfPart } from './part-tokens.js';
 const TOKEN = '0123456789ABCDEF';
 const FOUND = [{ slug: 'ACME', token: TOKEN }];
 
-/** Of a part with that text among texts of others, which are stored as their edges. */
+/** The tokens of a part with this text, next to other parts of which the edges are stored. */
 function tokens(number: number, text: string, stored: Readonly<Record<number, string>>): FoundToken[] {
   const texts = Object.entries({ ...stored, [number]: text });
   const nearby = new Map(texts.map(([key, value]) => [Number(key), tokenEdges(value)]));

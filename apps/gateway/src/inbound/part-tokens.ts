@@ -1,9 +1,9 @@
 import { findStraddlingTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from '@countersign/session';
 
 /**
- * The tokens that one part of a long message is evidence of: those in its own text, and those that exist only because
- * it is there, running over its edges into the parts that are stored. A token that other parts hold without it is not
- * repeated: they were answered for it. Parts may come in any order; only an unbroken run of part numbers reads as text.
+ * The tokens of one part of a long message: those in its own text, and those across its edges, which it completes together
+ * with stored parts. A token that other parts hold without this one is left out: those parts were matched by it. Parts may
+ * arrive in any order; only consecutive part numbers are read as one text.
  *
  * @param own tokens of the part's own text
  * @param number of the part
@@ -21,7 +21,7 @@ export function tokensOfPart(
 
 const isSame = (a: FoundToken, b: FoundToken): boolean => a.token === b.token && a.slug === b.slug;
 
-/** The parts beside one, the nearest first, up to the first that is missing. */
+/** The edges of the parts on one side, nearest first, up to the first missing part. */
 function* run(nearby: ReadonlyMap<number, string>, number: number, step: 1 | -1): Generator<string> {
   for (let at = number + step; ; at += step) {
     const edges = nearby.get(at);

@@ -11,15 +11,15 @@ import { Periodic, renderId, type Database, type Uuid } from '@countersign/postg
 import type { Logger } from '@countersign/telemetry';
 import type { InboundLink } from './inbound-link.js';
 
-/** How soon senders that could not be written are tried again. */
+/** Interval of retries after a failed write. */
 const RETRY_MS = 1_000;
-/** Links with something to remember at most; the one remembered longest is forgotten for a further one. */
+/** Links with evidence in memory at most; the oldest is dropped for a new one. */
 const MAX_LINKS = 10_000;
 
 export interface SenderLearnerOptions {
   readonly store: Pick<SenderFormatStore, 'digestOf' | 'addSenders'>;
   readonly database: Pick<Database, 'transaction'>;
-  /** Called after the commit that changed what is known of a link: gateways are to read its row again. Must not throw. */
+  /** Called after a commit that changed the learned format of a link, so that gateways read its row again. Must not throw. */
   readonly onLearned: (link: InboundLink) => void;
   readonly logger: Logger;
 }
@@ -27,18 +27,18 @@ export interface SenderLearnerOptions {
 /** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
   readonly epoch: number;
-  /** Senders that are written or wait to be, by digest. */
+  /** Senders that were written or wait for it, by digest. */
   readonly senders: Map<string, SenderReading>;
   waiting: ShownSender[];
   link: InboundLink;
-  /** A sender contradicted what was learned: that is not relied on here from then on, whatever the row still says. */
+  /** Whether a sender contradicted the learned format. This gateway then treats the link as `mixed` before the row says so. */
   contradicted: boolean;
 }
 
 /**
- * Learns how links in `auto` write their senders, beside the transactions of messages: what was seen is kept in memory
- * and written when it is new, 20 times a link at most. A learned format is relied on only when it was read back with the
- * row of its link, and so was committed; a contradiction counts at once.
+ * Learns how links in `auto` write their senders. New evidence is kept in memory and written in transactions of its own,
+ * apart from those of messages, at most 20 times per link. A learned format is used only after it was read back with the
+ * row of its link, so only when it is committed; a contradiction takes effect at once.
  */
 export class SenderLearner {
   readonly #seen = new Map<Uuid, Seen>();
@@ -48,21 +48,21 @@ export class SenderLearner {
     this.#writing = new Periodic({
       everyMs: RETRY_MS,
       work: () => this.write(),
-      onError: (error) => o.logger.debug({ err: error }, 'senders of links could not be written yet'),
+      onError: (error) => o.logger.debug({ err: error }, 'sender evidence could not be written, will retry'),
     });
   }
 
-  /** How the senders of this link are read now. */
+  /** The rule by which senders of this link are read now. */
   ruleOf(link: InboundLink): SenderRule {
     return senderRuleOf(link.senderFormat, this.learnedOf(link));
   }
 
-  /** Whether a further sender may change what is known of this link. */
+  /** Whether another sender can change the learned format of this link. */
   isLearning(link: InboundLink): boolean {
     return link.trustedForMo && link.senderFormat === 'auto' && this.learnedOf(link) !== 'mixed';
   }
 
-  /** Takes a sender of a stored message into account. Ignores what the link is not to learn from. */
+  /** Adds the sender of a stored message to the evidence, where it has one reading alone and the link is learning. */
   observe(link: InboundLink, { phone, shows }: SenderEvidence): void {
     if (shows === null || !this.isLearning(link)) return;
     const seen = this.seenOf(link);
@@ -76,11 +76,11 @@ export class SenderLearner {
     this.#writing.nudge();
   }
 
-  /** Writes what is left, and no more after that. */
+  /** Writes the remaining evidence once, and stops. */
   async stop(): Promise<void> {
     await this.#writing.stop();
     await this.write().catch((error: unknown) =>
-      this.o.logger.debug({ err: error }, 'senders of links were not written'),
+      this.o.logger.debug({ err: error }, 'sender evidence could not be written before shutdown'),
     );
   }
 
@@ -105,7 +105,7 @@ export class SenderLearner {
     return fresh;
   }
 
-  /** One link after the other: what failed waits for the next run, and so does the rest. */
+  /** One link after the other. A failure ends the run; its evidence and the rest are written by the next run. */
   private async write(): Promise<boolean> {
     for (const seen of this.#seen.values()) {
       if (seen.waiting.length > 0) await this.writeOne(seen);
@@ -115,7 +115,7 @@ export class SenderLearner {
 
   private async writeOne(seen: Seen): Promise<void> {
     const senders = seen.waiting;
-    // Others are seen while these are written.
+    // Senders observed during the write wait for the next one.
     seen.waiting = [];
     try {
       const observation = { linkId: seen.link.id, epoch: seen.epoch, senders };
@@ -130,15 +130,15 @@ export class SenderLearner {
   private report(link: InboundLink, learned: LearnedSenderFormat | null): void {
     const about = { link: renderId(link.lease === undefined ? 'sys' : 'bind', link.id), peer: link.peer, learned };
     if (learned === 'mixed') {
-      this.o.logger.warn(about, 'senders of this link contradict each other: set its senderFormat');
+      this.o.logger.warn(about, 'sender format of the link is mixed: set its senderFormat');
     } else {
-      this.o.logger.info(about, 'the format of senders of this link is learned');
+      this.o.logger.info(about, 'sender format of the link learned');
     }
     this.o.onLearned(link);
   }
 }
 
-/** Stands for whichever sender contradicted what was learned: its number is of no interest. */
+/** The digest of any sender that contradicted the learned format: which number it was does not matter. */
 const CONTRADICTION = '';
 
 function countOf({ senders }: Seen, reading: SenderReading): number {

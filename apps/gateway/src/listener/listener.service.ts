@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { ConnectionBoard } from './connection-board.js';
-import { Crowd, nameOf } from './crowd.js';
+import { ConnectionLimit, nameOf } from './connection-limit.js';
 import type { FailedBinds } from './failed-binds.js';
 import { SystemLink, type SystemLinkOptions } from './system-link.js';
 import type { SystemRoster } from './system-roster.js';
@@ -38,7 +38,7 @@ type TurnedAway = 'shut_out' | 'full' | 'peer_full' | 'crowd' | 'network';
 /** Listens for carriers and aggregators that connect in, plain and with TLS 1.2 or later. */
 export class ListenerService {
   readonly #servers: net.Server[] = [];
-  readonly #crowd = new Crowd<net.Socket>();
+  readonly #connections = new ConnectionLimit<net.Socket>();
   readonly #links = new Set<SystemLink>();
   #board: ConnectionBoard | undefined;
 
@@ -77,7 +77,7 @@ export class ListenerService {
   async unbindAll(withinMs: number): Promise<void> {
     await this.o.roster.stop();
     await Promise.all([...this.#links].map((link) => link.close(withinMs)));
-    for (const socket of this.#crowd.connections) socket.destroy();
+    for (const socket of this.#connections.connections) socket.destroy();
     await this.#board?.stop();
   }
 
@@ -117,15 +117,15 @@ export class ListenerService {
     else if (!socket.destroyed) serve(socket);
   }
 
-  /** Why this connection may not stay; null: it may. From here on it is one of the crowd, until it is closed. */
+  /** Why a connection is refused, or null. From here on it is counted, until it is closed. */
   private async whyNot(socket: net.Socket): Promise<TurnedAway | null> {
     const address = socket.remoteAddress ?? '';
     const name = nameOf(socket);
     if (this.o.failedBinds.isShutOut(address)) return 'shut_out';
-    const entry = this.#crowd.enter(name, address, socket);
-    if (!entry.entered) return entry.reason;
-    socket.once('close', () => this.#crowd.leave(name));
-    if (entry.pushedOut !== null) this.turnAway(entry.pushedOut, 'crowd');
+    const admission = this.#connections.add(name, address, socket);
+    if (!admission.admitted) return admission.reason;
+    socket.once('close', () => this.#connections.remove(name));
+    if (admission.evicted !== null) this.turnAway(admission.evicted, 'crowd');
     return (await this.o.roster.mayComeFrom(address)) ? null : 'network';
   }
 
@@ -140,7 +140,7 @@ export class ListenerService {
     const name = nameOf(socket);
     const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, overTls };
     const onBound = (): void => {
-      this.#crowd.bound(name);
+      this.#connections.bound(name);
       this.#board?.nudge();
     };
     const link = new SystemLink(socket, this.o.clock.newId(), peer, { ...this.o, onBound });

@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 
 const FIRST_OCTETS = 4 * 1024;
 
-/** From so many pieces on, a body must have so many octets in each of them on average. */
+/** From this number of chunks on, a body must have MIN_PIECE_OCTETS per chunk on average. */
 const MIN_PIECES = 128;
 const MIN_PIECE_OCTETS = 64;
 
-/** The body comes in chunks so small that each costs more than what is in it. */
+/** The chunks of the body are too small on average: handling each costs more than its content. */
 export class BodyFragmented extends Error {
   override readonly name = 'BodyFragmented';
 }
@@ -16,17 +16,16 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-/** Another request took the place of this one, whose body had not arrived yet. */
+/** The read was evicted by a newer request before its body had arrived. */
 export class BodyReadEvicted extends Error {
   override readonly name = 'BodyReadEvicted';
 }
 
 /**
- * Reads request bodies, at most `limit` at a time. One more evicts the read that has waited longest: a peer that sends
- * its body at once is done within a round trip, a stalled one is the oldest.
+ * Reads request bodies, at most `limit` at a time. One more evicts the oldest read: an honest peer sends its body within a
+ * round trip, so the oldest is a stalled one.
  *
- * A body is copied into one buffer as it arrives: kept as the pieces it came in, a body of single octets would hold a
- * hundred times its size.
+ * A body is copied into one buffer as it arrives, because a list of chunks of one octet takes a hundred times the memory.
  */
 export class BodyReads {
   /** The reads in flight, the oldest first. */
@@ -58,7 +57,7 @@ export class BodyReads {
   }
 }
 
-/** The octets of a stream up to its end. What follows a rejection is read and discarded. */
+/** The octets of a stream up to its end. After a rejection the rest of the stream is read and discarded. */
 function collect(stream: Readable, maxOctets: number, evicted: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let octets = Buffer.alloc(0);
@@ -87,7 +86,7 @@ function collect(stream: Readable, maxOctets: number, evicted: AbortSignal): Pro
   });
 }
 
-/** A buffer with the first `used` octets of this one that holds at least `needed`: doubled, so that copies are few. */
+/** A buffer of at least `needed` octets that begins with the first `used` of this one. Sizes double, so that copies are few. */
 function grown(octets: Buffer<ArrayBuffer>, used: number, needed: number, maxOctets: number): Buffer<ArrayBuffer> {
   if (needed <= octets.length) return octets;
   const size = Math.min(maxOctets, Math.max(needed, octets.length * 2, FIRST_OCTETS));

@@ -2,7 +2,7 @@ import type { CardEventKind, Errand, SendOutcome, Verdict } from '@countersign/c
 import type { Metrics } from '@countersign/telemetry';
 import { PeerNames } from '../peer-names.js';
 import type { Told } from './rbm-answer.js';
-import type { WebhookFate } from './webhook-desk.js';
+import type { WebhookFate } from './webhook-handler.js';
 
 /** What the gateway counts of cards. Labels take few values: no phone, no id, and of agents only so many. */
 export class RcsMetrics {

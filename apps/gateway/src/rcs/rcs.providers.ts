@@ -21,7 +21,7 @@ import { RbmClient } from './rbm-client.js';
 import { RcsMetrics } from './rcs.metrics.js';
 import { RcsService } from './rcs.service.js';
 import { seldom } from './seldom.js';
-import { WebhookDesk } from './webhook-desk.js';
+import { WebhookHandler } from './webhook-handler.js';
 import { WebhookServer } from './webhook.server.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
@@ -167,7 +167,7 @@ export const rcsProviders: FactoryProvider[] = [
       metrics: RcsMetrics,
       logger: Logger,
     ) => {
-      const desk = new WebhookDesk({
+      const handler = new WebhookHandler({
         clientToken,
         recordOf: (event) => recordOf(event, { answers, clock }),
         store: (event) => intake.take(event),
@@ -175,7 +175,7 @@ export const rcsProviders: FactoryProvider[] = [
         onFate: (fate, kind) => metrics.received(fate, kind),
         onError: seldom((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
       });
-      return new WebhookServer({ host, port, desk });
+      return new WebhookServer({ host, port, handler });
     },
   },
   {

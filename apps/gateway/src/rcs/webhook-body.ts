@@ -7,7 +7,6 @@ const MAX_SIGNATURE_CHARACTERS = 88;
 const MAX_TOKEN_CHARACTERS = 256;
 const MAX_SECRET_CHARACTERS = 1_024;
 /** No message of the platform is longer; the server refuses longer bodies before they come here. */
-const MAX_DATA_CHARACTERS = MAX_BODY_OCTETS;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** What a POST on the webhook is, before it is known who sent it. */
@@ -28,7 +27,7 @@ export function readWebhookBody(octets: Buffer): WebhookBody {
 /** Attributes and ids beside the data are not signed, so they are not read. */
 function pushOf(members: Members): WebhookBody {
   const message = objectIn(members, 'message');
-  const data = message === null ? null : textIn(message, 'data', MAX_DATA_CHARACTERS);
+  const data = message === null ? null : textIn(message, 'data', MAX_BODY_OCTETS);
   const octets = data === null ? null : decodeBase64(data);
   if (octets === null || octets.length === 0) return { kind: 'unreadable', because: 'message.data must be base64.' };
   return { kind: 'push', data: octets };

@@ -1,4 +1,4 @@
-/** Events are a few hundred octets, texts of subscribers a few thousand; nothing of the platform is larger. */
+/** Events have a few hundred octets, texts of subscribers a few thousand; the platform sends nothing larger. */
 export const MAX_BODY_OCTETS = 64 * 1024;
 /**
  * A configuration handshake has two short texts: 256 and 1,024 characters of at most 6 octets each in JSON, with room
@@ -15,7 +15,7 @@ export interface WebhookHead {
   /** `X-Goog-Signature`. */
   readonly signature: string | undefined;
   readonly contentType: string | undefined;
-  /** Null where the request does not say it (chunked). */
+  /** Null for a chunked body. */
   readonly contentLength: number | null;
 }
 

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WebhookAnswer } from './webhook-desk.js';
+import type { WebhookAnswer } from './webhook-handler.js';
 import { judgeWebhookHead, MAX_BODY_OCTETS } from './webhook-head.js';
 import { WEBHOOK_PATH, WebhookServer } from './webhook.server.js';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = new WebhookServer({
     host: '127.0.0.1',
     port: 0,
-    desk: {
+    handler: {
       judgeHead: (head) => judgeWebhookHead(head),
       countUnread: (fate) => void unread.push(fate),
       take: (octets, signature) => {
@@ -125,10 +125,10 @@ describe('the webhook', () => {
 });
 
 const SIGNATURE = `${'A'.repeat(86)}==`;
-/** Between two looks of the server for late requests, and a margin for a busy machine. */
+/** The server's interval of timeout checks, with a margin for a busy machine. */
 const CLOSED_WITHIN_MS = 15_000;
 
-/** A request whose body does not come, or not all of it. */
+/** A request whose body is incomplete. */
 async function stalled(headers: readonly string[], body: string | Buffer = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { Crowd, nameOf } from '../listener/crowd.js';
+import { ConnectionLimit, nameOf } from '../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
-import type { WebhookDesk } from './webhook-desk.js';
+import type { WebhookHandler } from './webhook-handler.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
 
@@ -13,36 +13,36 @@ export const WEBHOOK_PATH = '/rcs/webhook';
 const MAX_HEAD_OCTETS = 8 * 1024;
 /** From the first octet of a request, or from connecting, to the last octet of its body. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 500;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Bodies that are being received at a time; one more evicts the one that has waited longest. */
+/** Bodies being received at a time; one more evicts the oldest. */
 const MAX_BODIES_IN_FLIGHT = 100;
 /**
- * Connections at a time, and those of them over which nothing signed has come: one more evicts the one of these that
- * has waited longest. Behind a TLS proxy all have one address, so no bound is per address.
+ * Connections at a time, and those of them that have carried no signed event (`unbound`): one more evicts the oldest of
+ * these. Behind a TLS proxy all have one address, so the limits of one peer are those of all.
  */
 const CONNECTION_LIMITS = { connections: 1_000, connectionsOfPeer: 1_000, unbound: 900, unboundOfPeer: 900 };
 const RETRY_AFTER_SECONDS = '1';
-/** How long a refused peer may go on sending, so that it reads its answer; what it sends is discarded. */
+/** Time for a refused peer to read its answer; what it sends meanwhile is discarded. */
 const LINGER_MS = 1_000;
 
 export interface WebhookServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly desk: Pick<WebhookDesk, 'judgeHead' | 'take' | 'countUnread'>;
+  readonly handler: Pick<WebhookHandler, 'judgeHead' | 'take' | 'countUnread'>;
 }
 
 /**
- * The gateway's HTTP port: `POST /rcs/webhook` and nothing else, plain HTTP, to be reached through a TLS proxy. Whatever
- * cannot be served is refused in the shape that the product's errors have.
+ * The gateway's HTTP port: `POST /rcs/webhook` only, plain HTTP behind a TLS proxy. Refusals have the form of the product's
+ * errors.
  */
 export class WebhookServer {
   readonly #server: FastifyInstance;
   readonly #o: WebhookServerOptions;
   readonly #bodies = new BodyReads(MAX_BODIES_IN_FLIGHT);
-  readonly #connections = new Crowd<Socket>(CONNECTION_LIMITS);
+  readonly #connections = new ConnectionLimit<Socket>(CONNECTION_LIMITS);
 
   constructor(options: WebhookServerOptions) {
     this.#o = options;
@@ -50,7 +50,6 @@ export class WebhookServer {
       http: {
         maxHeaderSize: MAX_HEAD_OCTETS,
         headersTimeout: REQUEST_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       },
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -72,7 +71,7 @@ export class WebhookServer {
     return typeof address === 'object' && address !== null ? address.port : this.#o.port;
   }
 
-  /** Takes nothing more, and waits for what is being answered. */
+  /** Accepts no further requests, and waits for those being answered. */
   async close(): Promise<void> {
     await this.#server.close();
   }
@@ -81,20 +80,20 @@ export class WebhookServer {
     const { server } = this.#server;
     server.on('connection', (socket) => {
       const name = nameOf(socket);
-      const entry = this.#connections.enter(name, socket.remoteAddress ?? '', socket);
-      if (!entry.entered) {
+      const admission = this.#connections.add(name, socket.remoteAddress ?? '', socket);
+      if (!admission.admitted) {
         socket.destroy();
         return;
       }
-      socket.once('close', () => this.#connections.leave(name));
-      entry.pushedOut?.destroy();
+      socket.once('close', () => this.#connections.remove(name));
+      admission.evicted?.destroy();
     });
-    // The headers are judged before the body is asked for.
+    // Without this listener Node answers 100 Continue before the headers are judged.
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
   #route(): void {
-    // The body stays on the connection until its request may be read.
+    // Passes the stream on unread: the body is read after the headers are judged.
     this.#server.removeAllContentTypeParsers();
     this.#server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     this.#server.addHook('onRequest', (request, reply, done) => {
@@ -115,7 +114,7 @@ export class WebhookServer {
 
   async #answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const signature = textOf(request.headers['x-goog-signature']);
-    const head = this.#o.desk.judgeHead({
+    const head = this.#o.handler.judgeHead({
       signature,
       contentType: request.headers['content-type'],
       contentLength: contentLengthOf(request),
@@ -123,13 +122,13 @@ export class WebhookServer {
     if (head.kind === 'refuse') return refuse(reply, request, head.code);
     const octets = await this.#read(request, reply, head.maxOctets);
     if (!Buffer.isBuffer(octets)) return octets;
-    const answer = await this.#o.desk.take(octets, signature);
+    const answer = await this.#o.handler.take(octets, signature);
     switch (answer.kind) {
       case 'taken':
         this.#connections.bound(nameOf(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
-        // What is sent back was sent here: nothing may take it for a page.
+        // The text is chosen by the sender: browsers must not interpret it as a page.
         return reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff').send(answer.text);
       case 'refused':
         return refuse(reply, request, answer.code, answer.message);
@@ -143,19 +142,19 @@ export class WebhookServer {
       return await this.#bodies.read(request.raw, maxOctets);
     } catch (error) {
       if (error instanceof BodyTooLarge) {
-        this.#o.desk.countUnread('too_large');
-        // Without a signature a body of this size is no handshake.
+        this.#o.handler.countUnread('too_large');
+        // An unsigned body over this limit is no handshake.
         return refuse(reply, request, maxOctets === MAX_HANDSHAKE_OCTETS ? 'UNAUTHORIZED' : 'PAYLOAD_TOO_LARGE');
       }
       if (error instanceof BodyFragmented) {
-        this.#o.desk.countUnread('too_large');
-        // Its chunks are not read on until an answer has gone out.
+        this.#o.handler.countUnread('too_large');
+        // Closed without an answer, so that no further chunk is read.
         reply.hijack();
         request.raw.destroy();
         return reply;
       }
       if (!(error instanceof BodyReadEvicted)) return refuse(reply, request, 'MALFORMED_REQUEST');
-      this.#o.desk.countUnread('evicted');
+      this.#o.handler.countUnread('evicted');
       return refuse(reply, request, 'SERVICE_UNAVAILABLE');
     }
   }
@@ -164,12 +163,12 @@ export class WebhookServer {
 const textOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : undefined;
 
-/** Null for a chunked body. Node has refused lengths that are no numbers. */
+/** Null for a chunked body. Node refuses lengths that are not numbers before this. */
 function contentLengthOf({ headers }: FastifyRequest): number | null {
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
 }
 
-/** Answers what is no HTTP request, or not a whole one in time, and ends its connection. */
+/** Answers bytes that are no HTTP request, or a request that is not complete in time, and ends the connection. */
 function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
   if (nodeCode?.startsWith('ECONN') === true || !socket.writable) {
     socket.destroy();
@@ -186,7 +185,7 @@ function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
     'Connection: close',
   ];
   socket.end([...head, '', body].join('\r\n'), () => {
-    // A peer whose time is over gets no more of it.
+    // After a timeout the peer gets no further time.
     if (code === 'REQUEST_TIMEOUT') socket.destroy();
   });
   destroyLater(socket);
@@ -203,8 +202,8 @@ function destroyLater(socket: Duplex): void {
 }
 
 /**
- * Refuses a request. Its connection ends with the answer, since nobody has shown a signature over it; only a request
- * that is to be repeated keeps it.
+ * Refuses a request and ends its connection, because the request was not signed. After 503 the connection stays open for
+ * the repeat, if the whole request was read.
  */
 function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode, message?: string): FastifyReply {
   const { status } = REFUSALS[code];
@@ -221,8 +220,8 @@ function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode,
 }
 
 /**
- * Node destroys the connection after the last answer. With a body still arriving that is a reset, which can overtake
- * the answer; so the connection is half closed, and destroyed a moment later.
+ * Node destroys the connection after the last answer. While a body still arrives this sends a TCP reset, which can discard
+ * the answer before the peer reads it. Therefore the connection is half closed first, and destroyed after LINGER_MS.
  */
 function lingerOnClose(socket: Socket): void {
   socket.destroySoon = () => {

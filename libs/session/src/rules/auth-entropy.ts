@@ -4,7 +4,7 @@ import type { Mode } from '@countersign/keys';
 /** Entropy keys by version, from 1. A version is added and never replaced: old brands keep the key they began with. */
 export type EntropyKeys = ReadonlyMap<number, Buffer>;
 
-/** A test session never yields the value that protects a live user's keys. */
+/** Labels by mode, so that a test session never gives the value that protects keys of a live user. */
 const LABELS: Readonly<Record<Mode, string>> = {
   live: 'countersign/auth-entropy/v1',
   test: 'countersign/auth-entropy/test/v1',

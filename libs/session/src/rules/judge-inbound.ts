@@ -27,7 +27,7 @@ export interface InboundCase {
   readonly digests: readonly string[];
   /** E.164 numbers that its sender may be. */
   readonly senders: readonly string[];
-  /** Its sender may be two different numbers and is evidence for neither; then `senders` is empty. Absent: it is not. */
+  /** Whether its sender may be two different numbers, so that it is evidence for neither and `senders` is empty. Default: false. */
   readonly ambiguousSender?: boolean;
   /** Whether the bind or system it came by is trusted for MO. */
   readonly trusted: boolean;
@@ -42,7 +42,7 @@ export interface LockedSession {
   readonly approvedBy: ApprovedBy | null;
   readonly expiresAtMs: number;
   readonly nowMs: number;
-  /** Whether a wrong sender was already told of. */
+  /** Whether the event of a wrong sender was already written. */
   readonly mismatchSeen: boolean;
 }
 
@@ -103,8 +103,8 @@ class Bench {
   }
 
   /**
-   * As a wrong sender, an ambiguous one comes before the state of the session: whether it ended or was approved says
-   * nothing about a message that is nobody's. No event of a mismatch: the sender may well be the session's phone.
+   * An ambiguous sender is checked before the state of the session, as a wrong sender is: the fate must not depend on the
+   * session of a phone that may not be the sender's. There is no mismatch event, because the sender may be that phone.
    */
   private judgeSender(session: LockedSession, { senders, ambiguousSender = false }: InboundCase): Fate {
     if (ambiguousSender) return 'ambiguous_sender';

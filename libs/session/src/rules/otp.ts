@@ -7,7 +7,7 @@ import { statusAt, type SessionState } from './transition.js';
 export const CODE_LENGTH = 6;
 /** Codes that one session sends at most; all of them stay good until it ends. */
 export const MAX_CODES = 3;
-/** Wrong codes that a session takes at most unless it was created with fewer; another code does not refill them. */
+/** Wrong codes of a session at most, unless it was created with fewer. Sending another code does not reset the count. */
 export const MAX_ATTEMPTS = 5;
 /** Between two codes of one session. */
 export const RESEND_COOLDOWN_SECONDS = 30;

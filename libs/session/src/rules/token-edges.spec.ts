@@ -5,7 +5,7 @@ import { findStraddlingTokens, TOKEN_SPAN, tokenEdges } from './token-edges.js';
 
 const spelled = (tokens: readonly FoundToken[]): string[] => tokens.map(({ slug, token }) => `${slug}-${token}`).sort();
 
-/** Parts as they arrive: what each is evidence of, by itself and over its edges. */
+/** The tokens of each part in the order of arrival: those of its own text and those across its edges. */
 function tokensOfParts(texts: readonly string[], order: readonly number[]): Set<string> {
   const stored = new Map<number, string>();
   const found = new Set<string>();
@@ -29,7 +29,7 @@ function tokensOfParts(texts: readonly string[], order: readonly number[]): Set<
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const characters = (alphabet: string, minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...Array.from(alphabet)), { minLength, maxLength }).map((each) => each.join(''));
-/** White space and invisible characters, far more of them than a phone puts in; one is a surrogate pair. */
+/** White space and invisible characters, many more than a phone inserts; one is a surrogate pair. */
 const noise = (...pieces: string[]): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((each) => each.join(''));
 const invisible = noise('\u200b', '\ufe0f', '\u{e0100}', '\u00ad');
@@ -43,7 +43,7 @@ const filler = fc.oneof(
   fc.lorem({ maxCount: 30 }),
   fc.constantFrom('', ' ', '.', ' 🙂 ', ' ß ', ' AUTH-', '\u{e0101}'),
 );
-/** Up to three tokens, none glued to what stands around it. */
+/** Up to three tokens, none next to a letter or digit. */
 const message = fc
   .array(fc.tuple(filler, token, filler), { minLength: 1, maxLength: 3 })
   .map((each) => each.map((pieces) => pieces.join(' . ')).join(' . '));

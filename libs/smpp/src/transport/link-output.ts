@@ -25,7 +25,7 @@ export class LinkOutput {
   constructor(
     private readonly socket: Socket,
     private readonly onUnread: () => void,
-    /** Asked right before octets are written; false discards them and destroys the socket. */
+    /** Called right before octets are written; false discards them and destroys the socket. */
     private readonly mayWrite: () => boolean = () => true,
   ) {}
 

@@ -1,4 +1,5 @@
 import { SESSION_EVENT_TYPES } from '@countersign/events';
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
@@ -15,10 +16,22 @@ import {
   Optional,
   Satisfies,
 } from '../fields.js';
-import { ACCOUNT_FIELDS } from './account.view.js';
+import { ACCOUNT_FIELDS, MAX_CODES } from './account.view.js';
 
-const MOST_CODES = 1_000_000_000;
-const isCap = isWholeNumber(0, MOST_CODES);
+const isCap = isWholeNumber(0, MAX_CODES);
+
+/** A URL that webhooks of the account may go to, or null. */
+const WebhookUrl = (field: string): PropertyDecorator =>
+  applyDecorators(
+    Nullable(),
+    IsString(failsWith(`${field} must be a string or null.`)),
+    Validate(
+      IsWebhookTarget,
+      failsWith(`${field} must be a public https URL without user name, password or fragment, or null.`, {
+        code: 'INVALID_WEBHOOK_URL',
+      }),
+    ),
+  );
 
 /** The body of POST /v1/admin/accounts. */
 export class AccountDraft {
@@ -27,25 +40,11 @@ export class AccountDraft {
   name!: string;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.defaultWebhookUrl)
-  @Validate(
-    IsWebhookTarget,
-    failsWith('defaultWebhookUrl must be a public https URL without user name, password or fragment, or null.', {
-      code: 'INVALID_WEBHOOK_URL',
-    }),
-  )
-  @IsString(failsWith('defaultWebhookUrl must be a string or null.'))
-  @Nullable()
+  @WebhookUrl('defaultWebhookUrl')
   defaultWebhookUrl?: string | null;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.testWebhookUrl)
-  @Validate(
-    IsWebhookTarget,
-    failsWith('testWebhookUrl must be a public https URL without user name, password or fragment, or null.', {
-      code: 'INVALID_WEBHOOK_URL',
-    }),
-  )
-  @IsString(failsWith('testWebhookUrl must be a string or null.'))
-  @Nullable()
+  @WebhookUrl('testWebhookUrl')
   testWebhookUrl?: string | null;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.webhookEvents)
@@ -77,12 +76,12 @@ export class AccountDraft {
   otpDailySpendCapUsd?: string | number | null;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.otpDailyMessageCap)
-  @Satisfies(isCap, `otpDailyMessageCap must be a whole number of 0 to ${MOST_CODES}.`)
+  @Satisfies(isCap, `otpDailyMessageCap must be a whole number of 0 to ${MAX_CODES}.`)
   @Optional()
   otpDailyMessageCap?: number;
 
   @ApiPropertyOptional(ACCOUNT_FIELDS.otpUnconvertedFloor)
-  @Satisfies(isCap, `otpUnconvertedFloor must be a whole number of 0 to ${MOST_CODES}.`)
+  @Satisfies(isCap, `otpUnconvertedFloor must be a whole number of 0 to ${MAX_CODES}.`)
   @Optional()
   otpUnconvertedFloor?: number;
 

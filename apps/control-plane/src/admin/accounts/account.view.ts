@@ -6,6 +6,9 @@ import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable, USD_PATTERN } from '../view-fields.js';
 
+/** The largest cap or floor of codes. */
+export const MAX_CODES = 1_000_000_000;
+
 export const ACCOUNT_FIELDS = {
   name: { type: 'string', minLength: 1, maxLength: 100, example: 'Acme Inc.' },
   defaultWebhookUrl: nullable(
@@ -47,14 +50,14 @@ export const ACCOUNT_FIELDS = {
   otpDailyMessageCap: {
     type: 'integer',
     minimum: 0,
-    maximum: 1_000_000_000,
+    maximum: MAX_CODES,
     description: 'Codes in a day (UTC) at most. 1,000 unless set.',
     example: 1_000,
   },
   otpUnconvertedFloor: {
     type: 'integer',
     minimum: 0,
-    maximum: 1_000_000_000,
+    maximum: MAX_CODES,
     description:
       'Codes in an hour that may stay unconverted before approvals earn credits; half of it in one country. 50 unless set.',
     example: 50,

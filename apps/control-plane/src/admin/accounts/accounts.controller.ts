@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const ACCOUNT = { resource: 'accounts', id: 'Account', one: 'an account', many: 
 @Controller('v1/admin/accounts')
 export class AccountsController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly accounts: AccountResource,
   ) {}
 
   @Lists(ACCOUNT, AccountList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<AccountList>> {
-    return valueOf(await this.desk.list(this.accounts, query));
+    return valueOf(await this.admin.list(this.accounts, query));
   }
 
   @Creates(ACCOUNT, AccountAnswer, {
@@ -32,12 +32,12 @@ export class AccountsController {
     errors: ['INVALID_WEBHOOK_URL'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AccountDraft): Promise<Plain<AccountAnswer>> {
-    return valueOf(await this.desk.create(this.accounts, by, (tx) => this.accounts.create(tx, body)));
+    return valueOf(await this.admin.create(this.accounts, by, (tx) => this.accounts.create(tx, body)));
   }
 
   @Shows(ACCOUNT, AccountAnswer)
   async find(@Param('id') id: string): Promise<Plain<AccountAnswer>> {
-    return valueOf(await this.desk.find(this.accounts, id));
+    return valueOf(await this.admin.find(this.accounts, id));
   }
 
   @Updates(ACCOUNT, AccountAnswer, { errors: ['INVALID_WEBHOOK_URL'] })
@@ -46,6 +46,6 @@ export class AccountsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: AccountChange,
   ): Promise<Plain<AccountAnswer>> {
-    return valueOf(await this.desk.update(this.accounts, by, id, (tx, row) => this.accounts.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.accounts, by, id, (tx, row) => this.accounts.update(tx, row, body)));
   }
 }

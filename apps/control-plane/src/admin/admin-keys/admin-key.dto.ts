@@ -7,7 +7,7 @@ import { ADMIN_KEY_FIELDS } from './admin-key.view.js';
 
 const isShortLine = isLine(100);
 
-/** `root` in any case and width is the name of the key of the environment. */
+/** One short line, and not `root`, the name of the key of the environment, in any case or character width. */
 const isName = (value: unknown): boolean =>
   typeof value === 'string' &&
   isShortLine(value) &&

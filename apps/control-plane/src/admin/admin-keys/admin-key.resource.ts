@@ -33,7 +33,7 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
     return succeed({ row: await this.adminKeys.update(tx, { ...adminKey, name, role }) });
   }
 
-  /** The same key with another text; the old text ends as a revoked key does. */
+  /** Replaces the text of the key; the old text is refused within the same time as a revoked key. */
   async rotate(tx: Executor, adminKey: AdminKey): Reply {
     if (adminKey.revokedAt !== null) {
       return refuse('CONFLICT', { message: 'This admin key is revoked, and is not brought back: make a new one.' });
@@ -42,7 +42,7 @@ export class AdminKeyResource implements AdminResource<AdminKey, Answer> {
     return succeed({ row, once: { key } });
   }
 
-  /** Again does nothing more. */
+  /** A second call changes nothing. */
   async revoke(tx: Executor, adminKey: AdminKey): Reply {
     return succeed({ row: (await this.adminKeys.revoke(tx, adminKey.id)) ?? adminKey });
   }

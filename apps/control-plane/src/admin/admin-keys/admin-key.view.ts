@@ -1,6 +1,7 @@
 import { ADMIN_ROLES, type AdminKey, type AdminRole } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { keyTextFields } from '../keys/key.view.js';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable } from '../view-fields.js';
@@ -22,6 +23,8 @@ export const ADMIN_KEY_FIELDS = {
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
+const TEXT = keyTextFields('admin', 'admin');
+
 export class AdminKeyAnswer {
   @ApiProperty(idField('akey', { description: 'Stays the same when the key is rotated.' }))
   readonly id!: string;
@@ -32,12 +35,7 @@ export class AdminKeyAnswer {
   @ApiProperty(ADMIN_KEY_FIELDS.role)
   readonly role!: AdminRole;
 
-  @ApiProperty({
-    type: 'string',
-    pattern: '^csk_admin_[0-9A-Za-z]{4}$',
-    description: 'How the key begins: enough to recognise it by, useless to guess it.',
-    example: 'csk_admin_f3Zk',
-  })
+  @ApiProperty(TEXT.prefix)
   readonly prefix!: string;
 
   @ApiProperty(
@@ -51,11 +49,7 @@ export class AdminKeyAnswer {
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
   readonly revokedAt!: string | null;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    pattern: '^csk_admin_[0-9A-Za-z]{38}$',
-    description: 'The key itself. Shown once, when it is made or rotated.',
-  })
+  @ApiPropertyOptional(TEXT.key)
   readonly key?: string;
 }
 

@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Acts, Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const KEY = { resource: 'admin-keys', id: 'AdminKey', one: 'an admin key', many:
 @Controller('v1/admin/admin-keys')
 export class AdminKeysController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly keys: AdminKeyResource,
   ) {}
 
   @Lists(KEY, AdminKeyList, { description: 'Without the key of the environment, which is an owner named `root`.' })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<AdminKeyList>> {
-    return valueOf(await this.desk.list(this.keys, query));
+    return valueOf(await this.admin.list(this.keys, query));
   }
 
   @Creates(KEY, AdminKeyAnswer, {
@@ -31,12 +31,12 @@ export class AdminKeysController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: AdminKeyDraft): Promise<Plain<AdminKeyAnswer>> {
-    return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
+    return valueOf(await this.admin.create(this.keys, by, (tx) => this.keys.create(tx, body)));
   }
 
   @Shows(KEY, AdminKeyAnswer)
   async find(@Param('id') id: string): Promise<Plain<AdminKeyAnswer>> {
-    return valueOf(await this.desk.find(this.keys, id));
+    return valueOf(await this.admin.find(this.keys, id));
   }
 
   @Updates(KEY, AdminKeyAnswer, { errors: ['CONFLICT'] })
@@ -45,7 +45,7 @@ export class AdminKeysController {
     @Param('id') id: string,
     @Body(BodyPipe) body: AdminKeyChange,
   ): Promise<Plain<AdminKeyAnswer>> {
-    return valueOf(await this.desk.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
   }
 
   @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, AdminKeyAnswer, {
@@ -58,11 +58,11 @@ export class AdminKeysController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<AdminKeyAnswer>> {
     const rotate = { id, action: 'rotate' };
-    return valueOf(await this.desk.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
+    return valueOf(await this.admin.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
   }
 
   @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, AdminKeyAnswer, {
-    description: 'It ends everywhere within 5 s, open WebSockets included, for good. Again does nothing more.',
+    description: 'It ends everywhere within 5 s, open WebSockets included, for good. A second call changes nothing.',
   })
   async revoke(
     @ByEngineer() by: Engineer,
@@ -70,6 +70,6 @@ export class AdminKeysController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<AdminKeyAnswer>> {
     const revoke = { id, action: 'revoke' };
-    return valueOf(await this.desk.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
+    return valueOf(await this.admin.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
   }
 }

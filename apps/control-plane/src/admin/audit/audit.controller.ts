@@ -2,7 +2,7 @@ import { AUDIT_ENTRIES } from '@countersign/events';
 import { Controller, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { ListsOnly } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -15,7 +15,7 @@ const AUDIT = { needs: 'audit.list', ids: 'AuditEntries', many: 'entries of the 
 
 @Controller('v1/admin/audit')
 export class AuditController {
-  constructor(private readonly desk: AdminDesk) {}
+  constructor(private readonly admin: AdminService) {}
 
   @ListsOnly(AUDIT, AuditList, {
     description:
@@ -24,7 +24,7 @@ export class AuditController {
   async list(@ByEngineer() { role }: Engineer, @Query(QueryPipe) query: AuditQuery): Promise<Plain<AuditList>> {
     const table = AUDIT_ENTRIES.where({ resource: query.resource, resource_id: query.resourceId });
     return valueOf(
-      await this.desk.list({ idPrefix: 'aud', table, view: viewFor(role, auditView, withoutPeople) }, query),
+      await this.admin.list({ idPrefix: 'aud', table, view: viewFor(role, auditView, withoutPeople) }, query),
     );
   }
 }

@@ -38,7 +38,7 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   /** Gateways look at once, and else within 2 s. */
   readonly committed = (): void => this.bus.publish('binds');
 
-  /** No settings, and yet what an engineer may change: how often it was made anew, and what its senders have shown. */
+  /** The settings, and two values that an engineer's calls change: the generation (reconnects) and the learned sender format. */
   readonly audited = (bind: BindRecord): object => ({
     ...bindSettings(bind),
     generation: bind.generation,

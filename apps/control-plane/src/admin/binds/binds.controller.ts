@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Acts, Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const BIND = { resource: 'binds', id: 'Bind', one: 'a bind', many: 'binds' } as 
 @Controller('v1/admin/binds')
 export class BindsController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly binds: BindResource,
   ) {}
 
   @Lists(BIND, BindList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<BindList>> {
-    return valueOf(await this.desk.list(this.binds, query));
+    return valueOf(await this.admin.list(this.binds, query));
   }
 
   @Creates(BIND, BindAnswer, {
@@ -32,12 +32,12 @@ export class BindsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BindDraft): Promise<Plain<BindAnswer>> {
-    return valueOf(await this.desk.create(this.binds, by, (tx) => this.binds.create(tx, by, body)));
+    return valueOf(await this.admin.create(this.binds, by, (tx) => this.binds.create(tx, by, body)));
   }
 
   @Shows(BIND, BindAnswer)
   async find(@Param('id') id: string): Promise<Plain<BindAnswer>> {
-    return valueOf(await this.desk.find(this.binds, id));
+    return valueOf(await this.admin.find(this.binds, id));
   }
 
   @Updates(BIND, BindAnswer, {
@@ -49,7 +49,7 @@ export class BindsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: BindChange,
   ): Promise<Plain<BindAnswer>> {
-    return valueOf(await this.desk.update(this.binds, by, id, (tx, row) => this.binds.update(tx, by, row, body)));
+    return valueOf(await this.admin.update(this.binds, by, id, (tx, row) => this.binds.update(tx, by, row, body)));
   }
 
   @Deletes(BIND, {
@@ -57,7 +57,7 @@ export class BindsController {
     errors: ['CONFLICT'],
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.binds, by, id, (tx, row) => this.binds.delete(tx, row)));
+    valueOf(await this.admin.remove(this.binds, by, id, (tx, row) => this.binds.delete(tx, row)));
   }
 
   @Acts(BIND, { name: 'enable', summary: 'Enable' }, BindAnswer, {
@@ -69,7 +69,7 @@ export class BindsController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<BindAnswer>> {
     const enable = { id, action: 'enable' };
-    return valueOf(await this.desk.act(this.binds, by, enable, (tx, row) => this.binds.enable(tx, row)));
+    return valueOf(await this.admin.act(this.binds, by, enable, (tx, row) => this.binds.enable(tx, row)));
   }
 
   @Acts(BIND, { name: 'disable', summary: 'Disable' }, BindAnswer, {
@@ -81,7 +81,7 @@ export class BindsController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<BindAnswer>> {
     const disable = { id, action: 'disable' };
-    return valueOf(await this.desk.act(this.binds, by, disable, (tx, row) => this.binds.disable(tx, row)));
+    return valueOf(await this.admin.act(this.binds, by, disable, (tx, row) => this.binds.disable(tx, row)));
   }
 
   @Acts(BIND, { name: 'reconnect', summary: 'Reconnect' }, BindAnswer, {
@@ -94,7 +94,7 @@ export class BindsController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<BindAnswer>> {
     const reconnect = { id, action: 'reconnect' };
-    return valueOf(await this.desk.act(this.binds, by, reconnect, (tx, row) => this.binds.reconnect(tx, row)));
+    return valueOf(await this.admin.act(this.binds, by, reconnect, (tx, row) => this.binds.reconnect(tx, row)));
   }
 
   @Acts(BIND, { name: 'drain', summary: 'Drain' }, BindAnswer, {
@@ -107,6 +107,6 @@ export class BindsController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<BindAnswer>> {
     const drain = { id, action: 'drain' };
-    return valueOf(await this.desk.act(this.binds, by, drain, (tx, row) => this.binds.disable(tx, row)));
+    return valueOf(await this.admin.act(this.binds, by, drain, (tx, row) => this.binds.disable(tx, row)));
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const BRAND = { resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' 
 @Controller('v1/admin/brands')
 export class BrandsController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly brands: BrandResource,
   ) {}
 
   @Lists(BRAND, BrandList)
   async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<BrandList>> {
-    return valueOf(await this.desk.list(this.brands, query));
+    return valueOf(await this.admin.list(this.brands, query));
   }
 
   @Creates(BRAND, BrandAnswer, {
@@ -31,12 +31,12 @@ export class BrandsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: BrandDraft): Promise<Plain<BrandAnswer>> {
-    return valueOf(await this.desk.create(this.brands, by, (tx) => this.brands.create(tx, body)));
+    return valueOf(await this.admin.create(this.brands, by, (tx) => this.brands.create(tx, body)));
   }
 
   @Shows(BRAND, BrandAnswer)
   async find(@Param('id') id: string): Promise<Plain<BrandAnswer>> {
-    return valueOf(await this.desk.find(this.brands, id));
+    return valueOf(await this.admin.find(this.brands, id));
   }
 
   @Updates(BRAND, BrandAnswer, {
@@ -48,6 +48,6 @@ export class BrandsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: BrandChange,
   ): Promise<Plain<BrandAnswer>> {
-    return valueOf(await this.desk.update(this.brands, by, id, (tx, row) => this.brands.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.brands, by, id, (tx, row) => this.brands.update(tx, row, body)));
   }
 }

@@ -10,7 +10,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
 import { NO_SUCH_ACCOUNT, type AdminResource, type Engineer, type Listed, type Written } from '../admin-resource.js';
-import { viewFor } from '../people.js';
+import { maskedFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import type { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { type DestinationAnswer, destinationView, withoutPerson } from './destination.view.js';
@@ -54,10 +54,9 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     };
   }
 
-  /** As the role sees them. */
-  seenBy({ role }: Engineer): AdminResource<DestinationRule, Answer> {
-    const { name, noun, idPrefix, table, refusals } = this;
-    return { name, noun, idPrefix, table, refusals, view: viewFor(role, this.view, withoutPerson) };
+  /** With the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<DestinationRule, Answer> {
+    return maskedFor(by, this, withoutPerson);
   }
 
   async create(tx: Executor, draft: DestinationDraft): Reply {

@@ -93,7 +93,7 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
   };
 }
 
-/** The same without people's data: a prefix that is a whole number belongs to somebody. */
+/** The same without people's data: a prefix may be a whole phone number. */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
   const { prefix, reason } = rule;
   return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskPhonesIn(reason) };

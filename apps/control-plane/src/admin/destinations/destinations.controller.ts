@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Deletes, Lists, ListsOnly, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -29,20 +29,20 @@ const REFUSALS = {
 @Controller('v1/admin/destinations')
 export class DestinationsController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly rules: DestinationResource,
   ) {}
 
   @Lists(RULE, DestinationList, { description: 'Those of engineers, and what the guard blocks by itself right now.' })
   async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: AccountPageQuery): Promise<Plain<DestinationList>> {
-    return valueOf(await this.desk.list(this.rules.seenBy(by), query));
+    return valueOf(await this.admin.list(this.rules.seenBy(by), query));
   }
 
   @ListsOnly(REFUSALS, RefusalList, {
     description: 'Codes that were not sent, by account, rule, block of numbers and hour.',
   })
   async listRefusals(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<RefusalList>> {
-    return valueOf(await this.desk.list(this.rules.tallies, query));
+    return valueOf(await this.admin.list(this.rules.tallies, query));
   }
 
   @Creates(RULE, DestinationAnswer, {
@@ -50,12 +50,12 @@ export class DestinationsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: DestinationDraft): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.desk.create(this.rules, by, (tx) => this.rules.create(tx, body)));
+    return valueOf(await this.admin.create(this.rules, by, (tx) => this.rules.create(tx, body)));
   }
 
   @Shows(RULE, DestinationAnswer)
   async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.desk.find(this.rules.seenBy(by), id));
+    return valueOf(await this.admin.find(this.rules.seenBy(by), id));
   }
 
   @Updates(RULE, DestinationAnswer, { description: 'The guard’s own are not changed.', errors: ['CONFLICT'] })
@@ -64,13 +64,13 @@ export class DestinationsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: DestinationChange,
   ): Promise<Plain<DestinationAnswer>> {
-    return valueOf(await this.desk.update(this.rules, by, id, (tx, row) => this.rules.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.rules, by, id, (tx, row) => this.rules.update(tx, row, body)));
   }
 
   @Deletes(RULE, {
     description: 'One of the guard’s is lifted, and forgotten: its next block begins with an hour again.',
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.rules, by, id, (tx, row) => this.rules.delete(tx, row)));
+    valueOf(await this.admin.remove(this.rules, by, id, (tx, row) => this.rules.delete(tx, row)));
   }
 }

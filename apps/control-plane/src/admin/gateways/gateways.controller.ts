@@ -2,7 +2,7 @@ import { GATEWAYS } from '@countersign/carriers';
 import { Controller, Param, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Lists, Shows } from '../admin-operations.js';
 import { PageQuery } from '../paging.js';
 import type { Plain } from '../plain.js';
@@ -20,15 +20,15 @@ const LIVE = {
 
 @Controller('v1/admin/gateways')
 export class GatewaysController {
-  constructor(private readonly desk: AdminDesk) {}
+  constructor(private readonly admin: AdminService) {}
 
   @Lists(GATEWAY, GatewayList, { description: 'Those that were seen in the last 15 s, and what they hold.' })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<GatewayList>> {
-    return valueOf(await this.desk.list(LIVE, query));
+    return valueOf(await this.admin.list(LIVE, query));
   }
 
   @Shows(GATEWAY, GatewayAnswer)
   async find(@Param('id') id: string): Promise<Plain<GatewayAnswer>> {
-    return valueOf(await this.desk.find(LIVE, id));
+    return valueOf(await this.admin.find(LIVE, id));
   }
 }

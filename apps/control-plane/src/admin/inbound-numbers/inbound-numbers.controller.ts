@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -22,13 +22,13 @@ const NUMBER = {
 @Controller('v1/admin/inbound-numbers')
 export class InboundNumbersController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly numbers: InboundNumberResource,
   ) {}
 
   @Lists(NUMBER, InboundNumberList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<InboundNumberList>> {
-    return valueOf(await this.desk.list(this.numbers, query));
+    return valueOf(await this.admin.list(this.numbers, query));
   }
 
   @Creates(NUMBER, InboundNumberAnswer, {
@@ -39,12 +39,12 @@ export class InboundNumbersController {
     @ByEngineer() by: Engineer,
     @Body(BodyPipe) body: InboundNumberDraft,
   ): Promise<Plain<InboundNumberAnswer>> {
-    return valueOf(await this.desk.create(this.numbers, by, (tx) => this.numbers.create(tx, body)));
+    return valueOf(await this.admin.create(this.numbers, by, (tx) => this.numbers.create(tx, body)));
   }
 
   @Shows(NUMBER, InboundNumberAnswer)
   async find(@Param('id') id: string): Promise<Plain<InboundNumberAnswer>> {
-    return valueOf(await this.desk.find(this.numbers, id));
+    return valueOf(await this.admin.find(this.numbers, id));
   }
 
   @Updates(NUMBER, InboundNumberAnswer, {
@@ -56,11 +56,11 @@ export class InboundNumbersController {
     @Param('id') id: string,
     @Body(BodyPipe) body: InboundNumberChange,
   ): Promise<Plain<InboundNumberAnswer>> {
-    return valueOf(await this.desk.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.numbers, by, id, (tx, row) => this.numbers.update(tx, row, body)));
   }
 
   @Deletes(NUMBER, { description: 'Sessions that were made before keep the number that they name.' })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.numbers, by, id, (tx, row) => this.numbers.delete(tx, row)));
+    valueOf(await this.admin.remove(this.numbers, by, id, (tx, row) => this.numbers.delete(tx, row)));
   }
 }

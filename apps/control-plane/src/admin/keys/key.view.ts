@@ -28,6 +28,29 @@ export const KEY_FIELDS = {
   },
 } as const satisfies Record<string, ApiPropertyOptions>;
 
+/**
+ * The fields `prefix` and `key` of the views of keys.
+ *
+ * @param kinds of keys, as part of a regular expression
+ * @param example one of the kinds
+ */
+export const keyTextFields = (kinds: string, example: string) =>
+  ({
+    prefix: {
+      type: 'string',
+      pattern: `^csk_${kinds}_[0-9A-Za-z]{4}$`,
+      description: 'How the key begins: enough to recognise it by, useless to guess it.',
+      example: `csk_${example}_f3Zk`,
+    },
+    key: {
+      type: 'string',
+      pattern: `^csk_${kinds}_[0-9A-Za-z]{38}$`,
+      description: 'The key itself. Shown once, when it is made or rotated.',
+    },
+  }) as const satisfies Record<string, ApiPropertyOptions>;
+
+const TEXT = keyTextFields('(live|test)', 'live');
+
 export class KeyAnswer {
   @ApiProperty(idField('key', { description: 'Stays the same when the key is rotated.' }))
   readonly id!: string;
@@ -47,12 +70,7 @@ export class KeyAnswer {
   @ApiProperty(KEY_FIELDS.limits)
   readonly limits!: KeyLimits;
 
-  @ApiProperty({
-    type: 'string',
-    pattern: '^csk_(live|test)_[0-9A-Za-z]{4}$',
-    description: 'How the key begins: enough to recognise it by, useless to guess it.',
-    example: 'csk_live_f3Zk',
-  })
+  @ApiProperty(TEXT.prefix)
   readonly prefix!: string;
 
   @ApiProperty(
@@ -66,11 +84,7 @@ export class KeyAnswer {
   @ApiProperty(nullable({ format: 'date-time' }, { description: 'Null while it is good.', example: null }))
   readonly revokedAt!: string | null;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    pattern: '^csk_(live|test)_[0-9A-Za-z]{38}$',
-    description: 'The key itself. Shown once, when it is made or rotated.',
-  })
+  @ApiPropertyOptional(TEXT.key)
   readonly key?: string;
 }
 

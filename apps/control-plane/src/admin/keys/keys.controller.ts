@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Acts, Creates, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const KEY = { resource: 'keys', id: 'Key', one: 'an API key', many: 'API keys' }
 @Controller('v1/admin/keys')
 export class KeysController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly keys: KeyResource,
   ) {}
 
   @Lists(KEY, KeyList)
   async list(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<KeyList>> {
-    return valueOf(await this.desk.list(this.keys, query));
+    return valueOf(await this.admin.list(this.keys, query));
   }
 
   @Creates(KEY, KeyAnswer, {
@@ -31,12 +31,12 @@ export class KeysController {
       'It has all scopes and the usual limits unless told, and works at once. The key itself is in this answer and in no other.',
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: KeyDraft): Promise<Plain<KeyAnswer>> {
-    return valueOf(await this.desk.create(this.keys, by, (tx) => this.keys.create(tx, body)));
+    return valueOf(await this.admin.create(this.keys, by, (tx) => this.keys.create(tx, body)));
   }
 
   @Shows(KEY, KeyAnswer)
   async find(@Param('id') id: string): Promise<Plain<KeyAnswer>> {
-    return valueOf(await this.desk.find(this.keys, id));
+    return valueOf(await this.admin.find(this.keys, id));
   }
 
   @Updates(KEY, KeyAnswer, { description: '`limits` replaces all the limits that the key had.' })
@@ -45,7 +45,7 @@ export class KeysController {
     @Param('id') id: string,
     @Body(BodyPipe) body: KeyChange,
   ): Promise<Plain<KeyAnswer>> {
-    return valueOf(await this.desk.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.keys, by, id, (tx, row) => this.keys.update(tx, row, body)));
   }
 
   @Acts(KEY, { name: 'rotate', summary: 'Rotate' }, KeyAnswer, {
@@ -58,7 +58,7 @@ export class KeysController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<KeyAnswer>> {
     const rotate = { id, action: 'rotate' };
-    return valueOf(await this.desk.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
+    return valueOf(await this.admin.act(this.keys, by, rotate, (tx, row) => this.keys.rotate(tx, row)));
   }
 
   @Acts(KEY, { name: 'revoke', summary: 'Revoke' }, KeyAnswer, {
@@ -70,6 +70,6 @@ export class KeysController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<KeyAnswer>> {
     const revoke = { id, action: 'revoke' };
-    return valueOf(await this.desk.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
+    return valueOf(await this.admin.act(this.keys, by, revoke, (tx, row) => this.keys.revoke(tx, row)));
   }
 }

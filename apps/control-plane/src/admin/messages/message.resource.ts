@@ -6,7 +6,7 @@ import { hasRight } from '../../http/admin-policy.js';
 import { succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import { numberOf, uuidOf } from '../filters.js';
-import { viewFor } from '../people.js';
+import { maskedFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import { hideCodeDigits } from './code-digits.js';
 import type { MessagesQuery } from './message.dto.js';
@@ -25,10 +25,9 @@ export class MessageResource implements AdminResource<MessageRecord, Answer> {
 
   constructor(private readonly keys: ServerKeys) {}
 
-  /** As the role sees them. */
-  seenBy({ role }: Engineer): AdminResource<MessageRecord, Answer> {
-    const { name, noun, idPrefix, table, refusals } = this;
-    return { name, noun, idPrefix, table, refusals, view: viewFor(role, this.view, withoutPerson) };
+  /** With the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<MessageRecord, Answer> {
+    return maskedFor(by, this, withoutPerson);
   }
 
   /** The table of a query. */

@@ -155,7 +155,7 @@ export function messageView(message: MessageRecord): Plain<MessageAnswer> {
   };
 }
 
-/** The same without the phone: the other end is ours. */
+/** The same with the phone masked; the other address is a number of ours. */
 export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswer> {
   const { direction, source, destination, networkError } = message;
   return {

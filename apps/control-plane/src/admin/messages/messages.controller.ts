@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Acts, Lists, Shows } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { AuditedReads } from '../audited-reads.js';
@@ -18,7 +18,7 @@ const MESSAGE = { resource: 'messages', id: 'Message', one: 'a message', many: '
 @Controller('v1/admin/messages')
 export class MessagesController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly reads: AuditedReads,
     private readonly messages: MessageResource,
   ) {}
@@ -51,6 +51,6 @@ export class MessagesController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<MessageAnswer>> {
     const reveal = { id, action: 'reveal' };
-    return valueOf(await this.desk.act(this.messages, by, reveal, (tx, row) => this.messages.reveal(tx, by, row)));
+    return valueOf(await this.admin.act(this.messages, by, reveal, (tx, row) => this.messages.reveal(tx, by, row)));
   }
 }

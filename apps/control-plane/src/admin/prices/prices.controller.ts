@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -18,13 +18,13 @@ const PAST = 'What happened until now keeps the price that it had.';
 @Controller('v1/admin/prices')
 export class PricesController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly prices: PriceResource,
   ) {}
 
   @Lists(PRICE, PriceList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<PriceList>> {
-    return valueOf(await this.desk.list(this.prices, query));
+    return valueOf(await this.admin.list(this.prices, query));
   }
 
   @Creates(PRICE, PriceAnswer, {
@@ -32,12 +32,12 @@ export class PricesController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: PriceDraft): Promise<Plain<PriceAnswer>> {
-    return valueOf(await this.desk.create(this.prices, by, (tx) => this.prices.create(tx, body)));
+    return valueOf(await this.admin.create(this.prices, by, (tx) => this.prices.create(tx, body)));
   }
 
   @Shows(PRICE, PriceAnswer)
   async find(@Param('id') id: string): Promise<Plain<PriceAnswer>> {
-    return valueOf(await this.desk.find(this.prices, id));
+    return valueOf(await this.admin.find(this.prices, id));
   }
 
   @Updates(PRICE, PriceAnswer, { description: PAST, errors: ['CONFLICT'] })
@@ -46,7 +46,7 @@ export class PricesController {
     @Param('id') id: string,
     @Body(BodyPipe) body: PriceChange,
   ): Promise<Plain<PriceAnswer>> {
-    return valueOf(await this.desk.update(this.prices, by, id, (tx, row) => this.prices.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.prices, by, id, (tx, row) => this.prices.update(tx, row, body)));
   }
 
   @Deletes(PRICE, {
@@ -54,6 +54,6 @@ export class PricesController {
     errors: ['CONFLICT'],
   })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.prices, by, id, (tx, row) => this.prices.delete(tx, row)));
+    valueOf(await this.admin.remove(this.prices, by, id, (tx, row) => this.prices.delete(tx, row)));
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Acts, Lists, Shows } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -16,18 +16,18 @@ const QUEUE = { resource: 'queues', id: 'Queue', one: 'a queue', many: 'queues' 
 @Controller('v1/admin/queues')
 export class QueuesController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly queues: QueueResource,
   ) {}
 
   @Lists(QUEUE, QueueList, { description: 'There are three. Their names stand in place of ids.' })
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<QueueList>> {
-    return valueOf(await this.desk.list(this.queues, query));
+    return valueOf(await this.admin.list(this.queues, query));
   }
 
   @Shows(QUEUE, QueueAnswer)
   async find(@Param('id') name: string): Promise<Plain<QueueAnswer>> {
-    return valueOf(await this.desk.find(this.queues, name));
+    return valueOf(await this.admin.find(this.queues, name));
   }
 
   @Acts(QUEUE, { name: 'pause', summary: 'Pause' }, QueueAnswer, {
@@ -40,7 +40,7 @@ export class QueuesController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<QueueAnswer>> {
     const pause = { id, action: 'pause' };
-    return valueOf(await this.desk.act(this.queues, by, pause, (tx, queue) => this.queues.turn(tx, queue, true)));
+    return valueOf(await this.admin.act(this.queues, by, pause, (tx, queue) => this.queues.turn(tx, queue, true)));
   }
 
   @Acts(QUEUE, { name: 'resume', summary: 'Resume' }, QueueAnswer, {
@@ -52,7 +52,7 @@ export class QueuesController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<QueueAnswer>> {
     const resume = { id, action: 'resume' };
-    return valueOf(await this.desk.act(this.queues, by, resume, (tx, queue) => this.queues.turn(tx, queue, false)));
+    return valueOf(await this.admin.act(this.queues, by, resume, (tx, queue) => this.queues.turn(tx, queue, false)));
   }
 
   @Acts(QUEUE, { name: 'retry-failed', summary: 'Try again what failed in' }, QueueAnswer, {
@@ -64,6 +64,6 @@ export class QueuesController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<QueueAnswer>> {
     const retry = { id, action: 'retry-failed' };
-    return valueOf(await this.desk.act(this.queues, by, retry, (tx, queue) => this.queues.retryFailed(tx, queue)));
+    return valueOf(await this.admin.act(this.queues, by, retry, (tx, queue) => this.queues.retryFailed(tx, queue)));
   }
 }

@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const ROUTE = { resource: 'routes', id: 'Route', one: 'a route', many: 'routes' 
 @Controller('v1/admin/routes')
 export class RoutesController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly routes: RouteResource,
   ) {}
 
   @Lists(ROUTE, RouteList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<RouteList>> {
-    return valueOf(await this.desk.list(this.routes, query));
+    return valueOf(await this.admin.list(this.routes, query));
   }
 
   @Creates(ROUTE, RouteAnswer, {
@@ -31,12 +31,12 @@ export class RoutesController {
       'The longest prefix of a number decides, then the lowest priority, then chance by weight; the next one is taken where a bind is down. It acts on the next code.',
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: RouteDraft): Promise<Plain<RouteAnswer>> {
-    return valueOf(await this.desk.create(this.routes, by, (tx) => this.routes.create(tx, body)));
+    return valueOf(await this.admin.create(this.routes, by, (tx) => this.routes.create(tx, body)));
   }
 
   @Shows(ROUTE, RouteAnswer)
   async find(@Param('id') id: string): Promise<Plain<RouteAnswer>> {
-    return valueOf(await this.desk.find(this.routes, id));
+    return valueOf(await this.admin.find(this.routes, id));
   }
 
   @Updates(ROUTE, RouteAnswer)
@@ -45,11 +45,11 @@ export class RoutesController {
     @Param('id') id: string,
     @Body(BodyPipe) body: RouteChange,
   ): Promise<Plain<RouteAnswer>> {
-    return valueOf(await this.desk.update(this.routes, by, id, (tx, row) => this.routes.update(tx, row, body)));
+    return valueOf(await this.admin.update(this.routes, by, id, (tx, row) => this.routes.update(tx, row, body)));
   }
 
   @Deletes(ROUTE, { description: 'Codes that are on their way keep their course.' })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.routes, by, id, (tx, row) => this.routes.delete(tx, row)));
+    valueOf(await this.admin.remove(this.routes, by, id, (tx, row) => this.routes.delete(tx, row)));
   }
 }

@@ -6,7 +6,7 @@ import type { AdminResource, Engineer } from '../admin-resource.js';
 import { AuditedReads } from '../audited-reads.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { maskedNumberOf, numberOf, uuidOf } from '../filters.js';
-import { viewFor } from '../people.js';
+import { maskedFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import { SessionsQuery } from './session.dto.js';
 import { SessionRecords, type SessionWithCard } from './session.records.js';
@@ -46,7 +46,5 @@ export class SessionsController {
   }
 }
 
-const recordsFor = ({ role }: Engineer): AdminResource<SessionWithCard, Plain<SessionRecordAnswer>> => ({
-  ...RECORDS,
-  view: viewFor(role, sessionRecordView, withoutPerson),
-});
+const recordsFor = (by: Engineer): AdminResource<SessionWithCard, Plain<SessionRecordAnswer>> =>
+  maskedFor(by, RECORDS, withoutPerson);

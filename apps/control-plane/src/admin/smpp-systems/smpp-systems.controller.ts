@@ -2,7 +2,7 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
@@ -17,13 +17,13 @@ const SYSTEM = { resource: 'smpp-systems', id: 'SmppSystem', one: 'an SMPP syste
 @Controller('v1/admin/smpp-systems')
 export class SmppSystemsController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly systems: SmppSystemResource,
   ) {}
 
   @Lists(SYSTEM, SmppSystemList)
   async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<SmppSystemList>> {
-    return valueOf(await this.desk.list(this.systems, query));
+    return valueOf(await this.admin.list(this.systems, query));
   }
 
   @Creates(SYSTEM, SmppSystemAnswer, {
@@ -31,12 +31,12 @@ export class SmppSystemsController {
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: SmppSystemDraft): Promise<Plain<SmppSystemAnswer>> {
-    return valueOf(await this.desk.create(this.systems, by, (tx) => this.systems.create(tx, by, body)));
+    return valueOf(await this.admin.create(this.systems, by, (tx) => this.systems.create(tx, by, body)));
   }
 
   @Shows(SYSTEM, SmppSystemAnswer)
   async find(@Param('id') id: string): Promise<Plain<SmppSystemAnswer>> {
-    return valueOf(await this.desk.find(this.systems, id));
+    return valueOf(await this.admin.find(this.systems, id));
   }
 
   @Updates(SYSTEM, SmppSystemAnswer, {
@@ -48,11 +48,11 @@ export class SmppSystemsController {
     @Param('id') id: string,
     @Body(BodyPipe) body: SmppSystemChange,
   ): Promise<Plain<SmppSystemAnswer>> {
-    return valueOf(await this.desk.update(this.systems, by, id, (tx, row) => this.systems.update(tx, by, row, body)));
+    return valueOf(await this.admin.update(this.systems, by, id, (tx, row) => this.systems.update(tx, by, row, body)));
   }
 
   @Deletes(SYSTEM, { description: 'Its connections are closed.' })
   async remove(@ByEngineer() by: Engineer, @Param('id') id: string, @Body(NoBodyPipe) _nothing: null): Promise<void> {
-    valueOf(await this.desk.remove(this.systems, by, id, (tx, row) => this.systems.delete(tx, row)));
+    valueOf(await this.admin.remove(this.systems, by, id, (tx, row) => this.systems.delete(tx, row)));
   }
 }

@@ -9,25 +9,25 @@ type Pdu = Plain<TracedPduView>;
 /** Hexadecimal digits of the header of a PDU: length, command, status and sequence (SMPP 3.4, 3.2). */
 const HEADER_DIGITS = 2 * 16;
 
-/** A trace without what the role may not see: recorded texts, which are in the octets alone, and addresses. */
+/** A trace with only what the role may see: without the right, no recorded texts, which only the octets hold, and no addresses. */
 export function traceForRole(role: AdminRole, trace: Plain<TraceView>): Plain<TraceView> {
   const readsTexts = hasRight(role, 'readRecordedTexts');
-  const seesPeople = hasRight(role, 'seePeople');
-  if (readsTexts && seesPeople) return trace;
-  const shown = (pdu: Pdu): Pdu => {
-    const withoutTexts = readsTexts ? pdu : { ...pdu, octets: pdu.octets.slice(0, HEADER_DIGITS) };
-    return seesPeople ? withoutTexts : withoutAddresses(withoutTexts);
-  };
+  const readsPersonalData = hasRight(role, 'readPersonalData');
+  if (readsTexts && readsPersonalData) return trace;
+  // The octets hold texts and addresses: without either right only the header of a PDU is shown.
+  const shown = (pdu: Pdu): Pdu => ({
+    ...pdu,
+    ...(readsPersonalData ? {} : { fields: withoutAddresses(pdu.fields) }),
+    octets: pdu.octets.slice(0, HEADER_DIGITS),
+  });
   return {
     ...trace,
     connections: trace.connections.map((connection) => ({ ...connection, pdus: connection.pdus.map(shown) })),
   };
 }
 
-function withoutAddresses(pdu: Pdu): Pdu {
-  const fields = Object.fromEntries(Object.entries(pdu.fields).map(([name, value]) => [name, fieldForViewer(value)]));
-  return { ...pdu, fields, octets: pdu.octets.slice(0, HEADER_DIGITS) };
-}
+const withoutAddresses = (fields: Pdu['fields']): Pdu['fields'] =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, fieldForViewer(value)]));
 
 /** An address is an object of `ton`, `npi` and `value`; gateways of other versions may send other shapes. */
 function fieldForViewer(value: unknown): unknown {

@@ -5,7 +5,7 @@ import { valueOf } from '../../http/errors.js';
 import { Operation } from '../../http/operation.js';
 import { QueryPipe } from '../../http/query.pipe.js';
 import { Access } from '../../http/route-access.js';
-import { AdminDesk } from '../admin-desk.js';
+import { AdminService } from '../admin.service.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import type { Plain } from '../plain.js';
@@ -58,7 +58,7 @@ const RecordsFully = (): MethodDecorator =>
 @Controller('v1/admin/binds/:id/trace')
 export class TraceController {
   constructor(
-    private readonly desk: AdminDesk,
+    private readonly admin: AdminService,
     private readonly resource: TraceResource,
     private readonly traces: TraceService,
   ) {}
@@ -85,7 +85,7 @@ export class TraceController {
   ): Promise<Plain<FullTraceView>> {
     const trace = { id, action: 'trace' };
     return valueOf(
-      await this.desk.act(this.resource, by, trace, (tx, bind) => this.resource.recordFully(tx, bind, seconds)),
+      await this.admin.act(this.resource, by, trace, (tx, bind) => this.resource.recordFully(tx, bind, seconds)),
     );
   }
 }

@@ -40,8 +40,8 @@ export class TraceService {
   ) {}
 
   /**
-   * A capture file, or the same in words, as the role may see it. For a role that sees addresses in full there is an audit
-   * entry before the answer.
+   * The last PDUs as JSON or as a capture file, with what the role may see. For a role that sees addresses in full an audit
+   * entry is written before the answer.
    */
   async show(id: string, format: TraceFormat, by: Engineer): Promise<Outcome<Plain<TraceView> | Buffer>> {
     const bindId = parseId('bind', id);
@@ -51,7 +51,7 @@ export class TraceService {
     if (replies === null) {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
     }
-    if (hasRight(by.role, 'seePeople')) await this.noteRead(bind, format, by);
+    if (hasRight(by.role, 'readPersonalData')) await this.noteRead(bind, format, by);
     if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ message }) => message.octets)));
     const traces = replies.flatMap(({ gatewayId, message }) => {
       const answer = message.json();

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { NewCardEvent } from '@countersign/cards';
 import { BatcherFull, DatabaseUnavailable, DataError } from '@countersign/postgres';
 import { describe, expect, it } from 'vitest';
-import { WebhookDesk, type WebhookFate } from './webhook-desk.js';
+import { WebhookHandler, type WebhookFate } from './webhook-handler.js';
 
 const TOKEN = 'SAMPLE-CLIENT-TOKEN';
 const ID = '01890000-0000-7000-8000-000000000001';
@@ -19,7 +19,7 @@ const record: NewCardEvent = {
 
 function opened(store: () => Promise<boolean> = () => Promise.resolve(true), clientToken: string | null = TOKEN) {
   const [stored, fates, errors]: [string[], WebhookFate[], unknown[]] = [[], [], []];
-  const desk = new WebhookDesk({
+  const handler = new WebhookHandler({
     clientToken,
     recordOf: () => record,
     store,
@@ -27,12 +27,12 @@ function opened(store: () => Promise<boolean> = () => Promise.resolve(true), cli
     onFate: (fate) => void fates.push(fate),
     onError: (error) => void errors.push(error),
   });
-  const push = (text: string): ReturnType<WebhookDesk['take']> => {
+  const push = (text: string): ReturnType<WebhookHandler['take']> => {
     const data = Buffer.from(text);
     const signature = createHmac('sha512', TOKEN).update(data).digest('base64');
-    return desk.take(Buffer.from(JSON.stringify({ message: { data: data.toString('base64') } })), signature);
+    return handler.take(Buffer.from(JSON.stringify({ message: { data: data.toString('base64') } })), signature);
   };
-  return { desk, push, stored, fates, errors };
+  return { handler, push, stored, fates, errors };
 }
 
 const EVENT = '{"agentId":"a","eventType":"READ"}';
@@ -70,10 +70,10 @@ describe('what is pushed and signed', () => {
 
 describe('a gateway without a client token', () => {
   it('takes nothing, and has everything sent again', async () => {
-    const { push, desk, fates } = opened(undefined, null);
+    const { push, handler, fates } = opened(undefined, null);
     const refused = { kind: 'refused', code: 'SERVICE_UNAVAILABLE' };
     expect(await push(EVENT)).toEqual(refused);
-    expect(await desk.take(Buffer.from('{"clientToken":"","secret":"1"}'), undefined)).toEqual(refused);
+    expect(await handler.take(Buffer.from('{"clientToken":"","secret":"1"}'), undefined)).toEqual(refused);
     expect(fates).toEqual(['not_set_up', 'not_set_up']);
   });
 });

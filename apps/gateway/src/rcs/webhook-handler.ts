@@ -6,14 +6,14 @@ import { isClientToken, isSigned, readWebhookBody, type WebhookBody } from './we
 import { judgeWebhookHead, type HeadVerdict, type WebhookHead } from './webhook-head.js';
 import type { RefusalCode } from './webhook-refusal.js';
 
-/** What a POST is answered. */
+/** The answer to a POST. */
 export type WebhookAnswer =
   | { readonly kind: 'taken' }
   /** The handshake: this text is the whole body. */
   | { readonly kind: 'secret'; readonly text: string }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly message?: string };
 
-/** What became of a POST, as it is counted. */
+/** The outcome of a POST, as it is counted. */
 export type WebhookFate =
   | 'stored'
   | 'unreadable'
@@ -26,7 +26,7 @@ export type WebhookFate =
   /** Refused by its headers, or by the length of its body. */
   | 'too_large'
   | 'wrong_type'
-  /** Its body had not arrived when too many others waited for theirs. */
+  /** Its body had not arrived when a newer request exceeded the limit of bodies being read. */
   | 'evicted';
 
 const FATE_OF = {
@@ -35,25 +35,25 @@ const FATE_OF = {
   UNAUTHORIZED: 'unsigned',
 } as const satisfies Partial<Record<RefusalCode, WebhookFate>>;
 
-export interface WebhookDeskOptions {
-  /** Null: nothing can be believed, so nothing is taken. */
+export interface WebhookHandlerOptions {
+  /** Null: signatures cannot be checked, so that every POST is refused. */
   readonly clientToken: string | null;
   readonly recordOf: (event: PlatformEvent) => NewCardEvent;
-  /** Stores an event and says whether it is still to be acted on: it may have been there before, or be done with. */
+  /** Stores an event. Returns whether it remains to be processed: not a repeat, and not one processed while it was stored. */
   readonly store: (event: NewCardEvent) => Promise<boolean>;
-  /** Told after the commit which events wait to be acted on. Must neither throw nor wait. */
+  /** Called after the commit with the ids of events to be processed. Must neither throw nor wait. */
   readonly onStored: (ids: readonly Uuid[]) => void;
   readonly onFate: (fate: WebhookFate, kind: NewCardEvent['kind'] | null) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * What the platform tells, from octets to the answer. An event is answered 200 once it is stored, and acted on after
- * that: anything but 200 makes the platform send it again for days, and holds back the events behind it. So what is
- * signed and cannot be understood is answered 200, too; while nothing can be stored, what comes is asked for again.
+ * Handles posts of the RCS platform, from the headers to the answer. An event is answered 200 once it is stored, and
+ * processed after that: any other status makes the platform repeat it for days and delays the events after it. Therefore
+ * a signed event that cannot be read is answered 200 too, and only a failure to store one asks for a repeat.
  */
-export class WebhookDesk {
-  constructor(private readonly o: WebhookDeskOptions) {}
+export class WebhookHandler {
+  constructor(private readonly o: WebhookHandlerOptions) {}
 
   /** Decides by the headers whether the body is read. A refusal is counted. */
   judgeHead(head: WebhookHead): HeadVerdict | { readonly kind: 'refuse'; readonly code: 'SERVICE_UNAVAILABLE' } {
@@ -66,7 +66,7 @@ export class WebhookDesk {
     return verdict;
   }
 
-  /** Counts a body that could not be read to its end. */
+  /** Counts a body that was not read to its end. */
   countUnread(fate: 'too_large' | 'evicted'): void {
     this.o.onFate(fate, null);
   }
@@ -104,7 +104,7 @@ export class WebhookDesk {
       return { kind: 'taken' };
     } catch (error) {
       this.o.onError(error);
-      // It would be refused as often as it came.
+      // PostgreSQL would refuse every repeat too.
       if (error instanceof DataError) return this.passOver();
       const away = error instanceof DatabaseUnavailable || error instanceof BatcherFull;
       return this.refuse('sent_back', away ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_ERROR');

@@ -1,23 +1,24 @@
 import type { Socket } from 'node:net';
 import { peerNetwork } from './networks.js';
 
-/** Connections of others that are open at a time, bound or not, on both ports together. */
+/** Open connections of systems at a time, bound or not, on both ports together. */
 const MAX_CONNECTIONS = 1_000;
-/** Of one peer, bound or not. */
+/** The same of one peer. */
 const MAX_CONNECTIONS_OF_PEER = 200;
-/** Connections that have not bound; beyond it the one that has waited longest, of the peer with the most, makes room. */
+/** Connections that have not bound. One more evicts the oldest of the peer that has the most. */
 const MAX_UNBOUND = 200;
-/** Of one peer: nobody fills the waiting room alone. */
+/** The same of one peer, so that one peer cannot use up the limit alone. */
 const MAX_UNBOUND_OF_PEER = 20;
 
-export interface CrowdLimits {
+/** Numbers of connections; `unbound` are those that have not authenticated. A peer is a network, see `peerNetwork`. */
+export interface ConnectionBounds {
   readonly connections: number;
   readonly connectionsOfPeer: number;
   readonly unbound: number;
   readonly unboundOfPeer: number;
 }
 
-const LIMITS: CrowdLimits = {
+const LIMITS: ConnectionBounds = {
   connections: MAX_CONNECTIONS,
   connectionsOfPeer: MAX_CONNECTIONS_OF_PEER,
   unbound: MAX_UNBOUND,
@@ -26,48 +27,48 @@ const LIMITS: CrowdLimits = {
 
 interface PeerCount {
   readonly all: Set<string>;
-  /** Those that have not bound, the one that has waited longest first. */
+  /** The oldest first. */
   readonly unbound: Set<string>;
 }
 
-export type Entry<Connection> =
-  | { readonly entered: false; readonly reason: 'full' | 'peer_full' }
-  | { readonly entered: true; /** Makes room by going. */ readonly pushedOut: Connection | null };
+export type Admission<Connection> =
+  | { readonly admitted: false; readonly reason: 'full' | 'peer_full' }
+  | { readonly admitted: true; /** To be closed; it is no longer counted. */ readonly evicted: Connection | null };
 
 /**
- * Everyone who is connected, by name. Says who may not come in because it is too much, and who has to go instead: carriers
- * bind at once, so a crowd of silent connections pushes out its own.
+ * Bounds open connections, by name. Over a limit of connections a new one is refused; over a limit of unbound ones it
+ * evicts another. Carriers bind at once, so a flood of silent connections evicts its own.
  */
-export class Crowd<Connection> {
+export class ConnectionLimit<Connection> {
   readonly #connections = new Map<string, { readonly connection: Connection; readonly peer: string }>();
   readonly #unbound = new Set<string>();
   readonly #peers = new Map<string, PeerCount>();
 
-  constructor(private readonly limits: CrowdLimits = LIMITS) {}
+  constructor(private readonly limits: ConnectionBounds = LIMITS) {}
 
   get connections(): Connection[] {
     return [...this.#connections.values()].map(({ connection }) => connection);
   }
 
-  enter(name: string, address: string, connection: Connection): Entry<Connection> {
+  add(name: string, address: string, connection: Connection): Admission<Connection> {
     const peer = peerNetwork(address);
     const count = this.#peers.get(peer) ?? { all: new Set<string>(), unbound: new Set<string>() };
-    if (this.#connections.size >= this.limits.connections) return { entered: false, reason: 'full' };
-    if (count.all.size >= this.limits.connectionsOfPeer) return { entered: false, reason: 'peer_full' };
+    if (this.#connections.size >= this.limits.connections) return { admitted: false, reason: 'full' };
+    if (count.all.size >= this.limits.connectionsOfPeer) return { admitted: false, reason: 'peer_full' };
     this.#peers.set(peer, count);
     this.#connections.set(name, { connection, peer });
     for (const names of [this.#unbound, count.unbound, count.all]) names.add(name);
-    return { entered: true, pushedOut: this.pushOut(count) };
+    return { admitted: true, evicted: this.evictOver(count) };
   }
 
-  /** It is known who this is: it waits no more. */
+  /** The peer has authenticated: its connection is evicted no more. */
   bound(name: string): void {
     this.#unbound.delete(name);
     const entry = this.#connections.get(name);
     if (entry !== undefined) this.#peers.get(entry.peer)?.unbound.delete(name);
   }
 
-  leave(name: string): void {
+  remove(name: string): void {
     const entry = this.#connections.get(name);
     if (entry === undefined) return;
     this.bound(name);
@@ -78,8 +79,8 @@ export class Crowd<Connection> {
   }
 
   /**
-   * The unbound connections of the peer that has the most: a flood from few peers evicts its own, and not a carrier
-   * between its connection and its bind.
+   * The unbound connections of the peer that has the most: a flood from few peers evicts its own connections, not that of
+   * a carrier that is about to bind.
    */
   private mostUnbound(): ReadonlySet<string> {
     let most: ReadonlySet<string> = new Set();
@@ -87,18 +88,18 @@ export class Crowd<Connection> {
     return most;
   }
 
-  private pushOut(count: PeerCount): Connection | null {
-    const crowded =
+  private evictOver(count: PeerCount): Connection | null {
+    const tooMany =
       count.unbound.size > this.limits.unboundOfPeer
         ? count.unbound
         : this.#unbound.size > this.limits.unbound
           ? this.mostUnbound()
           : [];
-    const [longestWaiting] = crowded;
-    if (longestWaiting === undefined) return null;
-    const pushedOut = this.#connections.get(longestWaiting)?.connection ?? null;
-    this.leave(longestWaiting);
-    return pushedOut;
+    const [oldest] = tooMany;
+    if (oldest === undefined) return null;
+    const evicted = this.#connections.get(oldest)?.connection ?? null;
+    this.remove(oldest);
+    return evicted;
   }
 }
 

@@ -9,12 +9,12 @@ import type { Plain } from './plain.js';
 type Reply<Row, View> = Promise<Outcome<Written<Row, View>>>;
 
 /**
- * Everything that all resources of the admin API have in common: pages, "there is none", one transaction a change with the
- * thing locked and its audit entry in it, and what a violated constraint means. A resource adds what it is and how it is
- * written. A write decides before it writes: what it has refused, it has not touched.
+ * Reads and changes of all resources of the admin API: pages, 404, one transaction per change with the row locked and the
+ * audit entry in it, refusals for violated constraints. A resource adds its table, its view and its writes. A write must
+ * decide before it changes anything: a refused one leaves no change.
  */
 @Injectable()
-export class AdminDesk {
+export class AdminService {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditStore,

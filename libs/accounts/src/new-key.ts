@@ -1,0 +1,13 @@
+import { createApiKey, parseApiKey, type ServerKeys } from '@countersign/keys';
+
+/** The text of a new key, the beginning of it that is stored in clear, and the keyed digest by which it is found. */
+export interface NewKey {
+  readonly key: string;
+  readonly prefix: string;
+  readonly digest: Buffer;
+}
+
+export function newKey(keys: ServerKeys, kind: Parameters<typeof createApiKey>[0]): NewKey {
+  const key = createApiKey(kind);
+  return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: keys.digest('api-key', key) };
+}
