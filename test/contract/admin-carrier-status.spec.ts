@@ -140,7 +140,7 @@ describe('the status of a bind', () => {
 
 describe('the connections of a system', () => {
   it('are those that it has to gateways that live', async () => {
-    const system = await admin.post('smpp-systems', { systemId: 'connected', password: 'secret' });
+    const system = await admin.post('smpp-systems', { systemId: 'connected' });
     const systemId = parseId('sys', idOf(system)) ?? '';
     const [living, dead] = [await newGateway(), await newGateway()];
     const connection = {
@@ -223,7 +223,7 @@ describe('a change', () => {
     heard.length = 0;
     await admin.post(`binds/${id}/reconnect`);
     await until('binds again', 5_000, () => heard.includes('binds'));
-    await admin.post('smpp-systems', { systemId: 'told', password: 'secret' });
+    await admin.post('smpp-systems', { systemId: 'told' });
     await until('systems', 5_000, () => heard.includes('systems'));
   });
 });

@@ -27,10 +27,10 @@ async function storedOf(id: string): Promise<SmppSystem> {
 }
 
 describe('a system that connects in', () => {
-  it('needs a system_id and a password; the rest has defaults', async () => {
-    const answer = await admin.post('smpp-systems', { systemId: 'aggregator one', password: 's3cret' });
+  it('needs a system_id; the rest has defaults, and its password is generated and shown once', async () => {
+    const answer = await admin.post('smpp-systems', { systemId: 'aggregator one' });
     expect(answer.status).toBe(201);
-    const { id, ...rest } = answer.json;
+    const { id, password, ...rest } = answer.json;
     expect(id).toMatch(/^sys_[0-9A-HJKMNP-TV-Z]{26}$/);
     expect(rest).toEqual({
       systemId: 'aggregator one',
@@ -41,13 +41,43 @@ describe('a system that connects in', () => {
       submitPerSecond: null,
       tlsRequired: false,
       trustedForMo: false,
+      trustWarning: null,
       senderFormat: 'auto',
       learnedSenderFormat: null,
       enabled: true,
       connections: [],
     });
-    expect((await admin.get(`smpp-systems/${String(id)}`)).json).toEqual(answer.json);
-    expect(systemPasswordMatches(room.keys, await storedOf(String(id)), 's3cret')).toBe(true);
+    expect(password).toMatch(/^[A-Za-z0-9]{8}$/);
+    expect(systemPasswordMatches(room.keys, await storedOf(String(id)), String(password))).toBe(true);
+    expect((await admin.get(`smpp-systems/${String(id)}`)).json).toEqual({ id, ...rest });
+    const shown = [await admin.get('smpp-systems?limit=100'), await admin.patch(`smpp-systems/${String(id)}`, {})];
+    const texts = [...shown.map(({ text }) => text), await admin.log(), JSON.stringify(room.log)];
+    for (const text of texts) expect(text).not.toContain(password);
+    expect((await admin.notes(id)).map(({ action, after }) => [action, after?.['password']])).toEqual([
+      ['create', '[set]'],
+    ]);
+  });
+
+  it('gets another random password when it is rotated, shown in that answer alone', async () => {
+    const made = await admin.post('smpp-systems', { systemId: newSystemId() });
+    const id = idOf(made);
+    const rotated = await admin.post(`smpp-systems/${id}/rotate`);
+    const { password, ...rest } = rotated.json;
+    expect([rotated.status, { ...rest, password: made.json['password'] }]).toEqual([202, made.json]);
+    expect(password).toMatch(/^[A-Za-z0-9]{8}$/);
+    const stored = await storedOf(id);
+    const matching = [made.json['password'], password].map((text) =>
+      systemPasswordMatches(room.keys, stored, String(text)),
+    );
+    expect(matching).toEqual([false, true]);
+    const audited = (await admin.notes(id)).map(({ action, after }) => [action, after?.['password']]);
+    expect(audited).toEqual([
+      ['create', '[set]'],
+      ['rotate', '[set]'],
+    ]);
+    expect(await admin.log()).not.toContain(password);
+    expect((await admin.get(`smpp-systems/${id}`)).json).toEqual(rest);
+    expect((await admin.post('smpp-systems/sys_01HF7YAT000000000000000001/rotate')).code).toBe('NOT_FOUND');
   });
 
   it('takes all that can be told of it, at its making and later', async () => {
@@ -63,8 +93,9 @@ describe('a system that connects in', () => {
       senderFormat: 'international',
       enabled: false,
     };
-    const answer = await admin.post('smpp-systems', { ...body, password: '12345678' });
+    const answer = await admin.post('smpp-systems', { ...body, password: 'a5 =8 "b' });
     expect(answer.json).toMatchObject(body);
+    expect(answer.json).not.toHaveProperty('password');
     const changes = {
       systemId: newSystemId(),
       carrier: 'south',
@@ -79,7 +110,7 @@ describe('a system that connects in', () => {
     };
     const changed = await admin.patch(`smpp-systems/${idOf(answer)}`, changes);
     expect([changed.status, changed.json]).toEqual([200, { ...answer.json, ...changes }]);
-    expect(systemPasswordMatches(room.keys, await storedOf(idOf(answer)), '12345678')).toBe(true);
+    expect(systemPasswordMatches(room.keys, await storedOf(idOf(answer)), 'a5 =8 "b')).toBe(true);
     expect((await admin.patch(`smpp-systems/${idOf(answer)}`, {})).json).toEqual(changed.json);
   });
 
@@ -95,9 +126,15 @@ describe('a system that connects in', () => {
     ['systemId', 'ümlaut'],
     ['systemId', 'a\u0000b'],
     ['systemId', null],
-    ['password', undefined],
     ['password', ''],
+    ['password', 'z'],
+    ['password', 'Zq7w1'],
     ['password', '123456789'],
+    ['password', '12345678'],
+    ['password', 'aaaaaaaa'],
+    ['password', 'secret08'],
+    ['password', 'SeCrEt'],
+    ['password', 'PassW0rd'],
     ['password', 'pässwort'],
     ['password', 12345678],
     ['password', null],
@@ -137,7 +174,7 @@ describe('a system that connects in', () => {
   });
 
   it('shows the learned sender format until senderFormat, trustedForMo or systemId changes', async () => {
-    const id = idOf(await create({ trustedForMo: true }));
+    const id = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
     for (const change of [{ senderFormat: 'international' }, { trustedForMo: false }, { systemId: newSystemId() }]) {
       await admin.patch(`smpp-systems/${id}`, { senderFormat: 'auto', trustedForMo: true });
       await teach(room, parseId('sys', id) ?? '', 20);
@@ -152,6 +189,19 @@ describe('a system that connects in', () => {
     }
     await admin.delete(`smpp-systems/${id}`);
     expect(await teach(room, parseId('sys', id) ?? '', 1)).toBeNull();
+  });
+
+  it('has a password that is not its system_id, and the refusal says what to do', async () => {
+    const made = await create({ systemId: 'Acme-7q' });
+    const refusals = [
+      await create({ systemId: 'other7q', password: 'Other7Q' }),
+      await admin.patch(`smpp-systems/${idOf(made)}`, { password: 'acme-7q' }),
+      await admin.patch(`smpp-systems/${idOf(made)}`, { systemId: 'tulip42', password: 'tulip42' }),
+    ];
+    for (const { status, field, text } of refusals) {
+      expect([status, field]).toEqual([422, 'password']);
+      expect(text).toContain('a random one is generated');
+    }
   });
 
   it('has a system_id of its own', async () => {
@@ -188,5 +238,66 @@ describe('a system that connects in', () => {
     expect((await admin.get(`smpp-systems/${id}`)).code).toBe('NOT_FOUND');
     expect((await admin.delete(`smpp-systems/${id}`)).code).toBe('NOT_FOUND');
     expect((await admin.notes(id)).map(({ action }) => action)).toEqual(['create', 'delete']);
+  });
+});
+
+describe('a system that is trusted for MO', () => {
+  const REMEDY = 'none of them wider than /16 (IPv6: /32), or tlsRequired';
+  const refused = ({ status, code, field, text }: Answer, name: string): void => {
+    expect([status, code, field]).toEqual([422, 'VALIDATION_ERROR', name]);
+    expect(text).toContain(REMEDY);
+  };
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['any address', {}],
+    ['one wide network', { allowedCidrs: ['10.0.0.0/15'] }],
+    ['a wide network beside a narrow one', { allowedCidrs: ['192.0.2.0/24', '0.0.0.0/0'] }],
+    ['a wide network of IPv6', { allowedCidrs: ['2001:db8::/31'] }],
+    ['all of IPv4 spelt as IPv6', { allowedCidrs: ['::ffff:0:0/96'] }],
+    ['a wide network of IPv4 spelt as IPv6', { allowedCidrs: ['::ffff:10.0.0.0/111'] }],
+    ['no TLS', { tlsRequired: false }],
+  ])('is refused from %s, and nothing is made', async (_from, terms) => {
+    const before = (await admin.get('smpp-systems?limit=100')).text;
+    refused(await create({ ...terms, trustedForMo: true }), 'trustedForMo');
+    expect((await admin.get('smpp-systems?limit=100')).text).toBe(before);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['networks of 16 bits and of 32 of IPv6', { allowedCidrs: ['10.1.0.0/16', '2001:db8::/32'] }],
+    ['an address', { allowedCidrs: ['192.0.2.7'] }],
+    ['any address over TLS, by its certificate', { tlsRequired: true }],
+    ['wide networks over TLS, by its certificate', { tlsRequired: true, allowedCidrs: ['10.0.0.0/8'] }],
+  ])('is saved from %s', async (_from, terms) => {
+    const answer = await create({ ...terms, trustedForMo: true });
+    expect([answer.status, answer.json['trustedForMo'], answer.json['trustWarning']]).toEqual([201, true, null]);
+  });
+
+  it('keeps its proof: a change that would take it away is refused and changes nothing', async () => {
+    const byAddress = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
+    const byCertificate = idOf(await create({ trustedForMo: true, tlsRequired: true }));
+    const open = idOf(await create());
+    const before = (await admin.get('smpp-systems?limit=100')).text;
+    refused(await admin.patch(`smpp-systems/${byAddress}`, { allowedCidrs: [] }), 'allowedCidrs');
+    refused(await admin.patch(`smpp-systems/${byAddress}`, { allowedCidrs: ['192.0.0.0/8'] }), 'allowedCidrs');
+    refused(await admin.patch(`smpp-systems/${byCertificate}`, { tlsRequired: false }), 'tlsRequired');
+    refused(await admin.patch(`smpp-systems/${open}`, { trustedForMo: true }), 'trustedForMo');
+    expect((await admin.get('smpp-systems?limit=100')).text).toBe(before);
+    const change = { trustedForMo: false, allowedCidrs: [] };
+    expect((await admin.patch(`smpp-systems/${byAddress}`, change)).status).toBe(200);
+    const both = { trustedForMo: true, allowedCidrs: ['198.51.100.0/24'] };
+    expect((await admin.patch(`smpp-systems/${open}`, both)).status).toBe(200);
+  });
+
+  it('of an earlier release says that it is not trusted, may be changed in other ways, and is mended by networks', async () => {
+    const id = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
+    const uuid = parseId('sys', id);
+    await room.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE id = $1`, [uuid]);
+    const shown = await admin.get(`smpp-systems/${id}`);
+    expect(shown.json).toMatchObject({ trustedForMo: true, trustWarning: expect.stringContaining(REMEDY) as string });
+    const disabled = await admin.patch(`smpp-systems/${id}`, { enabled: false });
+    expect([disabled.status, disabled.json['enabled']]).toEqual([200, false]);
+    refused(await admin.patch(`smpp-systems/${id}`, { trustedForMo: true }), 'trustedForMo');
+    const mended = await admin.patch(`smpp-systems/${id}`, { allowedCidrs: ['192.0.2.0/24'] });
+    expect([mended.status, mended.json['trustedForMo'], mended.json['trustWarning']]).toEqual([200, true, null]);
   });
 });

@@ -13,6 +13,7 @@ import { until } from '../support/until.js';
 
 const SOON_MS = 15_000;
 const CARRIER = 'north';
+const WRONG_PASSWORD = 0x0e;
 
 let room: ControlPlaneRoom;
 let admin: AdminCalls;
@@ -137,16 +138,24 @@ describe('a bind that engineers steer', () => {
 
 describe('a system that engineers steer', () => {
   it('may bind when it is made, is shown while it is, and may not when it is disabled', async () => {
-    const account = { systemId: 'steered', password: 'secret08' };
-    const id = idOf(await admin.post('smpp-systems', account));
-    const esme = await Esme.bound({ port: smppPort, ...account });
+    const systemId = 'steered';
+    const { json } = await admin.post('smpp-systems', { systemId });
+    const id = String(json['id']);
+    const esme = await Esme.bound({ port: smppPort, systemId, password: String(json['password']) });
     const connections = async (): Promise<readonly unknown[]> =>
       (await admin.get(`smpp-systems/${id}`)).json['connections'] as readonly unknown[];
     await until('it is shown', SOON_MS, async () => (await connections()).length === 1);
     const [gateway] = dataOf(await admin.get('gateways'));
     expect(await connections()).toMatchObject([{ owner: gateway?.['id'], state: 'bound', tls: false }]);
+    const rotated = await admin.post(`smpp-systems/${id}/rotate`);
+    const password = String(rotated.json['password']);
+    const old = await Esme.connect({ port: smppPort });
+    const answer = await old.bind({ port: smppPort, systemId, password: String(json['password']) });
+    expect(answer.command_status).toBe(WRONG_PASSWORD);
+    const second = await Esme.bound({ port: smppPort, systemId, password });
+    await until('both are up', SOON_MS, async () => (await connections()).length === 2);
     await admin.patch(`smpp-systems/${id}`, { enabled: false });
-    await until('it is closed', SOON_MS, async () => (await connections()).length === 0);
-    esme.destroy();
+    await until('they are closed', SOON_MS, async () => (await connections()).length === 0);
+    for (const each of [esme, old, second]) each.destroy();
   });
 });

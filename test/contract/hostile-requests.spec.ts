@@ -55,7 +55,7 @@ const ids = [
   await made('prices', { channel: 'rcs', country: 'NZ', usd: '0.01', from: '2026-01-01T00:00:00Z' }),
   await made('destinations', { prefix: '+64900', action: 'block', reason: 'premium' }),
   bindId,
-  await made('smpp-systems', { systemId: 'sandbox', password: 'secret' }),
+  await made('smpp-systems', { systemId: 'sandbox' }),
   await made('inbound-numbers', { number: '60606', countries: ['NZ'] }),
   await made('routes', { prefix: '+64', bindId }),
 ];

@@ -9,7 +9,7 @@ import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { quantile } from '../bench/statistics.js';
 import { Esme } from '../support/esme.js';
 import { gatewayProcesses, type GatewayProcesses } from '../support/gateway-processes.js';
-import { sms } from '../support/gateway-room.js';
+import { LOOPBACK, sms } from '../support/gateway-room.js';
 import type { AppPart } from '../support/parts.js';
 
 const PASSWORD = 'secret08';
@@ -41,6 +41,7 @@ beforeAll(async () => {
     carrier: 'north',
     password: PASSWORD,
     trustedForMo: true,
+    allowedCidrs: LOOPBACK,
   });
   await gateway.start();
   esme = await Esme.bound({ port: gateway.port('GATEWAY_SMPP_PORT'), systemId: 'north', password: PASSWORD });

@@ -64,7 +64,11 @@ describe('the demo account', () => {
     const carriers = new CarrierDirectory(database);
     expect(await carriers.inboundNumberFor('US')).toBe(demo.inboundNumber);
     const system = await carriers.system(demo.smpp.systemId);
-    expect(system).toMatchObject({ trustedForMo: true, senderFormat: 'auto' });
+    expect(system).toMatchObject({
+      trustedForMo: true,
+      allowedCidrs: ['127.0.0.0/16', '::1/128'],
+      senderFormat: 'auto',
+    });
     expect(systemPasswordMatches(keys, system, demo.smpp.password)).toBe(true);
     const [bind] = await carriers.listBinds();
     expect(bind).toMatchObject({
@@ -130,10 +134,28 @@ describe('the demo account', () => {
   });
 
   it('follows the simulator to another port, and the password that the launcher keeps', async () => {
-    const { smpp } = await seed({ ...nothing, smppPassword: 'other', simulator: { ...simulator, port: 3333 } });
-    expect(smpp.password).toBe('other');
+    const { smpp } = await seed({ ...nothing, smppPassword: 'kept 1st', simulator: { ...simulator, port: 3333 } });
+    expect(smpp.password).toBe('kept 1st');
     const binds = await new CarrierDirectory(database).listBinds();
     expect(binds.map(({ hosts }) => hosts)).toEqual([[{ host: '127.0.0.1', port: 3333 }]]);
+  });
+
+  it.each(['z', 'secret08', 'aaaaaaaa'])('has a generated password in place of %j, which is guessed', async (weak) => {
+    const { smpp } = await seed({ ...nothing, smppPassword: weak });
+    expect(smpp.password).toMatch(/^[A-Za-z0-9]{8}$/);
+    expect((await seed({ ...nothing, smppPassword: smpp.password })).smpp.password).toBe(smpp.password);
+  });
+
+  it('has a system from loopback, though an earlier release made it from anywhere; other networks stay', async () => {
+    const { smpp } = await seed(nothing);
+    for (const [was, is] of [
+      [[], ['127.0.0.0/16', '::1/128']],
+      [['192.0.2.0/24'], ['192.0.2.0/24']],
+    ]) {
+      await database.query('UPDATE smpp_systems SET allowed_cidrs = $1', [was]);
+      expect((await seed({ ...nothing, smppPassword: smpp.password })).smpp).toEqual(smpp);
+      expect((await new CarrierDirectory(database).system(smpp.systemId))?.allowedCidrs).toEqual(is);
+    }
   });
 
   it('says what to do when it was made with another master key', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Uuid } from '@countersign/postgres';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, PASSWORD, sms } from '../support/gateway-room.js';
+import { GatewayRoom, sms } from '../support/gateway-room.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -16,16 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** The answer to a bind from that address of this machine; null when the connection was closed without one. */
-async function bindFrom(localAddress: string, systemId: string, password = PASSWORD): Promise<number | null> {
-  try {
-    const esme = await gateway.stranger({ connection: { localAddress } });
-    const answer = await esme.bind({ port: gateway.ports.smpp, systemId, password });
-    return answer.command_status;
-  } catch {
-    return null;
-  }
-}
+const bindFrom: GatewayRoom['bindFrom'] = (...call) => gateway.bindFrom(...call);
 
 const query = (statement: string, values: readonly unknown[] = []): Promise<{ readonly count: number }[]> =>
   gateway.room.database.query(statement, values);

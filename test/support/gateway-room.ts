@@ -16,6 +16,8 @@ export const PASSWORD = 'secret08';
 export const INBOUND_NUMBER = '+14155550100';
 /** Many messages of a test come from one phone. */
 const MANY_PER_SECOND = '1000000';
+/** Peers of these may be trusted; every ESME of a test is on this computer. */
+export const LOOPBACK = ['127.0.0.0/16'];
 const MASTER_KEY = Buffer.alloc(32, 1);
 
 /** What is stored of an MO, its text opened. */
@@ -87,12 +89,13 @@ export class GatewayRoom {
     await this.room.close();
   }
 
-  /** A system that may connect in; trusted, unless told otherwise. */
+  /** A system that may connect in, trusted and from loopback, unless other terms are given. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
     return this.carriers.createSystem(this.room.database, {
       carrier: 'north',
       password: PASSWORD,
       trustedForMo: true,
+      allowedCidrs: LOOPBACK,
       ...changes,
     });
   }
@@ -112,6 +115,16 @@ export class GatewayRoom {
     const esme = await Esme.bound({ port: this.ports.smpp, systemId, password: PASSWORD, ...changes });
     this.#esmes.push(esme);
     return esme;
+  }
+
+  /** The status that a bind from that address of this computer is answered with; null when it is closed without one. */
+  async bindFrom(localAddress: string, systemId: string, password = PASSWORD): Promise<number | null> {
+    try {
+      const esme = await this.stranger({ connection: { localAddress } });
+      return (await esme.bind({ port: this.ports.smpp, systemId, password })).command_status;
+    } catch {
+      return null;
+    }
   }
 
   /** A connection that has not bound; to the plain port, unless told otherwise. */

@@ -40,6 +40,7 @@ type PeerLabel = 'side' | 'peer';
 export class LinkMetrics {
   readonly reconnects;
   readonly refusedBinds;
+  readonly #wrongPasswords;
   /** Of binds and of systems apart: many of the one leave the other their names. */
   readonly #names = { bind: new PeerNames(), listener: new PeerNames() };
   readonly #views = new Map<Side, () => Iterable<LinkView>>();
@@ -49,6 +50,7 @@ export class LinkMetrics {
   readonly #responseSeconds;
   readonly #wanted = new Map<string, number>();
   #paces: () => Iterable<Pace> = () => [];
+  #withoutProof: () => number = () => 0;
 
   constructor(metrics: Metrics) {
     this.#pdus = metrics.counter({
@@ -76,7 +78,17 @@ export class LinkMetrics {
       help: 'Binds of others that were refused.',
       labels: ['refusal'],
     });
+    this.#wrongPasswords = metrics.counter({
+      name: 'smpp_wrong_passwords_total',
+      help: 'Binds of others with a wrong password, by the system whose password it was to be.',
+      labels: ['peer'],
+    });
     this.#gauges(metrics);
+  }
+
+  /** For the system_id of a system that exists. */
+  countWrongPassword(systemId: string): void {
+    this.#wrongPasswords.inc({ peer: this.labelOf('listener', systemId) });
   }
 
   /** Shows the links of that side from now on; each side has one source. Must not throw. */
@@ -87,6 +99,11 @@ export class LinkMetrics {
   /** Shows what the binds may send from now on. */
   watchPaces(paces: () => Iterable<Pace>): void {
     this.#paces = paces;
+  }
+
+  /** Shows from now on how many systems are not trusted for want of proof. */
+  watchWithoutProof(count: () => number): void {
+    this.#withoutProof = count;
   }
 
   /** How many connections each enabled bind wants, over all gateways. */
@@ -168,6 +185,11 @@ export class LinkMetrics {
       help: 'Connections that the rows of enabled binds ask for, over all gateways.',
       labels: ['bind'],
       readAll: () => [...this.#wanted].map(([bind, value]) => ({ labels: { bind }, value })),
+    });
+    metrics.gauge({
+      name: 'smpp_systems_without_proof',
+      help: 'Enabled systems with trustedForMo whose MOs are not trusted: their rows ask for no address or certificate that proves them.',
+      read: () => this.#withoutProof(),
     });
     this.#paceGauge(metrics, 'smpp_pace_per_second', 'What the links here may send now.', 'perSecond');
     this.#paceGauge(metrics, 'smpp_agreed_pace_per_second', 'What was agreed on for the links here.', 'agreed');

@@ -126,6 +126,20 @@ export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
+export {
+  createSystemPassword,
+  isCommonPassword,
+  MAX_PASSWORD_CHARACTERS,
+  MIN_CHOSEN_PASSWORD_CHARACTERS,
+} from './system-password.js';
+export {
+  isTrustedConnection,
+  lacksTrustProof,
+  MIN_TRUSTED_PREFIX_BITS,
+  trustProofOf,
+  type TrustProof,
+  type TrustTerms,
+} from './system-trust.js';
 export { epochOf, SenderFormatStore, type SenderObservation } from './sender-format.store.js';
 export {
   LEARNED_SENDER_FORMATS,

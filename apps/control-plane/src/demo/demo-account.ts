@@ -1,6 +1,15 @@
-import { randomInt } from 'node:crypto';
 import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts';
-import { bindPassword, CarrierDirectory, CarrierStore, systemPasswordMatches, type Bind } from '@countersign/carriers';
+import {
+  bindPassword,
+  CarrierDirectory,
+  CarrierStore,
+  createSystemPassword,
+  isCommonPassword,
+  lacksTrustProof,
+  MIN_CHOSEN_PASSWORD_CHARACTERS,
+  systemPasswordMatches,
+  type Bind,
+} from '@countersign/carriers';
 import { SealError, type ServerKeys, type Tenant } from '@countersign/keys';
 import { renderId, type Executor, type Uuid } from '@countersign/postgres';
 import {
@@ -32,8 +41,8 @@ const DEMO_MESSAGES_A_DAY = 1_000_000;
 const DEMO_UNCONVERTED_FLOOR = 100_000;
 const SYSTEM_ID = 'aggregator';
 const BIND_NAME = 'simulator';
-const PASSWORD_LENGTH = 8;
-const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+/** A trusted system comes from narrow networks: this computer. */
+const LOOPBACK = ['127.0.0.0/16', '::1/128'];
 
 /** What a development run tells its user about the demo account. */
 export interface SeededDemo {
@@ -87,7 +96,7 @@ export class DemoSeed {
     const apiKey = await ensureKey('live', request.apiKey);
     const testApiKey = await ensureKey('test', request.testApiKey);
     await this.ensureInboundNumber(tx);
-    const password = await this.ensureSystem(tx, request.smppPassword ?? newPassword());
+    const password = await this.ensureSystem(tx, request.smppPassword);
     if (request.simulator !== null) {
       await tx.query(GIVE_AGENT, [brand.id, AGENT_ID, LOGO_URL]);
       await this.ensureRoute(tx, await this.ensureBind(tx, request.simulator));
@@ -133,11 +142,17 @@ export class DemoSeed {
     await this.carriers.createInboundNumber(tx, { number: DEMO_INBOUND_NUMBER, countries: [EVERY_COUNTRY] });
   }
 
-  private async ensureSystem(tx: Executor, password: string): Promise<string> {
+  /** A password that is too easily guessed is replaced. A system of an earlier release may come from loopback from now on. */
+  private async ensureSystem(tx: Executor, given: string | null): Promise<string> {
+    const password = given === null || isWeak(given) ? createSystemPassword() : given;
     const known = await new CarrierDirectory(tx).system(SYSTEM_ID);
-    if (systemPasswordMatches(this.parts.keys, known, password)) return password;
+    if (known !== null && systemPasswordMatches(this.parts.keys, known, password)) {
+      if (lacksTrustProof(known)) await this.carriers.updateSystem(tx, { ...known, allowedCidrs: LOOPBACK });
+      return password;
+    }
     await tx.query(DELETE_SYSTEM, [SYSTEM_ID]);
-    await this.carriers.createSystem(tx, { systemId: SYSTEM_ID, password, carrier: 'demo', trustedForMo: true });
+    const system = { systemId: SYSTEM_ID, password, carrier: 'demo', trustedForMo: true, allowedCidrs: LOOPBACK };
+    await this.carriers.createSystem(tx, system);
     return password;
   }
 
@@ -204,9 +219,5 @@ async function readSecret(directory: AccountDirectory, tenant: Tenant): Promise<
   }
 }
 
-/** Eight characters that are not mistaken for each other: all that SMPP allows. */
-function newPassword(): string {
-  return Array.from({ length: PASSWORD_LENGTH }, () =>
-    PASSWORD_ALPHABET.charAt(randomInt(PASSWORD_ALPHABET.length)),
-  ).join('');
-}
+const isWeak = (password: string): boolean =>
+  password.length < MIN_CHOSEN_PASSWORD_CHARACTERS || isCommonPassword(password);

@@ -63,6 +63,7 @@ export const ADMIN_POLICY = {
   'smpp-systems.get': EVERY_ROLE,
   'smpp-systems.create': FROM_OPERATOR,
   'smpp-systems.update': FROM_OPERATOR,
+  'smpp-systems.rotate': FROM_OPERATOR,
   'smpp-systems.delete': FROM_OPERATOR,
 
   'inbound-numbers.list': EVERY_ROLE,

@@ -7,7 +7,7 @@ export const FAILURE_WINDOW_MS = 10 * 60 * 1_000;
 /** The first refusal is answered after so long; each further one takes twice the time. */
 const FIRST_ANSWER_MS = 1_000;
 /** Below the session-init timer: the peer still hears why. */
-const LAST_ANSWER_MS = 9_000;
+export const LAST_ANSWER_MS = 9_000;
 /** Peers whose failures are remembered; the one that failed longest ago is forgotten for a new one. */
 const MAX_PEERS = 10_000;
 

@@ -11,6 +11,7 @@ import { LOGGER } from '../logger.token.js';
 import { FailedBinds } from './failed-binds.js';
 import { ListenerService, type ListenerOptions } from './listener.service.js';
 import { SystemGate } from './system-gate.js';
+import { SystemGuesses } from './system-guesses.js';
 import { SystemRoster } from './system-roster.js';
 
 /** Whoever changes the row of a system says so here. */
@@ -18,22 +19,34 @@ const SYSTEMS_TOPIC = 'systems';
 
 export const listenerProviders: FactoryProvider[] = [
   { provide: FailedBinds, inject: [], useFactory: () => new FailedBinds() },
+  { provide: SystemGuesses, inject: [], useFactory: () => new SystemGuesses() },
   {
     provide: SystemRoster,
-    inject: [CarrierDirectory, FailedBinds, PubSub, LOGGER],
-    useFactory: (carriers: CarrierDirectory, failedBinds: FailedBinds, bus: PubSub, logger: Logger) => {
-      const roster = new SystemRoster({ carriers, logger, onCredentials: () => failedBinds.forgive() });
+    inject: [CarrierDirectory, FailedBinds, SystemGuesses, PubSub, LOGGER],
+    useFactory: (
+      carriers: CarrierDirectory,
+      failedBinds: FailedBinds,
+      guesses: SystemGuesses,
+      bus: PubSub,
+      logger: Logger,
+    ) => {
+      const onCredentials = (): void => {
+        failedBinds.forgive();
+        guesses.forgive();
+      };
+      const roster = new SystemRoster({ carriers, logger, onCredentials });
       bus.subscribe(SYSTEMS_TOPIC, () => roster.nudge());
       return roster;
     },
   },
   {
     provide: SystemGate,
-    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemConnectionStore, Database],
+    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemGuesses, SystemConnectionStore, Database],
     useFactory: (
       carriers: CarrierDirectory,
       keys: ServerKeys,
       failedBinds: FailedBinds,
+      guesses: SystemGuesses,
       store: SystemConnectionStore,
       database: Database,
     ) => {
@@ -41,6 +54,7 @@ export const listenerProviders: FactoryProvider[] = [
         carriers,
         keys,
         failedBinds,
+        guesses,
         elsewhere: (id) => store.countOfSystemElsewhere(database, id),
       });
     },

@@ -3,9 +3,11 @@ import tls from 'node:tls';
 import { readFileSync } from 'node:fs';
 import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
 import type { Database, DatabaseClock } from '@countersign/postgres';
+import { certificateNames } from './certificate-names.js';
 import { ConnectionBoard } from './connection-board.js';
 import { ConnectionLimit, nameOf } from './connection-limit.js';
 import type { FailedBinds } from './failed-binds.js';
+import type { Peer } from './system-gate.js';
 import { SystemLink, type SystemLinkOptions } from './system-link.js';
 import type { SystemRoster } from './system-roster.js';
 
@@ -44,6 +46,7 @@ export class ListenerService {
 
   constructor(private readonly o: ListenerOptions) {
     o.metrics.links.watch('listener', () => [...this.#links].map((link) => link.view()));
+    o.metrics.links.watchWithoutProof(() => o.roster.withoutProof.length);
   }
 
   /** Whether every port is listened on; what readiness asks. */
@@ -60,7 +63,11 @@ export class ListenerService {
     });
     this.o.roster.onRead((startedMs) => this.adoptSystems(startedMs));
     this.o.roster.start();
-    await this.open((socket) => this.serve(socket, false), this.o.port, 'GATEWAY_SMPP_PORT');
+    await this.open(
+      (socket) => this.serve(socket, { overTls: false, certificateNames: null }),
+      this.o.port,
+      'GATEWAY_SMPP_PORT',
+    );
     if (this.o.tls !== null) {
       const secure = this.secureServer(this.o.tls);
       // It listens to nothing itself: it is handed the connections that were let in, before their handshake.
@@ -91,7 +98,12 @@ export class ListenerService {
       minVersion: 'TLSv1.2',
       handshakeTimeout: TLS_HANDSHAKE_MS,
     });
-    secure.on('secureConnection', (socket) => this.serve(socket, true));
+    secure.on('secureConnection', (socket) =>
+      this.serve(socket, {
+        overTls: true,
+        certificateNames: clientCaFile === null ? null : certificateNames(socket.getPeerCertificate()),
+      }),
+    );
     secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'a TLS handshake failed'));
     return secure;
   }
@@ -135,10 +147,10 @@ export class ListenerService {
     socket.destroy();
   }
 
-  private serve(socket: net.Socket, overTls: boolean): void {
+  private serve(socket: net.Socket, over: Pick<Peer, 'overTls' | 'certificateNames'>): void {
     if (socket.destroyed) return;
     const name = nameOf(socket);
-    const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, overTls };
+    const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
     const onBound = (): void => {
       this.#connections.bound(name);
       this.#board?.nudge();
@@ -159,7 +171,8 @@ export class ListenerService {
       if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
       const system = this.o.roster.find(link.system.systemId);
       // Deleted, and perhaps made anew under its old name: that one binds for itself.
-      if (system?.enabled === true && system.id === link.system.id) link.adopt(system);
+      const stays = system?.enabled === true && system.id === link.system.id && link.meets(system);
+      if (stays) link.adopt(system);
       else void link.close(EVICT_MS);
     }
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowedAddress, NetworkSet, peerNetwork } from './networks.js';
+import { areRestricting, isAllowedAddress, NetworkSet, peerNetwork } from './networks.js';
 
 describe('allowed addresses', () => {
   it.each([
@@ -59,5 +59,17 @@ describe('one peer', () => {
     ['', ''],
   ])('%s counts as %s', (address, peer) => {
     expect(peerNetwork(address)).toBe(peer);
+  });
+});
+
+describe('networks that leave addresses out', () => {
+  it.each([
+    [[], false],
+    [['0.0.0.0/0'], false],
+    [['192.0.2.0/24', '::/0'], false],
+    [['10.0.0.0/8'], true],
+    [['192.0.2.7'], true],
+  ])('%j: %s', (cidrs, restricting) => {
+    expect(areRestricting(cidrs)).toBe(restricting);
   });
 });

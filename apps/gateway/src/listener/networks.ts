@@ -37,6 +37,11 @@ export class NetworkSet {
   }
 }
 
+/** Do the networks leave any address out? An empty list and one with a prefix of 0 bits do not. */
+export function areRestricting(cidrs: readonly string[]): boolean {
+  return cidrs.length > 0 && !cidrs.some((cidr) => readNetwork(cidr)?.[1] === 0);
+}
+
 function readNetwork(text: string): Network | null {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   if (!ipaddr.isValid(text)) return null;

@@ -3,30 +3,31 @@ import { systemPasswordMatches, type CarrierDirectory, type SmppSystem } from '@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import { STATUS, type BindRequest } from '@countersign/smpp';
-import { refusalOf, type Refusal } from './admission.js';
-import type { FailedBinds } from './failed-binds.js';
+import { connectionRefusal, refusalOf, type ConnectedPeer, type Refusal } from './admission.js';
+import { LAST_ANSWER_MS, type FailedBinds } from './failed-binds.js';
 import { MessageRate, shareOfRate } from './message-rate.js';
+import { areRestricting } from './networks.js';
+import type { SystemGuesses } from './system-guesses.js';
 
 /** A refused bind is answered this long after it was asked for, whatever the reason: guessing is slow and time tells nothing. */
 const REFUSED_BIND_MS = 1_000;
 
-/** SMPP 3.4 section 5.1.3. What only the right password reveals is one answer: "bind failed". */
+/** SMPP 3.4 section 5.1.3. Refusals that say more than "wrong" about a system are one answer: "bind failed". */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
   shut_out: STATUS.ESME_RBINDFAIL,
+  guarded: STATUS.ESME_RBINDFAIL,
   unknown_system: STATUS.ESME_RINVSYSID,
   wrong_password: STATUS.ESME_RINVPASWD,
   disabled: STATUS.ESME_RBINDFAIL,
   address: STATUS.ESME_RBINDFAIL,
   tls_required: STATUS.ESME_RBINDFAIL,
+  certificate: STATUS.ESME_RBINDFAIL,
   bind_type: STATUS.ESME_RBINDFAIL,
   too_many_connections: STATUS.ESME_RBINDFAIL,
 };
 
-export interface Peer {
-  /** Text of its IP address. */
-  readonly address: string;
+export interface Peer extends ConnectedPeer {
   readonly port: number;
-  readonly overTls: boolean;
 }
 
 export type Admission =
@@ -51,6 +52,7 @@ export interface SystemGateOptions {
   readonly carriers: Pick<CarrierDirectory, 'system'>;
   readonly keys: ServerKeys;
   readonly failedBinds: FailedBinds;
+  readonly guesses: SystemGuesses;
   /** Connections that the system has at other gateways. Rejects when the database is away. */
   readonly elsewhere: (systemId: Uuid) => Promise<number>;
 }
@@ -68,13 +70,30 @@ export class SystemGate {
     // Asked before the password is looked at, so that from there to the count nothing is waited for.
     const elsewhere = system === null ? 0 : await this.o.elsewhere(system.id);
     if (this.o.failedBinds.isShutOut(peer.address)) return refused('shut_out', startedMs + REFUSED_BIND_MS);
+    const barred = system === null ? null : this.barred(system, peer);
+    if (barred !== null) return refused(barred, startedMs + (barred === 'guarded' ? LAST_ANSWER_MS : REFUSED_BIND_MS));
     const passwordMatches = systemPasswordMatches(this.o.keys, system, request.password);
     const here = system === null ? 0 : (this.#presences.get(system.id)?.here ?? 0);
     const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
     const refusal = refusalOf(system, passwordMatches, applicant);
-    if (system !== null && refusal === null) return this.enter(system, elsewhere);
-    const delayMs = passwordMatches ? REFUSED_BIND_MS : this.o.failedBinds.count(peer.address);
+    if (system !== null && refusal === null) return this.enter(system, peer, elsewhere);
+    const delayMs = passwordMatches ? REFUSED_BIND_MS : this.countFailure(system, peer);
     return refused(refusal ?? 'unknown_system', startedMs + delayMs);
+  }
+
+  /** Why the password of this bind is not even compared; null when it is. */
+  private barred(system: SmppSystem, peer: Peer): Refusal | null {
+    const refusal = connectionRefusal(system, peer);
+    if (refusal !== null) return refusal;
+    const proven = areRestricting(system.allowedCidrs) || peer.certificateNames?.includes(system.systemId) === true;
+    return proven || this.o.guesses.mayCompare(system, peer.address) ? null : 'guarded';
+  }
+
+  /** Counts a wrong password, or an unknown system, and answers how long the refusal is to be kept back. */
+  private countFailure(system: SmppSystem | null, peer: Peer): number {
+    const delayMs = this.o.failedBinds.count(peer.address);
+    if (system === null) return delayMs;
+    return this.o.guesses.count(system) ? LAST_ANSWER_MS : delayMs;
   }
 
   /** What a system that is here may send from now on. */
@@ -93,21 +112,23 @@ export class SystemGate {
     }
   }
 
-  private enter(system: SmppSystem, elsewhere: number): Admission {
+  private enter(system: SmppSystem, { address }: Peer, elsewhere: number): Admission {
     const { id, submitPerSecond: perSecond } = system;
+    this.o.guesses.bound(system, address);
     const rate = new MessageRate(shareOfRate(perSecond, 1, elsewhere), performance.now());
     const presence = this.#presences.get(id) ?? { rate, perSecond, here: 0, elsewhere };
     this.#presences.set(id, presence);
     presence.here += 1;
     presence.elsewhere = elsewhere;
     share(presence);
-    return { admitted: true, system, rate: presence.rate, leave: () => this.leave(id, presence) };
+    return { admitted: true, system, rate: presence.rate, leave: () => this.leave(system, address, presence) };
   }
 
-  private leave(id: Uuid, presence: Presence): void {
+  private leave(system: SmppSystem, address: string, presence: Presence): void {
+    this.o.guesses.left(system, address);
     presence.here -= 1;
     if (presence.here > 0) share(presence);
-    else this.#presences.delete(id);
+    else this.#presences.delete(system.id);
   }
 }
 

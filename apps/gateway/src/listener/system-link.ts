@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { SmppSystem, SystemConnection } from '@countersign/carriers';
+import { isTrustedConnection, type SmppSystem, type SystemConnection } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import { SmppLink, STATUS } from '@countersign/smpp';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer, MessagePdu } from '@countersign/smpp';
@@ -9,6 +9,7 @@ import type { InboundLink } from '../inbound/inbound-link.js';
 import type { InboundService } from '../inbound/inbound.service.js';
 import type { LinkView } from '../link.metrics.js';
 import type { LinkMeter } from '../link-meter.js';
+import { connectionRefusal, sameConnectionTerms } from './admission.js';
 import type { MessageRate } from './message-rate.js';
 import { SeenRate } from './seen-rate.js';
 import type { Peer, SystemGate } from './system-gate.js';
@@ -123,11 +124,34 @@ export class SystemLink {
     return { peer: this.#system?.systemId ?? '', state, windowUsed, window: WINDOW, boundMs };
   }
 
+  /** May the peer stay connected by what the system's row says now? */
+  meets(system: SmppSystem): boolean {
+    const unchanged = this.#system !== null && sameConnectionTerms(this.#system, system);
+    return unchanged || connectionRefusal(system, this.peer) === null;
+  }
+
   /** Takes on what the system's row says now; messages from here on are treated by it. */
   adopt(system: SmppSystem): void {
-    this.#system = system;
-    this.#inbound = { ...system, peer: system.systemId };
+    this.follow(system);
     this.o.gate.limit(system);
+  }
+
+  /** The row is read every second: trust is worked out again only when what it depends on has changed. */
+  private follow(system: SmppSystem): void {
+    const unchanged = this.#system !== null && sameConnectionTerms(this.#system, system);
+    const trustedForMo =
+      unchanged && this.#inbound !== null
+        ? this.#inbound.trustedForMo
+        : isTrustedConnection(system, this.peer.certificateNames);
+    if (system.trustedForMo && !trustedForMo && !unchanged) {
+      const about = { systemId: system.systemId, address: this.peer.address };
+      this.o.logger.warn(
+        about,
+        'MOs of this connection are not trusted: neither its address nor a certificate proves it',
+      );
+    }
+    this.#system = system;
+    this.#inbound = { ...system, trustedForMo, peer: system.systemId };
   }
 
   /** Answers what came in, unbinds and closes, within that time. Asked again, it waits for the first close. */
@@ -148,6 +172,8 @@ export class SystemLink {
     const admission = await gate.admit(request, this.peer);
     if (!admission.admitted) {
       metrics.links.refusedBinds.inc({ refusal: admission.refusal });
+      // A password is only ever wrong of a system that exists, so the label takes no name that a peer made up.
+      if (admission.refusal === 'wrong_password') metrics.links.countWrongPassword(request.systemId);
       logger.warn({ ...about, refusal: admission.refusal }, 'a bind was refused');
       return { status: admission.status };
     }
@@ -157,8 +183,7 @@ export class SystemLink {
       return { status: STATUS.ESME_RBINDFAIL };
     }
     const { system, rate, leave } = admission;
-    this.#system = system;
-    this.#inbound = { ...system, peer: system.systemId };
+    this.follow(system);
     this.#meter.belongsTo(system.systemId);
     const sinceMs = performance.now();
     this.#guest = { rate, leave, sinceMs, seen: new SeenRate(sinceMs), throttled: 0 };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CarrierDirectory, SmppSystem } from '@countersign/carriers';
+import { lacksTrustProof, type CarrierDirectory, type SmppSystem } from '@countersign/carriers';
 import { Periodic } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import { NetworkSet } from './networks.js';
@@ -8,6 +8,9 @@ import { NetworkSet } from './networks.js';
 const REFRESH_MS = 1_000;
 /** Connections from nowhere make the rows be read again, but not more often than this. */
 const BETWEEN_READS_MS = 200;
+const WITHOUT_PROOF =
+  'MOs of this system are not trusted although trustedForMo is true: set allowedCidrs to networks no wider than /16 ' +
+  '(IPv6: /32), or tlsRequired with a client certificate that names it (/docs/a-carrier-calls#trusted-systems)';
 
 export interface SystemRosterOptions {
   readonly carriers: Pick<CarrierDirectory, 'listSystems'>;
@@ -21,6 +24,7 @@ export class SystemRoster {
   #systems: ReadonlyMap<string, SmppSystem> | null = null;
   #networks = NetworkSet.of([]);
   #credentials: string | null = null;
+  #withoutProof: readonly string[] = [];
   #periodic: Periodic | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   /** A read that has not begun: who joins it sees what is true now. */
@@ -63,6 +67,11 @@ export class SystemRoster {
     return this.#systems?.get(systemId);
   }
 
+  /** The system_ids of enabled systems that are to be trusted, and are not because their rows ask for no proof. */
+  get withoutProof(): readonly string[] {
+    return this.#withoutProof;
+  }
+
   /**
    * May a peer of this address be one of the systems? An address that no system may come from is looked for again in the
    * rows of now: a system that was just made is let in. While they cannot be read, what was read last holds; before the
@@ -94,7 +103,18 @@ export class SystemRoster {
     this.#systems = new Map(systems.map((system) => [system.systemId, system]));
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
+    this.compareProofs(systems);
     for (const heard of this.#heard) heard(startedMs);
+  }
+
+  private compareProofs(systems: readonly SmppSystem[]): void {
+    const withoutProof = systems.filter((system) => system.enabled && lacksTrustProof(system));
+    const systemIds = withoutProof.map(({ systemId }) => systemId);
+    for (const systemId of systemIds) {
+      if (this.#withoutProof.includes(systemId)) continue;
+      this.o.logger.warn({ systemId }, WITHOUT_PROOF);
+    }
+    this.#withoutProof = systemIds;
   }
 
   private compareCredentials(systems: readonly SmppSystem[]): void {

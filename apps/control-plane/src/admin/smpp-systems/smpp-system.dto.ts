@@ -1,15 +1,17 @@
-import { BIND_TYPES, type BindType } from '@countersign/carriers';
+import { BIND_TYPES, isCommonPassword, type BindType } from '@countersign/carriers';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
 import { SENDER_FIELDS } from '../sender-format.js';
-import { isCarrier, isPassword, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
+import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
 import { networkOf } from './networks.js';
-import { MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
+import { isChosenPassword, MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
 
 const isNetwork = (value: unknown): boolean => typeof value === 'string' && networkOf(value) !== null;
+const isUncommonPassword = (value: unknown): boolean =>
+  typeof value === 'string' && isChosenPassword(value) && !isCommonPassword(value);
 
 /** The body of POST /v1/admin/smpp-systems. */
 export class SmppSystemDraft {
@@ -17,9 +19,13 @@ export class SmppSystemDraft {
   @Satisfies(isSystemId, 'systemId must be 1 to 15 characters of ASCII.')
   systemId!: string;
 
-  @ApiProperty(SMPP_FIELDS.password)
-  @Satisfies(isPassword, 'password must be 1 to 8 characters of ASCII.')
-  password!: string;
+  @ApiPropertyOptional(SYSTEM_FIELDS.password)
+  @Satisfies(
+    isUncommonPassword,
+    'password must be 6 to 8 characters of ASCII and not a common password. Create without one, or call rotate, and a random one is generated.',
+  )
+  @Optional()
+  password?: string;
 
   @ApiPropertyOptional(SMPP_FIELDS.carrier)
   @Satisfies(isCarrier, `carrier must be one line of 1 to ${MAX_CARRIER_CHARACTERS} characters.`)
@@ -60,7 +66,7 @@ export class SmppSystemDraft {
   @Optional()
   tlsRequired?: boolean;
 
-  @ApiPropertyOptional(SMPP_FIELDS.trustedForMo)
+  @ApiPropertyOptional(SYSTEM_FIELDS.trustedForMo)
   @IsBoolean(failsWith('trustedForMo must be true or false.'))
   @Optional()
   trustedForMo?: boolean;

@@ -1,15 +1,22 @@
 import { PubSub } from '@countersign/bus';
-import { CarrierStore, SMPP_SYSTEMS, type SystemRecord } from '@countersign/carriers';
+import {
+  CarrierStore,
+  createSystemPassword,
+  lacksTrustProof,
+  SMPP_SYSTEMS,
+  type SystemRecord,
+  type TrustTerms,
+} from '@countersign/carriers';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { succeed, type Outcome } from '../../http/errors.js';
+import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import type { Plain } from '../plain.js';
 import { discardsSenderEvidence } from '../sender-format.js';
 import { trustRefusal } from '../trust.js';
 import { networkOf } from './networks.js';
 import type { SmppSystemChange, SmppSystemDraft } from './smpp-system.dto.js';
-import { type SmppSystemAnswer, smppSystemSettings, smppSystemView } from './smpp-system.view.js';
+import { type SmppSystemAnswer, smppSystemSettings, smppSystemView, TRUST_REMEDY } from './smpp-system.view.js';
 
 type Answer = Plain<SmppSystemAnswer>;
 type Reply = Promise<Outcome<Written<SystemRecord, Answer>>>;
@@ -35,18 +42,28 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   readonly committed = (): void => this.bus.publish('systems');
 
   async create(tx: Executor, by: Engineer, body: SmppSystemDraft): Reply {
-    const refusal = trustRefusal(by, body.trustedForMo, false);
+    const { systemId, password: chosen, carrier = systemId, ...rest } = body;
+    const wanted = { ...stored(rest), systemId, carrier };
+    const refusal =
+      trustRefusal(by, body.trustedForMo, false) ?? proofRefusal(body, wanted) ?? passwordRefusal(chosen, systemId);
     if (refusal !== null) return { ok: false, refusal };
-    const { systemId, password, carrier = systemId, ...rest } = body;
-    const system = await this.carriers.createSystem(tx, { ...stored(rest), systemId, password, carrier });
-    return succeed({ row: { ...system, links: [] }, hidden: ['password'] });
+    const password = chosen ?? createSystemPassword();
+    const system = await this.carriers.createSystem(tx, { ...wanted, password });
+    return succeed({
+      row: { ...system, links: [] },
+      hidden: ['password'],
+      ...(chosen === undefined ? { once: { password } } : {}),
+    });
   }
 
   async update(tx: Executor, by: Engineer, system: SystemRecord, body: SmppSystemChange): Reply {
-    const refusal = trustRefusal(by, body.trustedForMo, system.trustedForMo);
-    if (refusal !== null) return { ok: false, refusal };
     const { password, ...change } = body;
     const wanted = { ...system, ...stored(change) };
+    const refusal =
+      trustRefusal(by, body.trustedForMo, system.trustedForMo) ??
+      proofRefusal(body, wanted) ??
+      passwordRefusal(password, wanted.systemId);
+    if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(system, wanted, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, system.id);
     const changed = await this.carriers.updateSystem(tx, wanted, password);
@@ -56,9 +73,38 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     });
   }
 
+  /** Another random password; connections that are up stay. */
+  async rotate(tx: Executor, system: SystemRecord): Reply {
+    const password = createSystemPassword();
+    const changed = await this.carriers.updateSystem(tx, system, password);
+    return succeed({ row: { ...changed, links: system.links }, once: { password }, hidden: ['password'] });
+  }
+
   delete(tx: Executor, { id }: SystemRecord): Promise<void> {
     return this.carriers.deleteSystem(tx, id);
   }
+}
+
+/** Fields on which trust depends, the one that asks for it first. */
+const TRUST_FIELDS = ['trustedForMo', 'allowedCidrs', 'tlsRequired'] as const;
+
+/**
+ * Null unless a body touches the trust of a system, which would then be trusted without proof. A row of an earlier
+ * release that is without proof may still be changed in other ways: disabled, given another password.
+ */
+function proofRefusal(sent: Plain<SmppSystemChange>, wanted: Partial<TrustTerms>): Refusal | null {
+  const field = TRUST_FIELDS.find((name) => sent[name] !== undefined);
+  const { trustedForMo = false, allowedCidrs = [], tlsRequired = false } = wanted;
+  if (field === undefined || !lacksTrustProof({ trustedForMo, allowedCidrs, tlsRequired })) return null;
+  return { code: 'VALIDATION_ERROR', field, message: TRUST_REMEDY };
+}
+
+/** Null unless the password is the first guess of all. */
+function passwordRefusal(password: string | undefined, systemId: string): Refusal | null {
+  if (password?.toLowerCase() !== systemId.toLowerCase()) return null;
+  const message =
+    'password must not be the systemId. Create without one, or call rotate, and a random one is generated.';
+  return { code: 'VALIDATION_ERROR', field: 'password', message };
 }
 
 /** What was sent as it is stored: every network with the length of its prefix. */

@@ -1,17 +1,42 @@
-import { BIND_TYPES, type SystemLink, type SystemRecord } from '@countersign/carriers';
+import {
+  BIND_TYPES,
+  lacksTrustProof,
+  MAX_PASSWORD_CHARACTERS,
+  MIN_CHOSEN_PASSWORD_CHARACTERS,
+  MIN_TRUSTED_PREFIX_BITS,
+  type SystemLink,
+  type SystemRecord,
+} from '@countersign/carriers';
 import { renderId } from '@countersign/postgres';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';
 import { SENDER_FIELDS } from '../sender-format.js';
-import { ConnectionNumbers, SMPP_FIELDS } from '../smpp-fields.js';
-import { idField } from '../view-fields.js';
+import { asciiPattern, ConnectionNumbers, isAscii, SMPP_FIELDS } from '../smpp-fields.js';
+import { idField, nullable } from '../view-fields.js';
 
 export const MAX_NETWORKS = 100;
 export const MAX_CONNECTIONS = 1_000;
 export const MAX_PER_SECOND = 100_000;
 
+/** A password that an engineer chose, as far as its form goes. */
+export const isChosenPassword = isAscii(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS);
+
 export const SYSTEM_FIELDS = {
+  password: {
+    type: 'string',
+    pattern: asciiPattern(MIN_CHOSEN_PASSWORD_CHARACTERS, MAX_PASSWORD_CHARACTERS),
+    description:
+      'Leave it out of a create, and 8 random characters are generated and shown in its answer alone. One of your own ' +
+      'has 6 to 8 characters of ASCII, is not a common password, is not the systemId, and is never shown.',
+  },
+  trustedForMo: {
+    ...SMPP_FIELDS.trustedForMo,
+    description:
+      'Whether an SMS that comes by it may approve a session. Changed by the role `owner` alone. It needs allowedCidrs, ' +
+      'none of them wider than /16 (IPv6: /32), or tlsRequired: connections must then show a client certificate of ' +
+      'SMPP_TLS_CLIENT_CA_FILE whose CN or SAN is the systemId.',
+  },
   allowedCidrs: {
     type: 'array',
     items: { type: 'string' },
@@ -84,8 +109,20 @@ export class SmppSystemAnswer {
   @ApiProperty(SYSTEM_FIELDS.tlsRequired)
   readonly tlsRequired!: boolean;
 
-  @ApiProperty(SMPP_FIELDS.trustedForMo)
+  @ApiProperty(SYSTEM_FIELDS.trustedForMo)
   readonly trustedForMo!: boolean;
+
+  @ApiProperty(
+    nullable(
+      {},
+      {
+        description:
+          'Why its messages approve nothing although trustedForMo is true: a system that an earlier release saved.',
+        example: null,
+      },
+    ),
+  )
+  readonly trustWarning!: string | null;
 
   @ApiProperty(SENDER_FIELDS.senderFormat)
   readonly senderFormat!: string;
@@ -98,16 +135,35 @@ export class SmppSystemAnswer {
 
   @ApiProperty({ type: SystemConnectionAnswer, isArray: true, description: 'Those that it has now.' })
   readonly connections!: readonly Plain<SystemConnectionAnswer>[];
+
+  @ApiPropertyOptional({
+    type: 'string',
+    pattern: `^[A-Za-z0-9]{${MAX_PASSWORD_CHARACTERS}}$`,
+    description: 'The generated password. Shown once, when the system is created without one or its password rotated.',
+  })
+  readonly password?: string;
 }
 
 export class SmppSystemList extends PageOf(SmppSystemAnswer) {}
 
 export function smppSystemView(system: SystemRecord): Plain<SmppSystemAnswer> {
-  return { ...smppSystemSettings(system), connections: system.links.map(connectionView) };
+  return {
+    ...smppSystemSettings(system),
+    trustWarning: lacksTrustProof(system) ? `Its messages approve nothing. ${TRUST_REMEDY}` : null,
+    connections: system.links.map(connectionView),
+  };
 }
 
+type Settings = Omit<Plain<SmppSystemAnswer>, 'trustWarning' | 'connections' | 'password'>;
+
+/** The message of a refusal and of a warning, after its first sentence. */
+export const TRUST_REMEDY =
+  `A system with trustedForMo needs allowedCidrs, none of them wider than /${MIN_TRUSTED_PREFIX_BITS.ipv4} ` +
+  `(IPv6: /${MIN_TRUSTED_PREFIX_BITS.ipv6}), or tlsRequired and a client certificate whose CN or SAN is the systemId. ` +
+  'Set either of them, or trustedForMo to false.';
+
 /** What engineers decide of a system, without what it does. */
-export function smppSystemSettings(system: SystemRecord): Omit<Plain<SmppSystemAnswer>, 'connections'> {
+export function smppSystemSettings(system: SystemRecord): Settings {
   return {
     id: renderId('sys', system.id),
     systemId: system.systemId,

@@ -3,7 +3,7 @@ import { BodyPipe, NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
 import { AdminService } from '../admin.service.js';
-import { Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
+import { Acts, Creates, Deletes, Lists, Shows, Updates } from '../admin-operations.js';
 import type { Engineer } from '../admin-resource.js';
 import { ByEngineer } from '../engineer.decorator.js';
 import { PageQuery } from '../paging.js';
@@ -27,7 +27,8 @@ export class SmppSystemsController {
   }
 
   @Creates(SYSTEM, SmppSystemAnswer, {
-    description: 'It may bind at once, from anywhere unless networks are named. Its password is shown in no answer.',
+    description:
+      'It may bind at once, from anywhere unless networks are named. A generated password is in this answer and in no other.',
     errors: ['CONFLICT'],
   })
   async create(@ByEngineer() by: Engineer, @Body(BodyPipe) body: SmppSystemDraft): Promise<Plain<SmppSystemAnswer>> {
@@ -49,6 +50,19 @@ export class SmppSystemsController {
     @Body(BodyPipe) body: SmppSystemChange,
   ): Promise<Plain<SmppSystemAnswer>> {
     return valueOf(await this.admin.update(this.systems, by, id, (tx, row) => this.systems.update(tx, by, row, body)));
+  }
+
+  @Acts(SYSTEM, { name: 'rotate', summary: 'Rotate the password of' }, SmppSystemAnswer, {
+    description:
+      'The new password is random, and in this answer and in no other. The next bind needs it; connections that are up stay.',
+  })
+  async rotate(
+    @ByEngineer() by: Engineer,
+    @Param('id') id: string,
+    @Body(NoBodyPipe) _nothing: null,
+  ): Promise<Plain<SmppSystemAnswer>> {
+    const rotate = { id, action: 'rotate' };
+    return valueOf(await this.admin.act(this.systems, by, rotate, (tx, row) => this.systems.rotate(tx, row)));
   }
 
   @Deletes(SYSTEM, { description: 'Its connections are closed.' })

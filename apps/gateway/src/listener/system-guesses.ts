@@ -1,0 +1,103 @@
+import type { SmppSystem } from '@countersign/carriers';
+import { FAILURE_WINDOW_MS } from './failed-binds.js';
+import { peerNetwork } from './networks.js';
+
+/** Wrong passwords of one system within the window, from all addresses together, from which on it is guarded. */
+export const MAX_SYSTEM_FAILURES = 20;
+/** While a system is guarded, one password is compared in so long, for all peers together that it is not known by. */
+export const BETWEEN_COMPARISONS_MS = 10_000;
+/** A system is known by a peer for so long after its last connection from there. */
+export const KNOWN_PEER_MS = 24 * 60 * 60 * 1_000;
+/** Peers of one system; the one that bound longest ago is forgotten for a new one. */
+const MAX_KNOWN_PEERS = 100;
+/** Systems with failures or known peers; the one that was heard of longest ago is forgotten for a new one. */
+const MAX_SYSTEMS = 10_000;
+
+type System = Pick<SmppSystem, 'id' | 'passwordDigest'>;
+
+interface SystemRecord {
+  /** With another password its peers have to show that they know it. */
+  readonly passwordDigest: Buffer;
+  /** When its password was wrong, oldest first, at most as many as matter. */
+  failures: readonly number[];
+  comparedMs: number;
+  /** When the system was last connected from a peer, by peer (see `peerNetwork`), oldest first. */
+  readonly knownPeers: Map<string, number>;
+}
+
+/**
+ * Guesses of the password of each system, from however many addresses. A guarded system refuses binds of peers that it is
+ * not known by without comparing the password, except one in `BETWEEN_COMPARISONS_MS`: guessing from many addresses does
+ * not go faster than that, and peers that have bound before are not affected. Times are of a monotonic clock.
+ */
+export class SystemGuesses {
+  readonly #systems = new Map<string, SystemRecord>();
+
+  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+
+  /** May the password of a bind from this address be compared now? Yes uses up the one comparison. */
+  mayCompare(system: System, address: string): boolean {
+    const record = this.of(system);
+    const nowMs = this.nowMs();
+    if (record === undefined || !isGuarded(record, nowMs)) return true;
+    const knownMs = record.knownPeers.get(peerNetwork(address)) ?? Number.NEGATIVE_INFINITY;
+    if (nowMs - knownMs < KNOWN_PEER_MS) return true;
+    if (nowMs - record.comparedMs < BETWEEN_COMPARISONS_MS) return false;
+    record.comparedMs = nowMs;
+    return true;
+  }
+
+  /** Counts a wrong password; answers whether the system is guarded with it. */
+  count(system: System): boolean {
+    const record = this.ofOrNew(system);
+    const nowMs = this.nowMs();
+    record.failures = [...recent(record.failures, nowMs), nowMs].slice(-MAX_SYSTEM_FAILURES);
+    return isGuarded(record, nowMs);
+  }
+
+  /** The system has bound from this address. */
+  bound(system: System, address: string): void {
+    const { knownPeers } = this.ofOrNew(system);
+    setLast(knownPeers, peerNetwork(address), this.nowMs(), MAX_KNOWN_PEERS);
+  }
+
+  /** Its connection from this address, bound with that password, has ended; another password since makes it unknown. */
+  left(system: System, address: string): void {
+    if (this.of(system) !== undefined) this.bound(system, address);
+  }
+
+  /** Failures of all systems are void: a password or a system has just been made or changed. Known peers stay. */
+  forgive(): void {
+    for (const record of this.#systems.values()) record.failures = [];
+  }
+
+  private of({ id, passwordDigest }: System): SystemRecord | undefined {
+    const record = this.#systems.get(id);
+    return record?.passwordDigest.equals(passwordDigest) === true ? record : undefined;
+  }
+
+  private ofOrNew(system: System): SystemRecord {
+    const record = this.of(system) ?? {
+      passwordDigest: system.passwordDigest,
+      failures: [],
+      comparedMs: Number.NEGATIVE_INFINITY,
+      knownPeers: new Map<string, number>(),
+    };
+    setLast(this.#systems, system.id, record, MAX_SYSTEMS);
+    return record;
+  }
+}
+
+const recent = (failures: readonly number[], nowMs: number): readonly number[] =>
+  failures.filter((atMs) => nowMs - atMs < FAILURE_WINDOW_MS);
+
+const isGuarded = ({ failures }: SystemRecord, nowMs: number): boolean =>
+  recent(failures, nowMs).length >= MAX_SYSTEM_FAILURES;
+
+/** Sets an entry behind all others, and deletes the first of more than `most`. */
+function setLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_SYSTEM_FAILURES } from '../../apps/gateway/src/listener/system-guesses.js';
+import { GatewayRoom, LOOPBACK, PASSWORD } from '../support/gateway-room.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const BIND_FAILED = 0x0d;
+const WRONG_PASSWORD = 0x0e;
+const GUESSES = 60;
+
+let gateway: GatewayRoom;
+
+beforeAll(async () => {
+  gateway = await GatewayRoom.open();
+});
+afterAll(() => gateway.close());
+
+/** One bind from each of so many addresses of that network, all at once; each gives the password that `guess` says. */
+const attack = (network: string, systemId: string, guess: (nth: number) => string): Promise<(number | null)[]> =>
+  Promise.all(
+    Array.from({ length: GUESSES }, (_, nth) => gateway.bindFrom(`${network}.${nth + 1}`, systemId, guess(nth))),
+  );
+const count = (answers: readonly unknown[], status: number | null): number =>
+  answers.filter((answer) => answer === status).length;
+const wrongPasswords = (systemId: string): Promise<number> =>
+  gateway.metric(`countersign_smpp_wrong_passwords_total{peer="${systemId}"`);
+
+describe('a system that may come from anywhere and is guessed from many addresses', () => {
+  it('has twenty passwords compared and then one in ten seconds; it binds from where it was, and from anywhere after a change of the password', async () => {
+    const { id } = await gateway.system({ systemId: 'open', allowedCidrs: [], maxConnections: 20 });
+    expect(await gateway.bindFrom('127.0.9.1', 'open')).toBe(OK);
+    const underAttack = attack('127.0.10', 'open', (nth) => `guess${nth}`);
+    await until('it is guarded', 5_000, async () => (await wrongPasswords('open')) >= MAX_SYSTEM_FAILURES - 1);
+    // Where the system has been connected from, the right password is enough at any time.
+    expect(await gateway.bindFrom('127.0.9.1', 'open')).toBe(OK);
+    const answers = await underAttack;
+    const compared = count(answers, WRONG_PASSWORD);
+    expect(compared).toBeGreaterThanOrEqual(MAX_SYSTEM_FAILURES);
+    expect(compared).toBeLessThanOrEqual(MAX_SYSTEM_FAILURES + 2);
+    expect(count(answers, BIND_FAILED)).toBe(GUESSES - compared);
+    expect(await wrongPasswords('open')).toBe(compared);
+    expect(await gateway.metric('countersign_smpp_refused_binds_total{refusal="guarded"')).toBe(GUESSES - compared);
+    // A guess that is right tells nobody either, once the one comparison is used up.
+    const right = await attack('127.0.11', 'open', () => PASSWORD);
+    expect(count(right, OK)).toBeLessThanOrEqual(2);
+    expect(count(right, BIND_FAILED)).toBeGreaterThanOrEqual(GUESSES - 2);
+    await gateway.room.database.query(
+      `UPDATE smpp_systems SET password_digest = password_digest || '\\x00' WHERE id = $1`,
+      [id],
+    );
+    await until('passwords are compared', 5_000, async () => {
+      return (await gateway.bindFrom('127.0.12.1', 'open')) === WRONG_PASSWORD;
+    });
+  }, 60_000);
+});
+
+describe('a system with networks of its own', () => {
+  it('has no password compared from elsewhere: right and wrong ones are answered alike and are no failures', async () => {
+    // Somebody may come from anywhere, so that peers are not dropped before they bind.
+    await gateway.system({ systemId: 'anywhere', allowedCidrs: [] });
+    await gateway.system({ systemId: 'home', allowedCidrs: ['127.0.20.0/24'] });
+    const answers = await attack('127.0.21', 'home', (nth) => (nth % 2 === 0 ? PASSWORD : `guess${nth}`));
+    expect(count(answers, BIND_FAILED)).toBe(GUESSES);
+    expect(await wrongPasswords('home')).toBe(0);
+    expect(await gateway.bindFrom('127.0.20.1', 'home')).toBe(OK);
+  });
+
+  it('is never refused for guesses of others, inside its networks either', async () => {
+    await gateway.system({ systemId: 'within', allowedCidrs: LOOPBACK });
+    const answers = await attack('127.0.30', 'within', (nth) => `guess${nth}`);
+    expect(count(answers, WRONG_PASSWORD)).toBe(GUESSES);
+    expect(await wrongPasswords('within')).toBe(GUESSES);
+    // From addresses that it was never connected from, more than may be compared in ten seconds elsewhere.
+    for (const address of ['127.0.31.1', '127.0.31.2', '127.0.31.3'])
+      expect(await gateway.bindFrom(address, 'within')).toBe(OK);
+  }, 60_000);
+});

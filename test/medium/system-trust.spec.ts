@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { NewSystem } from '@countersign/carriers';
+import { generate } from 'selfsigned';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Esme } from '../support/esme.js';
+import { GatewayRoom, LOOPBACK, PASSWORD, sms } from '../support/gateway-room.js';
+import { until } from '../support/until.js';
+
+const OK = 0;
+const BIND_FAILED = 0x0d;
+
+interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** SAN types of `selfsigned`. */
+const DNS = 2;
+const IP = 7;
+
+async function certificate(commonName: string, dnsName?: string): Promise<Certificate> {
+  const altNames = [
+    { type: IP, ip: '127.0.0.1' } as const,
+    ...(dnsName === undefined ? [] : [{ type: DNS, value: dnsName } as const]),
+  ];
+  const pems = await generate([{ name: 'commonName', value: commonName }], {
+    extensions: [{ name: 'subjectAltName', altNames }],
+  });
+  return { cert: pems.cert, key: pems.private };
+}
+
+/** A gateway with a TLS port; with authorities, one that asks for a client certificate. */
+async function gatewayWith(server: Certificate, authorities: readonly Certificate[]): Promise<GatewayRoom> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trust-'));
+  const file = (name: string, text: string): string => {
+    writeFileSync(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+  try {
+    return await GatewayRoom.open({
+      SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
+      SMPP_TLS_KEY_FILE: file('key.pem', server.key),
+      ...(authorities.length === 0
+        ? {}
+        : { SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', authorities.map(({ cert }) => cert).join('')) }),
+    });
+  } finally {
+    // Read when the gateway started.
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The status of a session after an MO with its token over this connection, and the fate of the MO. */
+async function decisionOf(gateway: GatewayRoom, esme: Esme): Promise<readonly unknown[]> {
+  const session = await gateway.create();
+  expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
+  return [await gateway.statusOf(session), (await gateway.messages()).at(-1)?.fate];
+}
+const TRUSTED = ['approved', 'matched'];
+const NOT_TRUSTED = ['pending', 'untrusted'];
+
+describe('a system that is trusted by its certificate', () => {
+  let gateway: GatewayRoom;
+  let server: Certificate;
+  const clients = new Map<string, Certificate>();
+
+  beforeAll(async () => {
+    server = await certificate('gateway');
+    clients.set('by common name', await certificate('north'));
+    clients.set('by alternative name', await certificate('carrier 7', 'north'));
+    clients.set('of another system', await certificate('south', 'south'));
+    clients.set('of a longer name', await certificate('north.example', 'north.example'));
+    gateway = await gatewayWith(server, [...clients.values()]);
+    await gateway.system({ systemId: 'north', allowedCidrs: [], tlsRequired: true });
+    await gateway.system({ systemId: 'near', tlsRequired: true });
+  });
+  afterAll(() => gateway.close());
+
+  const account = (systemId: string, client: string, password = PASSWORD) => ({
+    port: gateway.ports.smppTls,
+    systemId,
+    password,
+    ca: server.cert,
+    connection: { ...clients.get(client) },
+  });
+
+  it.each(['by common name', 'by alternative name'])('binds and approves with one that names it %s', async (client) => {
+    const esme = await gateway.esme('north', account('north', client));
+    expect(await decisionOf(gateway, esme)).toEqual(TRUSTED);
+    esme.destroy();
+  });
+
+  it.each(['of another system', 'of a longer name'])(
+    'does not bind with the certificate %s, and its password is not compared',
+    async (client) => {
+      const answers = await Promise.all(
+        [PASSWORD, 'wrong'].map(async (password) => {
+          const esme = await gateway.stranger(account('north', client));
+          return (await esme.bind(account('north', client, password))).command_status;
+        }),
+      );
+      expect(answers).toEqual([BIND_FAILED, BIND_FAILED]);
+      expect(await gateway.metric('countersign_smpp_refused_binds_total{refusal="wrong_password"')).toBe(0);
+    },
+  );
+
+  it('does not bind without TLS', async () => {
+    expect(await gateway.bindFrom('127.0.0.1', 'north')).toBe(BIND_FAILED);
+  });
+
+  it('needs no name in it where its address proves it', async () => {
+    const esme = await gateway.esme('near', account('near', 'of another system'));
+    expect(await decisionOf(gateway, esme)).toEqual(TRUSTED);
+    esme.destroy();
+  });
+
+  it('is disconnected when its row asks for a name that the certificate does not have', async () => {
+    const esme = await gateway.esme('near', account('near', 'of another system'));
+    await gateway.room.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE system_id = 'near'`);
+    await esme.closed;
+  });
+});
+
+describe('a system that is to be trusted, whose row asks for no proof', () => {
+  let gateway: GatewayRoom;
+  let server: Certificate;
+
+  beforeAll(async () => {
+    server = await certificate('gateway');
+    gateway = await gatewayWith(server, []);
+  });
+  afterAll(() => gateway.close());
+
+  const setNetworks = (systemId: string, networks: readonly string[]): Promise<unknown> =>
+    gateway.room.database.query('UPDATE smpp_systems SET allowed_cidrs = $2 WHERE system_id = $1', [
+      systemId,
+      networks,
+    ]);
+  const withoutProof = (): Promise<number> => gateway.metric('countersign_smpp_systems_without_proof');
+
+  it.each<[string, Partial<NewSystem>]>([
+    ['from anywhere', { allowedCidrs: [] }],
+    ['from a wide network', { allowedCidrs: ['127.0.0.0/15'] }],
+    ['from a wide network beside its own', { allowedCidrs: [...LOOPBACK, '0.0.0.0/0'] }],
+  ])('%s: binds, its MOs are stored and approve nothing', async (from, terms) => {
+    const esme = await gateway.esme((await gateway.system({ systemId: from.slice(-15), ...terms })).systemId);
+    expect(await decisionOf(gateway, esme)).toEqual(NOT_TRUSTED);
+    esme.destroy();
+  });
+
+  it('is named in the log once and counted, until its networks are narrow: then its connections approve', async () => {
+    const before = await withoutProof();
+    const { systemId } = await gateway.system({ systemId: 'earlier', allowedCidrs: [] });
+    const esme = await gateway.esme(systemId);
+    await until('it is counted', 5_000, async () => (await withoutProof()) === before + 1);
+    const said = gateway.log.filter((line) => line.includes('"earlier"') && line.includes('although trustedForMo'));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain('/docs/a-carrier-calls#trusted-systems');
+    await setNetworks(systemId, LOOPBACK);
+    await until('it is trusted', 5_000, async () => {
+      const [status] = await decisionOf(gateway, esme);
+      return status === 'approved';
+    });
+    expect(await withoutProof()).toBe(before);
+    await setNetworks(systemId, []);
+    await until('it is not trusted any more', 5_000, async () => {
+      const [status] = await decisionOf(gateway, esme);
+      return status === 'pending';
+    });
+    esme.destroy();
+  });
+
+  it('is disconnected when it is outside of its new networks, and so never trusted by them', async () => {
+    const { systemId } = await gateway.system({ systemId: 'outside', allowedCidrs: [] });
+    const esme = await gateway.esme(systemId);
+    await setNetworks(systemId, ['192.0.2.0/24']);
+    await esme.closed;
+    expect(await gateway.bindFrom('127.0.0.1', systemId)).toBe(BIND_FAILED);
+  });
+
+  it('over TLS, where the gateway asks for no certificate: binds, and approves nothing', async () => {
+    const { systemId } = await gateway.system({ systemId: 'tls', allowedCidrs: [], tlsRequired: true });
+    const esme = await gateway.esme(systemId, { port: gateway.ports.smppTls, ca: server.cert });
+    expect(await decisionOf(gateway, esme)).toEqual(NOT_TRUSTED);
+    esme.destroy();
+  });
+});
