@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { createApiKey } from '@countersign/keys';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { until } from '../support/until.js';
@@ -26,8 +25,6 @@ beforeAll(async () => {
     PATH: process.env['PATH'] ?? '',
     DATABASE_URL: postgres.url,
     COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     GATEWAY_SMPP_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(await freePort()),
