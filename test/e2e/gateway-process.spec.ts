@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { migrated } from '../support/database.js';
 import { until } from '../support/until.js';
 
 const MAIN = path.resolve('dist/apps/gateway/src/main.js');
@@ -21,6 +22,7 @@ const started: ChildProcess[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateway-'));
   postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+  await migrated(postgres);
   environment = {
     PATH: process.env['PATH'] ?? '',
     DATABASE_URL: postgres.url,
@@ -77,7 +79,7 @@ const gone = async ({ exit }: Gateway): Promise<number | null | 'still there'> =
   Promise.race([exit, new Promise<'still there'>((resolve) => setTimeout(resolve, GONE_WITHIN_MS, 'still there'))]);
 
 describe('the process of the gateway', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('makes its tables, is ready, and ends in order on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('is ready, and ends in order on %s', async (signal) => {
     const gateway = start();
     await ready(gateway);
     gateway.child.kill(signal);

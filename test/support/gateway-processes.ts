@@ -21,7 +21,7 @@ export async function gatewayProcesses(
 ): Promise<GatewayProcesses> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
-  const room = await openSessionRoom({ url: postgres.url });
+  const room = await openSessionRoom({ home: postgres });
   const gateways: AppPart[] = [];
   for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url, changes));
   return {

@@ -7,6 +7,7 @@ import { createApiKey } from '@countersign/keys';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
+import { migrated } from './database.js';
 import { until } from './until.js';
 
 const DIST = path.resolve('dist');
@@ -97,6 +98,7 @@ export class AppPart implements Part {
 
 interface RunningServer {
   readonly url: string;
+  readonly ownerUrl?: string;
   readonly child: ChildProcess;
   stop(): Promise<void>;
 }
@@ -113,6 +115,11 @@ export class StorePart implements Part {
   get url(): string {
     if (this.#running === undefined) throw new Error(`${this.name} was never started`);
     return this.#running.url;
+  }
+
+  /** Of PostgreSQL: the role that owns the tables. */
+  get ownerUrl(): string {
+    return this.#running?.ownerUrl ?? this.url;
   }
 
   async start(): Promise<void> {
@@ -200,6 +207,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_HOST_PER_SECOND: '10000',
   };
+  await migrated(postgres);
   const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
   const gateway = new AppPart('gateway', environment, ports.gatewayOps);
   await Promise.all([controlPlane.start(), gateway.start()]);
