@@ -70,10 +70,7 @@ async function bringUp(env, lifecycle, log) {
   // A stop that came meanwhile waits for nothing that begins after it.
   lifecycle.signal.throwIfAborted();
   const ofSeed = environmentFor(environment, 'seed');
-  const demo = await lifecycle.during(
-    'apps',
-    seed({ environment: ofSeed, secrets, places, signal: lifecycle.signal }),
-  );
+  const demo = await lifecycle.during('apps', seed({ environment: ofSeed, secrets, places, signal: lifecycle.signal }));
   // It refuses a database that was not migrated, as the gateway does.
   app('control-plane', 'apps');
   keepAnswered(dataDir, secrets, demo);

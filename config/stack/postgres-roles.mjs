@@ -25,7 +25,9 @@ export function roleUrls(superuserUrl) {
 }
 
 const passwordOf = (superuserUrl, role) =>
-  createHmac('sha256', decodeURIComponent(new URL(superuserUrl).password)).update(role).digest('base64url');
+  createHmac('sha256', decodeURIComponent(new URL(superuserUrl).password))
+    .update(role)
+    .digest('base64url');
 
 /**
  * Makes the roles where they are missing and gives them the database of that URL, with all that an earlier release made in

@@ -79,7 +79,9 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root', () => {
     writeFileSync(notes, 'mine');
     const stack = await start(other.folder).ready(READY_MS);
     await stack.stop();
-    expect(stack.launcher.output).toMatch(/everything but PostgreSQL runs as root: .+ also holds notes.txt.+Set COUNTERSIGN_DATA_DIR/);
+    expect(stack.launcher.output).toMatch(
+      /everything but PostgreSQL runs as root: .+ also holds notes.txt.+Set COUNTERSIGN_DATA_DIR/,
+    );
     expect([lstatSync(notes).uid, lstatSync(other.folder).uid]).toEqual([0, 0]);
     other.remove();
   });

@@ -231,7 +231,9 @@ describe('a database', () => {
   it('without tables starts no daemon, and the error names the command', async () => {
     await asOwner(home, `GRANT USAGE ON SCHEMA public TO ${new URL(home.url).username}`);
     await expect(checkSchema(home.url)).rejects.toThrow(SchemaOutdated);
-    await expect(checkSchema(home.url)).rejects.toThrow(/has no tables: run "npm run migrate" with DATABASE_MIGRATION_URL/);
+    await expect(checkSchema(home.url)).rejects.toThrow(
+      /has no tables: run "npm run migrate" with DATABASE_MIGRATION_URL/,
+    );
     await expect(prepareBell({ redisUrl: null, databaseUrl: home.url })).rejects.toThrow(/npm run migrate/);
   });
 

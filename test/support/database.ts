@@ -31,8 +31,11 @@ async function run(url: string, statement: string, values: readonly unknown[] = 
 const asAdmin = (statement: string): Promise<void> => run(inject('databaseUrl'), statement);
 
 /** Runs a statement that the daemons' role may not: on the shape of tables, or all of their rows at once. */
-export const asOwner = ({ ownerUrl }: DatabaseUrls, statement: string, values: readonly unknown[] = []): Promise<void> =>
-  run(ownerUrl, statement, values);
+export const asOwner = (
+  { ownerUrl }: DatabaseUrls,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<void> => run(ownerUrl, statement, values);
 
 /** A database without tables, on the server of this run. */
 export async function emptyDatabase(): Promise<TestDatabase> {

@@ -191,7 +191,8 @@ export async function prepareBell(options: BellOptions): Promise<void> {
   }
   setDefaultBackendFactory(createPatientBackend);
   const version = await withClient(databaseUrl, POSTGRES_QUERY_TIMEOUT_MS, schemaVersion);
-  if (version < LATEST_SCHEMA_VERSION) throw new SchemaOutdated("the database lacks the queues' tables of this release");
+  if (version < LATEST_SCHEMA_VERSION)
+    throw new SchemaOutdated("the database lacks the queues' tables of this release");
 }
 
 /** 0 where there are no tables. */

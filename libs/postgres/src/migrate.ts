@@ -138,7 +138,9 @@ export class SchemaOutdated extends Error {
   override readonly name = 'SchemaOutdated';
 
   constructor(what: string) {
-    super(`${what}: run "npm run migrate" with DATABASE_MIGRATION_URL (the role that owns the tables), then start again`);
+    super(
+      `${what}: run "npm run migrate" with DATABASE_MIGRATION_URL (the role that owns the tables), then start again`,
+    );
   }
 }
 

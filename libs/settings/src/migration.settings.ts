@@ -26,7 +26,9 @@ export class MigrationSettings {
 
   contradictions(): SettingFault[] {
     if (this.ownerUrl !== '') return [];
-    return [{ variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' }];
+    return [
+      { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },
+    ];
   }
 }
 
