@@ -4,6 +4,7 @@
 # changed by hand, once, before the new release starts:
 #   docker compose --env-file config/docker/countersign.env up --detach postgres
 #   docker compose --env-file config/docker/countersign.env exec postgres sh /docker-entrypoint-initdb.d/roles.sh
+# and once more when the last daemon of the earlier release has stopped, which may have made partitions meanwhile.
 set -eu
 # The passwords go by standard input, not by the command line, which every process list shows. psql quotes them (:'…').
 psql --quiet --no-psqlrc --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" <<'SQL'

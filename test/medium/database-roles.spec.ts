@@ -13,14 +13,17 @@ import {
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareDatabase } from '../../apps/control-plane/src/migration/prepare-database.js';
+import { ensureRoles } from '../../config/stack/postgres-roles.mjs';
 import {
   asOwner,
   emptyDatabase,
   freshDatabase,
   migrated,
   pastPartitions,
+  superuserDatabase,
   type TestDatabase,
 } from '../support/database.js';
+import { until } from '../support/until.js';
 
 const DAY_MS = 86_400_000;
 const PARENTS = ['card_events', 'cards', 'deliveries', 'events', 'messages', 'outbound_messages', 'sessions'];
@@ -194,6 +197,12 @@ describe("the daemons' role", () => {
     await reader.query('BEGIN');
     await reader.query('SELECT FROM deliveries');
     const dropping = dropOldPartitions(database, nowMs, 30);
+    await until('the drop waits for the reader', 20_000, async () => {
+      const waiting = await database.query(
+        `SELECT FROM pg_locks WHERE NOT granted AND relation = 'deliveries'::regclass`,
+      );
+      return waiting.length > 0;
+    });
     // An insert is let through between two tries, though the reader has not ended.
     const id = newId(nowMs);
     await database.query(
@@ -256,6 +265,31 @@ describe('a database', () => {
     const done = await Promise.all([1, 2, 3].map(() => prepareDatabase({ ownerUrl, daemonRole })));
     expect(done.filter((each) => each.done.length > 0)).toHaveLength(1);
     expect(await prepareDatabase({ ownerUrl, daemonRole })).toEqual({ done: [], faults: [] });
+    await other.drop();
+  });
+
+  it("of an earlier release, a superuser's, changes hands with all that is in it", async () => {
+    const other = await superuserDatabase();
+    const superuser = await open(other.superuserUrl);
+    await prepareDatabase({ ownerUrl: other.superuserUrl, daemonRole: null });
+    const nowMs = Date.now();
+    await ensurePartitions(superuser, nowMs);
+    await superuser.close();
+    await ensureRoles(other.superuserUrl);
+    await ensureRoles(other.superuserUrl);
+    await migrated(other);
+    const daemon = await open(other.url);
+    const owners = await daemon.query(
+      `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class
+       WHERE relnamespace IN ('public'::regnamespace, 'bullmq'::regnamespace)
+       UNION SELECT DISTINCT proowner::regrole::text FROM pg_proc
+       WHERE pronamespace IN ('public'::regnamespace, 'bullmq'::regnamespace)`,
+    );
+    expect(owners).toEqual([{ owner: 'countersign_owner' }]);
+    await checkSchema(other.url);
+    await ensurePartitions(daemon, nowMs + DAY_MS);
+    await daemon.query('UPDATE row_leases SET owner = owner');
+    await daemon.close();
     await other.drop();
   });
 

@@ -49,6 +49,19 @@ export async function emptyDatabase(): Promise<TestDatabase> {
   return { ...home, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
+/** An empty database that belongs to the superuser, as those of earlier releases did. */
+export async function superuserDatabase(): Promise<TestDatabase & { readonly superuserUrl: string }> {
+  const name = `countersign_test_${randomBytes(6).toString('hex')}`;
+  const { ownerUrl, appUrl } = roleUrls(inject('databaseUrl'));
+  await asAdmin(`CREATE DATABASE ${name}`);
+  return {
+    url: inDatabase(appUrl, name),
+    ownerUrl: inDatabase(ownerUrl, name),
+    superuserUrl: inDatabase(inject('databaseUrl'), name),
+    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
 function inDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

@@ -153,6 +153,7 @@ export interface Parts {
   readonly baseUrl: string;
   readonly caFile: string;
   readonly smppPort: number;
+  /** Of the apps, and the migration URL that the seed wants beside it. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
@@ -220,7 +221,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     baseUrl: `https://127.0.0.1:${ports.controlPlane}`,
     caFile: certificates.caFile,
     smppPort: ports.smpp,
-    environment,
+    environment: { ...environment, DATABASE_MIGRATION_URL: postgres.ownerUrl },
     stop: async () => {
       await Promise.all([controlPlane.stop(), gateway.stop()]);
       await redis?.stop();

@@ -67,7 +67,15 @@ export interface StackOptions {
 /** The longest wait of a create for its card: how soon a phone has one is the machine's affair. */
 export const CARD_WAIT = { RCS_DELIVERY_WAIT_MS: '8000' };
 
-const NOT_INHERITED = ['DATABASE_URL', 'REDIS_URL', 'NODE_ENV', 'VITEST', 'npm_lifecycle_event', 'npm_execpath'];
+const NOT_INHERITED = [
+  'DATABASE_URL',
+  'DATABASE_MIGRATION_URL',
+  'REDIS_URL',
+  'NODE_ENV',
+  'VITEST',
+  'npm_lifecycle_event',
+  'npm_execpath',
+];
 
 function environmentOf({ dataDir, ports, environment }: StackOptions): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
