@@ -238,12 +238,20 @@ describe('a database', () => {
   afterAll(() => home.drop());
 
   it('without tables starts no daemon, and the error names the command', async () => {
-    await asOwner(home, `GRANT USAGE ON SCHEMA public TO ${new URL(home.url).username}`);
     await expect(checkSchema(home.url)).rejects.toThrow(SchemaOutdated);
     await expect(checkSchema(home.url)).rejects.toThrow(
       /has no tables: run "npm run migrate" with DATABASE_MIGRATION_URL/,
     );
     await expect(prepareBell({ redisUrl: null, databaseUrl: home.url })).rejects.toThrow(/npm run migrate/);
+  });
+
+  it('migrated for no other role than the owner starts no daemon', async () => {
+    const other = await emptyDatabase();
+    await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole: null });
+    await expect(checkSchema(other.url)).rejects.toThrow(
+      /was not given its rights in the database: run "npm run migrate"/,
+    );
+    await other.drop();
   });
 
   it('of an earlier release starts no daemon, and that of a later one does', async () => {

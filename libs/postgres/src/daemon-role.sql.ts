@@ -33,13 +33,13 @@ export const FIND_MISSING_GRANTS = `
     WHERE c.relnamespace = quote_ident($1)::regnamespace AND c.relkind IN ('r', 'p')
       AND pg_has_role(c.relowner, 'USAGE')
   )
-  SELECT CASE WHEN wanted THEN format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2)
-    ELSE format('REVOKE %s ON %s FROM %I', privilege, oid::regclass, $2) END AS statement
-  FROM wished WHERE has_table_privilege($2, oid, privilege) <> wanted
+  SELECT CASE WHEN wanted THEN format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2::name)
+    ELSE format('REVOKE %s ON %s FROM %I', privilege, oid::regclass, $2::name) END AS statement
+  FROM wished WHERE has_table_privilege($2::name, oid, privilege) <> wanted
   UNION ALL
-  SELECT format('GRANT USAGE, SELECT ON SEQUENCE %s TO %I', oid::regclass, $2)
+  SELECT format('GRANT USAGE, SELECT ON SEQUENCE %s TO %I', oid::regclass, $2::name)
   FROM pg_class WHERE relnamespace = quote_ident($1)::regnamespace AND relkind = 'S'
-    AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2, oid, 'USAGE') AND has_sequence_privilege($2, oid, 'SELECT'))`;
+    AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2::name, oid, 'USAGE') AND has_sequence_privilege($2::name, oid, 'SELECT'))`;
 
 /** $1 role. */
 export const FIND_FAULTS = `

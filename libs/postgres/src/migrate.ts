@@ -144,8 +144,11 @@ export class SchemaOutdated extends Error {
   }
 }
 
-/** undefined_table (PostgreSQL, appendix A): nothing was migrated here yet. */
-const UNDEFINED_TABLE = '42P01';
+/** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and what they say of the table of migrations. */
+const UNMIGRATED: Readonly<Record<string, string>> = {
+  '42P01': 'the database has no tables',
+  '42501': 'the role of DATABASE_URL was not given its rights in the database',
+};
 
 /**
  * Reads whether every migration of this release was run, and changes nothing. Throws SchemaOutdated when one was not. A
@@ -167,8 +170,8 @@ export async function checkSchema(url: string): Promise<void> {
     const missing = MIGRATIONS.map((migration) => migration.name).filter((name) => !run.has(name));
     if (missing.length > 0) throw new SchemaOutdated(`the database lacks ${missing.join(', ')}`);
   } catch (error) {
-    const isEmpty = error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
-    throw isEmpty ? new SchemaOutdated('the database has no tables') : classifyError(error);
+    const unmigrated = error instanceof pg.DatabaseError ? UNMIGRATED[error.code ?? ''] : undefined;
+    throw unmigrated === undefined ? classifyError(error) : new SchemaOutdated(unmigrated);
   } finally {
     await client.end().catch(() => undefined);
   }
