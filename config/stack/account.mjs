@@ -1,6 +1,7 @@
 // `npm start` as root: every process of the run, the launcher included, becomes an unprivileged account.
 import { spawnSync } from 'node:child_process';
 import { lchownSync, lstatSync, readdirSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { scriptOf } from './apps.mjs';
 import { findBinaries, serverAccount } from './postgres-binaries.mjs';
@@ -48,6 +49,9 @@ function obstacleOf(account, dataDir) {
   if (closed !== undefined) {
     return `the account ${name} may not read ${closed}. Put Node and this folder where every account may read them, or run as an ordinary user`;
   }
+  if (!mayWrite(account, os.tmpdir())) {
+    return `the account ${name} may not write to ${os.tmpdir()}. Set TMPDIR to a folder that every account may write to`;
+  }
   const parent = path.dirname(dataDir);
   if (!mayEnter(account, parent)) {
     return `the account ${name} may not enter ${parent}. Set COUNTERSIGN_DATA_DIR to a folder that every account may enter, or run as an ordinary user`;
@@ -66,6 +70,7 @@ function obstacleOf(account, dataDir) {
 const passes = (account, test, target) =>
   spawnSync('/bin/sh', ['-c', `test ${test} "$0"`, target], { ...account, cwd: '/' }).status === 0;
 const mayRead = (account, file) => passes(account, '-r', file);
+const mayWrite = (account, folder) => passes(account, '-w', folder);
 const mayEnter = (account, folder) => passes(account, '-x', folder);
 
 const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OWN_NAMES.test(entry));
