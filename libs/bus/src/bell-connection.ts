@@ -144,6 +144,11 @@ async function withClient<T>(databaseUrl: string, timeoutMs: number, work: (clie
   }
 }
 
+const ownerQuery =
+  (client: pg.Client): OwnerQuery =>
+  async <Row>(text: string, values?: unknown[]) =>
+    (await client.query(text, values)).rows as Row[];
+
 export interface BellMigration {
   /** Of the role that owns the tables. */
   readonly databaseUrl: string;
@@ -160,15 +165,17 @@ export interface BellMigration {
 export async function migrateBell({ databaseUrl, queues, daemonRole }: BellMigration): Promise<void> {
   await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
     await runMigrations(client);
-    await client.query(`SET search_path TO ${SCHEMA}`);
+    await client.query('BEGIN');
+    // Two processes that grant at once would update the same rows of the catalog; readers go on.
+    await client.query(`LOCK TABLE ${SCHEMA}.migration IN SHARE ROW EXCLUSIVE MODE`);
+    await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
     for (const queue of queues) {
       const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_IDS, [queue]);
       if (rows[0]?.exists !== true) await client.query(MAKE_JOB_IDS, [queue]);
     }
-    if (daemonRole === null) return;
-    const query: OwnerQuery = async <Row>(text: string, values?: unknown[]) =>
-      (await client.query(text, values)).rows as Row[];
-    await grantDaemonRole(query, daemonRole, SCHEMA);
+    if (daemonRole !== null) await grantDaemonRole(ownerQuery(client), daemonRole, SCHEMA);
+    // A connection that is lost before this leaves nothing of it.
+    await client.query('COMMIT');
   });
 }
 
