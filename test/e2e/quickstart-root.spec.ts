@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,8 +16,8 @@ function idsOf(pid: number): { readonly uids: string; readonly gids: string; rea
 
 /** Whatever a process was started by belongs to the run as well, so children are found without their environment. */
 function descendantsOf(pid: number): number[] {
-  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).split('\n');
-  const pids = children.map(Number).filter((child) => child > 0);
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  const pids = stdout.split('\n').map(Number).filter((child) => child > 0);
   return [...pids, ...pids.flatMap(descendantsOf)];
 }
 
