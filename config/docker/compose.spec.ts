@@ -53,7 +53,9 @@ const SERVICE = object(
     shm_size: TEXT,
     tmpfs: TEXTS,
     ulimits: mapOf(object({ soft: NUMBER, hard: NUMBER })),
-    depends_on: mapOf(object({ condition: { enum: ['service_healthy', 'service_started'] } })),
+    depends_on: mapOf(
+      object({ condition: { enum: ['service_completed_successfully', 'service_healthy', 'service_started'] } }),
+    ),
     ports: TEXTS,
     networks: TEXTS,
     environment: ENVIRONMENT,
@@ -63,7 +65,7 @@ const SERVICE = object(
     stop_grace_period: TEXT,
     stop_signal: TEXT,
   },
-  ['image', 'networks', 'healthcheck'],
+  ['image', 'networks'],
 );
 const COMPOSE = {
   type: 'object',
@@ -83,7 +85,9 @@ interface Service {
   readonly networks: readonly string[];
   readonly secrets?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
-  readonly healthcheck: { readonly test: readonly string[] };
+  readonly environment?: Readonly<Record<string, string | null>>;
+  readonly restart?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
@@ -126,11 +130,38 @@ describe('docker-compose.yml', () => {
   });
 
   it('has health checks that are programs', () => {
-    const programs = Object.values(compose.services).flatMap(({ healthcheck: { test } }) => {
+    const programs = Object.values(compose.services).flatMap(({ restart, healthcheck }) => {
+      // What ends by itself needs none.
+      if (restart !== 'no') expect(healthcheck).toBeDefined();
+      const test = healthcheck?.test ?? [];
       const at = test.indexOf('--eval');
       return at === -1 ? [] : [test[at + 1] ?? ''];
     });
     expect(programs).toHaveLength(2);
     for (const program of programs) expect(() => new Script(program)).not.toThrow();
+  });
+
+  it('gives each container the secrets that it needs, and no others', () => {
+    const secretsOf = (name: string): string[] => {
+      const environment = Object.entries(compose.services[name]?.environment ?? {});
+      return environment.flatMap(([variable, value]) =>
+        /PASSWORD|_KEYS?\b/.test(`${variable} ${value ?? ''}`) ? [variable] : [],
+      );
+    };
+    expect(secretsOf('gateway').sort()).toEqual(['COUNTERSIGN_MASTER_KEY', 'DATABASE_URL', 'REDIS_URL']);
+    expect(secretsOf('migrate')).toEqual(['DATABASE_MIGRATION_URL']);
+    expect(secretsOf('control-plane').sort()).toEqual([
+      'COUNTERSIGN_ADMIN_KEY',
+      'COUNTERSIGN_ENTROPY_KEYS',
+      'COUNTERSIGN_MASTER_KEY',
+      'DATABASE_URL',
+      'REDIS_URL',
+    ]);
+    for (const daemon of ['gateway', 'control-plane']) {
+      expect(compose.services[daemon]?.environment?.['DATABASE_URL']).toMatch(/^postgres:\/\/countersign_app:/);
+      expect(compose.services[daemon]?.depends_on).toHaveProperty('migrate', {
+        condition: 'service_completed_successfully',
+      });
+    }
   });
 });

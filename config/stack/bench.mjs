@@ -37,9 +37,11 @@ async function build() {
 
 /** Stores as variables for the processes of the bench. */
 async function storesIn(dataDir, env) {
-  const { databaseUrl, redisUrl, queues, postgresPid, redisPid } = await startStores({ env, dataDir, lifecycle, log });
+  const stores = await startStores({ env, dataDir, lifecycle, log });
+  const { databaseUrl, superuserUrl, redisUrl, queues, postgresPid, redisPid } = stores;
   const variables = {
-    DATABASE_URL: databaseUrl,
+    // The bench makes databases, and earlier builds migrate with the role of their daemons.
+    DATABASE_URL: superuserUrl ?? databaseUrl,
     ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
     ...(postgresPid === undefined ? {} : { BENCH_POSTGRES_PID: String(postgresPid) }),
     ...(redisPid === undefined ? {} : { BENCH_REDIS_PID: String(redisPid) }),

@@ -28,7 +28,15 @@ export function environmentOf(run: {
   dataDir: string;
   places: Places;
   secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword' | 'rbmClientToken', string>>;
-  stores: { readonly databaseUrl: string; readonly redisUrl: string | undefined };
+  stores: {
+    readonly databaseUrl: string;
+    readonly migrationUrl?: string | undefined;
+    readonly redisUrl: string | undefined;
+  };
   certificates: { readonly certFile: string; readonly keyFile: string };
   serviceAccountFile: string;
 }): Record<string, string>;
+export function environmentFor(
+  environment: Readonly<Record<string, string>>,
+  name: 'seed' | 'control-plane' | 'gateway' | 'simulator',
+): Record<string, string>;

@@ -102,7 +102,29 @@ export function demoEnvironmentOf({ places, caFile, demo }) {
   };
 }
 
-/** @returns {Record<string, string>} the environment of the apps and of the seed */
+/** What only some of the processes need, by those that do; the others never have it in their environment. */
+const GIVEN_TO = {
+  DATABASE_MIGRATION_URL: ['seed'],
+  DATABASE_URL: ['seed', 'control-plane', 'gateway'],
+  REDIS_URL: ['seed', 'control-plane', 'gateway'],
+  COUNTERSIGN_MASTER_KEY: ['seed', 'control-plane', 'gateway'],
+  COUNTERSIGN_ENTROPY_KEYS: ['seed', 'control-plane'],
+  COUNTERSIGN_ADMIN_KEY: ['seed', 'control-plane'],
+};
+
+/**
+ * The environment of one process of a run.
+ *
+ * @param {Record<string, string>} environment of environmentOf
+ * @param {'seed' | 'control-plane' | 'gateway' | 'simulator'} name
+ * @returns {Record<string, string>}
+ */
+export function environmentFor(environment, name) {
+  const isGiven = ([variable]) => GIVEN_TO[variable.replace(/_FILE$/, '')]?.includes(name) ?? true;
+  return Object.fromEntries(Object.entries(environment).filter(isGiven));
+}
+
+/** @returns {Record<string, string>} the environment of all processes together; see environmentFor */
 export function environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile }) {
   const made = {
     COUNTERSIGN_MASTER_KEY: secrets.masterKey,
@@ -126,6 +148,7 @@ export function environmentOf({ env, dataDir, places, secrets, stores, certifica
     NODE_ENV: 'development',
     COUNTERSIGN_DATA_DIR: dataDir,
     DATABASE_URL: stores.databaseUrl,
+    ...(stores.migrationUrl === undefined ? {} : { DATABASE_MIGRATION_URL: stores.migrationUrl }),
     ...(stores.redisUrl === undefined ? {} : { REDIS_URL: stores.redisUrl }),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { certificateHosts, demoEnvironmentOf, environmentOf, placesOf } from './environment.mjs';
+import { certificateHosts, demoEnvironmentOf, environmentFor, environmentOf, placesOf } from './environment.mjs';
 import { listenersOf } from './ports.mjs';
 
 const places = (env: Record<string, string> = {}) => placesOf(env, listenersOf(env));
@@ -108,6 +108,20 @@ describe('the environment of the apps', () => {
     expect(told({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
       SIMULATOR_DEMO_BASE_URL: 'https://verify.example',
     });
+  });
+
+  it('gives each process the secrets that it needs, and no others', () => {
+    const all = { ...environment({}, 'redis://made'), DATABASE_MIGRATION_URL: 'postgres://owner' };
+    const secretsOf = (name: 'seed' | 'control-plane' | 'gateway' | 'simulator'): string[] =>
+      Object.keys(environmentFor(all, name))
+        .filter((variable) => /^(COUNTERSIGN_.*KEYS?|DATABASE_.*|REDIS_URL)$/.test(variable))
+        .sort();
+    const ofGateway = ['COUNTERSIGN_MASTER_KEY', 'DATABASE_URL', 'REDIS_URL'];
+    const ofControlPlane = ['COUNTERSIGN_ADMIN_KEY', 'COUNTERSIGN_ENTROPY_KEYS', ...ofGateway];
+    expect(secretsOf('gateway')).toEqual(ofGateway);
+    expect(secretsOf('control-plane')).toEqual(ofControlPlane);
+    expect(secretsOf('seed')).toEqual([...ofControlPlane, 'DATABASE_MIGRATION_URL'].sort());
+    expect(secretsOf('simulator')).toEqual([]);
   });
 
   it('takes an empty variable for one that is not set', () => {

@@ -1,9 +1,17 @@
 // The order in which a run comes up. Each step lives in its own file; how it goes down again is in lifecycle.mjs.
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { becomeUnprivileged } from './account.mjs';
 import { endLeftOverApps, startApp } from './apps.mjs';
 import { ensureCertificates } from './certificates.mjs';
-import { cardsAreSimulated, certificateHosts, demoEnvironmentOf, environmentOf, placesOf } from './environment.mjs';
+import {
+  cardsAreSimulated,
+  certificateHosts,
+  demoEnvironmentOf,
+  environmentFor,
+  environmentOf,
+  placesOf,
+} from './environment.mjs';
 import { createLifecycle } from './lifecycle.mjs';
 import { takeLock } from './lock.mjs';
 import { checkPorts, listenersOf } from './ports.mjs';
@@ -11,6 +19,7 @@ import { prepare, ROOT } from './prepare.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';
 import { publishQuickstart, quickstartFile } from './quickstart.mjs';
 import { waitUntilReady } from './ready.mjs';
+import { stopLeftOverRedis } from './redis.mjs';
 import { keepSecrets, loadSecrets } from './secrets.mjs';
 import { seed } from './seed.mjs';
 import { ensureServiceAccount } from './service-account.mjs';
@@ -44,6 +53,10 @@ async function bringUp(env, lifecycle, log) {
   await endLeftOverApps({ dataDir, log });
   await checkPorts(listeners);
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
+  await stopLeftOverRedis({ dataDir, log });
+  becomeUnprivileged({ dataDir, env, log });
+  // Ports below 1024 may be root's alone.
+  await checkPorts(listeners);
 
   const secrets = await loadSecrets(dataDir);
   const [stores, certificates, serviceAccountFile] = await Promise.all([
@@ -53,12 +66,13 @@ async function bringUp(env, lifecycle, log) {
   ]);
   const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile });
   const app = (name, phase, more = {}) =>
-    startApp({ name, phase, environment: { ...more, ...environment }, dataDir, lifecycle, log });
+    startApp({ name, phase, environment: { ...more, ...environmentFor(environment, name) }, dataDir, lifecycle, log });
   // A stop that came meanwhile waits for nothing that begins after it.
   lifecycle.signal.throwIfAborted();
-  const seeding = lifecycle.during('apps', seed({ environment, secrets, places, signal: lifecycle.signal }));
+  const ofSeed = environmentFor(environment, 'seed');
+  const demo = await lifecycle.during('apps', seed({ environment: ofSeed, secrets, places, signal: lifecycle.signal }));
+  // It refuses a database that was not migrated, as the gateway does.
   app('control-plane', 'apps');
-  const demo = await seeding;
   keepAnswered(dataDir, secrets, demo);
   const caFile = env.TLS_CERT_FILE || certificates.caFile;
   // Its demo site is a customer: it gets the account that the seed has made. The gateway binds to it, so it goes first.

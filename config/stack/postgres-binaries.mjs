@@ -26,13 +26,17 @@ const DEBIAN_FOLDER = '/usr/lib/postgresql';
 const BORROWED_ACCOUNTS = ['postgres', 'nobody'];
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** PostgreSQL refuses to run as root, so root borrows an unprivileged account. @returns {{ uid?: number, gid?: number }} */
+/**
+ * PostgreSQL refuses to run as root, so root borrows an unprivileged account.
+ *
+ * @returns {{ name?: string, uid?: number, gid?: number }} nothing of it unless this is root
+ */
 export function serverAccount() {
   if (process.getuid?.() !== 0) return {};
   const accounts = readFileSync('/etc/passwd', 'utf8').split('\n');
   for (const name of BORROWED_ACCOUNTS) {
     const [, , uid, gid] = accounts.find((line) => line.startsWith(`${name}:`))?.split(':') ?? [];
-    if (uid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+    if (uid !== undefined) return { name, uid: Number(uid), gid: Number(gid) };
   }
   throw new StartError(
     'PostgreSQL does not run as root, and neither the postgres nor the nobody account exists: set DATABASE_URL, or run as an ordinary user',

@@ -4,6 +4,7 @@ import { StartError } from './progress.mjs';
 
 const SECRETS = [
   'DATABASE_URL',
+  'DATABASE_MIGRATION_URL',
   'REDIS_URL',
   'COUNTERSIGN_MASTER_KEY',
   'COUNTERSIGN_ENTROPY_KEYS',

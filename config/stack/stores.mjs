@@ -8,13 +8,17 @@ import { findRedis, startRedis, whyNoRedis } from './redis.mjs';
 const CONNECT_TIMEOUT_MS = 3000;
 
 /**
- * @returns {Promise<{ databaseUrl: string, redisUrl: string | undefined, queues: string, postgresPid: number | undefined,
- *   redisPid: number | undefined }>} queues: what they run on, in words; process ids: of private servers only
+ * @returns {Promise<{ databaseUrl: string, migrationUrl: string | undefined, superuserUrl: string | undefined,
+ *   redisUrl: string | undefined, queues: string, postgresPid: number | undefined, redisPid: number | undefined }>}
+ *   migrationUrl: of the role that owns the tables, where it is another one; queues: what they run on, in words; superuser
+ *   and process ids: of private servers only
  */
 export async function startStores(run) {
   const [postgres, redis] = await Promise.all([database(run), redisOrNot(run)]);
   return {
     databaseUrl: postgres.url,
+    migrationUrl: postgres.migrationUrl,
+    superuserUrl: postgres.superuserUrl,
     redisUrl: redis.url,
     queues: redis.words,
     postgresPid: postgres.pid,
@@ -25,12 +29,13 @@ export async function startStores(run) {
 async function database({ env, dataDir, lifecycle, log }) {
   if (env.DATABASE_URL) {
     await checkReachable('DATABASE_URL', env.DATABASE_URL, 5432);
-    return { url: env.DATABASE_URL };
+    return { url: env.DATABASE_URL, migrationUrl: env.DATABASE_MIGRATION_URL || undefined };
   }
   const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log }));
   const logFile = path.join(dataDir, 'postgres.log');
   lifecycle.dependOn('PostgreSQL', postgres.child, () => `\nits log: ${logFile}`);
-  return { url: postgres.url, pid: postgres.child.pid };
+  const { url, ownerUrl: migrationUrl, superuserUrl, child } = postgres;
+  return { url, migrationUrl, superuserUrl, pid: child.pid };
 }
 
 /** `REDIS_URL=` (set, but to nothing) asks for queues on PostgreSQL, whatever is on PATH. */

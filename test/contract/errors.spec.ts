@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ErrorCode, ERRORS } from '../../apps/control-plane/src/http/errors.js';
 import { AdminCalls } from '../support/admin-desk.js';
 import { type Answer, type Call, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { asOwner } from '../support/database.js';
 
 let room: ControlPlaneRoom;
 let admin: AdminCalls;
@@ -121,8 +122,8 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
     return post(`${session}/send-sms`);
   },
   INTERNAL_ERROR: async () => {
-    await room.database.query('ALTER TABLE sessions RENAME TO sessions_gone');
-    return room.call(SESSION).finally(() => room.database.query('ALTER TABLE sessions_gone RENAME TO sessions'));
+    await asOwner(room.home, 'ALTER TABLE sessions RENAME TO sessions_gone');
+    return room.call(SESSION).finally(() => asOwner(room.home, 'ALTER TABLE sessions_gone RENAME TO sessions'));
   },
   SERVICE_UNAVAILABLE: async () => {
     const { json } = await room.create();

@@ -11,7 +11,7 @@ let room: ControlPlaneRoom;
 let accounts: AccountStore;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open({ RETENTION_DAYS: '1' });
+  room = await ControlPlaneRoom.open({ RETENTION_DAYS: '4' });
   accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
   await room.database.query('DELETE FROM prices');
   await room.database.query('DELETE FROM price_spans');

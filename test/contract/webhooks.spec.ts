@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ensurePartitions, newId, parseId } from '@countersign/postgres';
+import { newId, parseId } from '@countersign/postgres';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { pastPartitions } from '../support/database.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -291,7 +292,7 @@ describe('a stop of several days', () => {
     const { accountId } = room.demo;
     const thenMs = room.clock.nowMs() - 5 * DAY_MS;
     await room.stop();
-    await ensurePartitions(room.database, thenMs);
+    await pastPartitions(room.home, thenMs);
     for (let count = 0; count < 12; count++) {
       const id = newId(thenMs + count);
       const body = JSON.stringify({ type: 'verification.completed', data: { id: `session ${count}` } });

@@ -1,16 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { createApiKey } from '@countersign/keys';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { asOwner, migrated } from '../support/database.js';
 import { until } from '../support/until.js';
 
 const MAIN = path.resolve('dist/apps/gateway/src/main.js');
+const MIGRATE = path.resolve('dist/apps/control-plane/src/migration/migrate.js');
 const READY_WITHIN_MS = 60_000;
 const GONE_WITHIN_MS = 45_000;
 
@@ -22,12 +23,11 @@ const started: ChildProcess[] = [];
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateway-'));
   postgres = await startPostgres({ dataDir: folder, log: () => undefined });
+  await migrated(postgres);
   environment = {
     PATH: process.env['PATH'] ?? '',
     DATABASE_URL: postgres.url,
     COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     GATEWAY_SMPP_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(await freePort()),
@@ -80,7 +80,7 @@ const gone = async ({ exit }: Gateway): Promise<number | null | 'still there'> =
   Promise.race([exit, new Promise<'still there'>((resolve) => setTimeout(resolve, GONE_WITHIN_MS, 'still there'))]);
 
 describe('the process of the gateway', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('makes its tables, is ready, and ends in order on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('is ready, and ends in order on %s', async (signal) => {
     const gateway = start();
     await ready(gateway);
     gateway.child.kill(signal);
@@ -120,6 +120,35 @@ describe('the process of the gateway', () => {
     expect(await gone(gateway)).toBe(1);
     expect(gateway.output.join('')).toMatch(/GATEWAY_SMPP_PORT.*set another port/);
     squatter.close();
+  });
+
+  it('starts on no database that was not migrated, names the command, and starts after it', async () => {
+    const [ownerUrl, url] = [postgres.ownerUrl, postgres.url].map((text) =>
+      Object.assign(new URL(text), { pathname: '/later' }),
+    );
+    await asOwner(
+      { url: '', ownerUrl: postgres.superuserUrl },
+      `CREATE DATABASE later OWNER ${ownerUrl?.username ?? ''}`,
+    );
+    const [DATABASE_URL = '', DATABASE_MIGRATION_URL = ''] = [url?.href, ownerUrl?.href];
+    const early = start({ DATABASE_URL, NODE_ENV: 'production' });
+    expect(await gone(early)).toBe(1);
+    expect(early.output.join('')).toMatch(
+      /the database has no tables: run "npm run migrate" with DATABASE_MIGRATION_URL/,
+    );
+    const password = url?.password ?? '';
+    expect(password).not.toBe('');
+    for (const words of [/^migrated: FirstTables1700000000001, /, /^the database is up to date$/m]) {
+      const options = {
+        env: { PATH: process.env['PATH'], DATABASE_URL, DATABASE_MIGRATION_URL },
+        encoding: 'utf8',
+      } as const;
+      const { status, stderr } = spawnSync(process.execPath, [MIGRATE], options);
+      expect(stderr).toMatch(words);
+      expect(stderr).not.toContain(password);
+      expect(status).toBe(0);
+    }
+    await ready(start({ DATABASE_URL, NODE_ENV: 'production' }));
   });
 
   it('names every variable that is wrong, and no secret', async () => {

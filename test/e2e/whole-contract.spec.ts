@@ -48,7 +48,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-e2e-'));
     const dataDir = path.join(folder, 'data');
     const secrets = new Map<string, string>();
-    let stores: { databaseUrl: string; redisUrl: string; stop(): Promise<void> };
+    let stores: { databaseUrl: string; ownerUrl: string; redisUrl: string; stop(): Promise<void> };
     let stack: Stack;
     let receiver: Receiver;
 
@@ -58,13 +58,19 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       const redis = onRedis ? await startRedis({ dataDir: folder, log }) : null;
       stores = {
         databaseUrl: postgres.url,
+        ownerUrl: postgres.ownerUrl,
         redisUrl: redis?.url ?? '',
         stop: async () => {
           await Promise.all([postgres.stop(), redis?.stop()]);
         },
       };
       receiver = await startReceiver();
-      const environment = { DATABASE_URL: stores.databaseUrl, REDIS_URL: stores.redisUrl, LOG_LEVEL: 'debug' };
+      const environment = {
+        DATABASE_URL: stores.databaseUrl,
+        DATABASE_MIGRATION_URL: stores.ownerUrl,
+        REDIS_URL: stores.redisUrl,
+        LOG_LEVEL: 'debug',
+      };
       const launcher = Launcher.start({ dataDir, ports: await freePorts(), environment, by: 'node' });
       stack = await launcher.ready(READY_MS);
       const { apiKey, testApiKey, adminKey, webhookSecret, smpp } = stack.quickstart;
@@ -198,7 +204,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
     });
 
     it('leaves no secret in clear in the database, in Redis, in the queues or in the logs', async () => {
-      const kept: Evidence[] = [...(await databaseEvidence(stores.databaseUrl)), ...logEvidence(dataDir)];
+      const kept: Evidence[] = [...(await databaseEvidence(stores.ownerUrl)), ...logEvidence(dataDir)];
       if (onRedis) kept.push(...(await redisEvidence(stores.redisUrl)));
       kept.push({ place: 'launcher', text: stack.launcher.output });
       expect(kept.length).toBeGreaterThan(200);

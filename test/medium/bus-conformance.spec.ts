@@ -5,13 +5,14 @@ import {
   type BellOptions,
   bellWorkerOptions,
   hearsNotifications,
+  migrateBell,
   prepareBell,
   type Ring,
 } from '@countersign/bus';
 import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { Queue, Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { emptyDatabase, type TestDatabase } from '../support/database.js';
+import { emptyDatabase, freshDatabase, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
 import { until } from '../support/until.js';
 
@@ -39,7 +40,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
     let workers: Worker<Ring>[];
 
     beforeAll(async () => {
-      home = await emptyDatabase();
+      home = await freshDatabase();
       line = await lineTo(store === 'Redis' ? (redisUrl ?? '') : home.url);
       options =
         store === 'Redis' ? { redisUrl: line.url, databaseUrl: home.url } : { redisUrl: null, databaseUrl: line.url };
@@ -50,8 +51,9 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await home.drop();
     });
 
-    beforeEach(() => {
+    beforeEach(async () => {
       name = `bell-${randomBytes(6).toString('hex')}`;
+      await migrateBell({ databaseUrl: home.ownerUrl, queues: [name], daemonRole: new URL(home.url).username });
       errors = [];
       heard = [];
       jobs = 0;

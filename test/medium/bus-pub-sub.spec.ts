@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { MAX_MESSAGE_OCTETS, openPubSub, type PubSub } from '@countersign/bus';
-import { migrate } from '@countersign/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { freshDatabase, migrated, type TestDatabase } from '../support/database.js';
 import { type Line, lineTo } from '../support/line.js';
 import { until } from '../support/until.js';
 
@@ -198,9 +197,14 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
   it.skipIf(noServer)('are heard again when the server itself was started anew', async () => {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-bus-'));
     const port = await freePort();
-    const start = () => (store === 'Redis' ? startRedis : startPostgres)({ dataDir, log: () => undefined, port });
+    const options = { dataDir, log: () => undefined, port };
+    const start = async (): Promise<{ url: string; stop(): Promise<void> }> => {
+      if (store === 'Redis') return startRedis(options);
+      const postgres = await startPostgres(options);
+      await migrated(postgres);
+      return postgres;
+    };
     let server = await start();
-    if (store === 'PostgreSQL') await migrate(server.url);
     const address = { redisUrl: store === 'Redis' ? server.url : null, databaseUrl: server.url };
     const buses = [openPubSub(address, () => undefined), openPubSub(address, () => undefined)] as const;
     const heard: unknown[] = [];

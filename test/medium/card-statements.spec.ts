@@ -11,6 +11,7 @@ import {
 import { TAKE_ERRANDS } from '../../libs/cards/src/card-errands.sql.js';
 import { READ_STANDING, SETTLE_CARDS } from '../../libs/cards/src/card-offers.sql.js';
 import { openCardRoom, type CardRoom } from '../support/card-room.js';
+import { asOwner } from '../support/database.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -118,7 +119,7 @@ describe('on a day that has no statistics yet', () => {
     );
     today = (partition?.cards ?? '').replace('cards_', '');
     for (const table of [partition?.cards, partition?.events]) {
-      await database.query(`ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
+      await asOwner(room, `ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
     }
     for (const [from, to] of [
       [1, 10_000],

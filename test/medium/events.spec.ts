@@ -1,7 +1,7 @@
 import { EventStore, type EventType, type NewEvent } from '@countersign/events';
 import { Database, ensurePartitions, newId } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.close();
   await home.drop();
 });
-beforeEach(() => database.query('TRUNCATE events'));
+beforeEach(() => asOwner(home, 'TRUNCATE events'));
 
 const event = (over: Partial<NewEvent> = {}): NewEvent => ({
   id: newId(NOW),

@@ -4,6 +4,7 @@ import smpp from 'smpp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
 import { freePort } from '../../config/stack/postgres.mjs';
+import { asOwner } from '../support/database.js';
 import { GatewayRoom, INBOUND_NUMBER, PASSWORD } from '../support/gateway-room.js';
 import { PHONE } from '../support/session-room.js';
 import { until } from '../support/until.js';
@@ -27,7 +28,7 @@ afterAll(() => gateway.close());
 afterEach(async () => {
   await gateway.room.database.query('DELETE FROM binds');
   await Promise.all(open.splice(0).map((smsc) => smsc.close()));
-  await gateway.room.database.query('TRUNCATE messages');
+  await asOwner(gateway.room, 'TRUNCATE messages');
 });
 
 /** Binds in that state, as the metrics have them. */

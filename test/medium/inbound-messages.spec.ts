@@ -2,6 +2,7 @@ import { parseId } from '@countersign/postgres';
 import { encodeUcs2 } from '@countersign/text';
 import type { PduValues } from 'smpp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { asOwner } from '../support/database.js';
 import type { Esme } from '../support/esme.js';
 import { GatewayRoom, INBOUND_NUMBER, partOfSms, sms } from '../support/gateway-room.js';
 import { PHONE, STRANGER } from '../support/session-room.js';
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
-  await gateway.room.database.query('TRUNCATE messages, sessions, events, concatenations, concatenation_parts');
+  await asOwner(gateway.room, 'TRUNCATE messages, sessions, events, concatenations, concatenation_parts');
 });
 
 const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);

@@ -3,6 +3,7 @@ import type { Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
+import { asOwner } from '../support/database.js';
 import type { Esme } from '../support/esme.js';
 import { GatewayRoom, INBOUND_NUMBER, PASSWORD, sms } from '../support/gateway-room.js';
 import { SiblingGateway } from '../support/sibling-gateway.js';
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
-  await gateway.room.database.query('TRUNCATE messages, sessions, events');
+  await asOwner(gateway.room, 'TRUNCATE messages, sessions, events');
 });
 
 interface Peer {

@@ -1,6 +1,7 @@
 import { MessageLog, type MessageFilter } from '@countersign/carriers';
 import { firstIdAt, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asOwner } from '../support/database.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
 
 const DAYS = 3;
@@ -36,7 +37,7 @@ async function fill(daysAgo: number): Promise<void> {
 beforeAll(async () => {
   room = await openSessionRoom({ pastDays: DAYS });
   for (let day = 0; day < DAYS; day += 1) await fill(day);
-  await room.database.query('ANALYZE messages, outbound_messages, sessions');
+  await asOwner(room, 'ANALYZE messages, outbound_messages, sessions');
   ({ id: session } = await room.sessions.create(room.draft({ ttlSeconds: 300 })));
 });
 afterAll(() => room.close());

@@ -20,7 +20,7 @@ let database: Database;
 beforeAll(async () => {
   home = await emptyDatabase();
   database = await Database.open({
-    url: home.url,
+    url: home.ownerUrl,
     poolMax: 6,
     applicationName: 'medium',
     entities: [],

@@ -16,7 +16,7 @@ const open = (url: string, poolMax = 4): Promise<Database> =>
 beforeAll(async () => {
   home = await emptyDatabase();
   errors = [];
-  const first = await open(home.url);
+  const first = await open(home.ownerUrl);
   await first.query('CREATE TABLE accounts (id integer PRIMARY KEY, balance integer NOT NULL CHECK (balance >= 0))');
   await first.query('INSERT INTO accounts SELECT n, 100 FROM generate_series(1, 10) AS n');
   await first.close();
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => home.drop());
 beforeEach(async () => {
   errors = [];
-  database = await open(home.url);
+  database = await open(home.ownerUrl);
 });
 afterEach(() => database.close());
 
@@ -49,7 +49,7 @@ describe('a session with the server', () => {
   });
 
   it("keeps those settings beside the options of the operator's URL", async () => {
-    const url = new URL(home.url);
+    const url = new URL(home.ownerUrl);
     url.searchParams.set('options', '-c work_mem=9MB');
     const other = await open(url.href);
     const rows = await other.query<{ mem: string; mode: string }>(
@@ -215,7 +215,7 @@ describe('a transaction that reads and then writes', () => {
 describe('a connection that fails', () => {
   it('while idle is reported and replaced', async () => {
     const idle = await pid();
-    const other = await open(home.url, 1);
+    const other = await open(home.ownerUrl, 1);
     await other.query('SELECT pg_terminate_backend($1)', [idle]);
     await expect.poll(() => errors.length).toBe(1);
     await other.close();
@@ -224,7 +224,7 @@ describe('a connection that fails', () => {
   });
 
   it('in the middle of a transaction fails that transaction alone', async () => {
-    const other = await open(home.url, 1);
+    const other = await open(home.ownerUrl, 1);
     const failing = database.transaction(async (tx) => {
       const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await other.query('SELECT pg_terminate_backend($1)', [row?.pid]);
@@ -244,7 +244,7 @@ describe('a server that is slow', () => {
   });
 
   it('has 2.9 s for a wait for the pool and a transaction together', async () => {
-    const narrow = await open(home.url, 1);
+    const narrow = await open(home.ownerUrl, 1);
     const startMs = performance.now();
     const outcomes = await Promise.allSettled([
       narrow.transaction(async (tx) => {
@@ -264,7 +264,7 @@ describe('a frozen line', () => {
   let line: Line;
 
   beforeEach(async () => {
-    line = await lineTo(home.url);
+    line = await lineTo(home.ownerUrl);
   });
   afterEach(() => line.close());
 
@@ -284,7 +284,7 @@ describe('a frozen line', () => {
 
 describe('connections that lead nowhere any more', () => {
   it('cost one statement, not one each', async () => {
-    const line = await lineTo(home.url);
+    const line = await lineTo(home.ownerUrl);
     const far = await open(line.url, 4);
     await Promise.all([1, 2, 3, 4].map(() => far.query(SLOW_PID)));
     line.strand();

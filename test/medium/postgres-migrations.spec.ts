@@ -13,6 +13,7 @@ const MIGRATIONS = [
   'SenderFormat1700000000007',
   'ConversionBudget1700000000008',
   'AdminKeys1700000000011',
+  'DatabaseRoles1700000000020',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class
@@ -39,7 +40,7 @@ describe('migrating', () => {
 
   async function inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
     const database = await Database.open({
-      url: home.url,
+      url: home.ownerUrl,
       poolMax: 2,
       applicationName: 'medium',
       entities: [],
@@ -71,20 +72,20 @@ describe('migrating', () => {
   const shape = (): Promise<object[]> => inDatabase((database) => database.query(SHAPE));
 
   it('makes the tables once, and says what it did', async () => {
-    expect(await migrate(home.url)).toEqual(MIGRATIONS);
-    expect(await migrate(home.url)).toEqual([]);
+    expect(await migrate(home.ownerUrl)).toEqual(MIGRATIONS);
+    expect(await migrate(home.ownerUrl)).toEqual([]);
     expect(await tables()).toEqual(
       expect.arrayContaining(['accounts', 'brands', 'sessions', 'messages', 'events', 'deliveries', 'row_leases']),
     );
   });
 
   it('is done by exactly one of many processes that boot at once', async () => {
-    const done = await Promise.all(Array.from({ length: 8 }, () => migrate(home.url)));
+    const done = await Promise.all(Array.from({ length: 8 }, () => migrate(home.ownerUrl)));
     expect(done.flat()).toEqual(MIGRATIONS);
   });
 
   it('waits for no one when a process that was migrating has died', async () => {
-    await migrate(home.url);
+    await migrate(home.ownerUrl);
     await inDatabase(async (database) => {
       const dying = database.transaction(async (tx) => {
         await tx.query('LOCK TABLE migration_lock IN ACCESS EXCLUSIVE MODE');
@@ -92,33 +93,33 @@ describe('migrating', () => {
       });
       await expect(dying).rejects.toThrow();
     });
-    expect(await migrate(home.url)).toEqual([]);
+    expect(await migrate(home.ownerUrl)).toEqual([]);
   });
 
   it('can be undone, the last one first, and done again to the same shape', async () => {
-    await migrate(home.url);
+    await migrate(home.ownerUrl);
     const complete = await shape();
     for (const undone of MIGRATIONS.keys()) {
-      await revertMigration(home.url);
+      await revertMigration(home.ownerUrl);
       const left = MIGRATIONS.slice(0, MIGRATIONS.length - 1 - undone);
       expect(await inDatabase((database) => database.query('SELECT name FROM migrations ORDER BY id'))).toEqual(
         left.map((name) => ({ name })),
       );
     }
     expect(await tables()).toEqual(['migration_lock', 'migrations']);
-    expect(await migrate(home.url)).toEqual(MIGRATIONS);
+    expect(await migrate(home.ownerUrl)).toEqual(MIGRATIONS);
     expect(await shape()).toEqual(complete);
   });
 
   it('widens the check of fates behind an open read, which holds up no insert for long', async () => {
-    await migrate(home.url);
-    while ((await names()).includes('SenderFormat1700000000007')) await revertMigration(home.url);
+    await migrate(home.ownerUrl);
+    while ((await names()).includes('SenderFormat1700000000007')) await revertMigration(home.ownerUrl);
     await inDatabase(async (database) => {
       await database.query(`CREATE TABLE messages_old PARTITION OF messages DEFAULT`);
       let migrated: Promise<string[]> | undefined;
       await database.transaction(async (reader) => {
         await reader.query('SELECT FROM messages');
-        migrated = migrate(home.url);
+        migrated = migrate(home.ownerUrl);
         await until('the migration waits for the lock', 5_000, async () => {
           const waiting = await database.query(
             `SELECT FROM pg_locks WHERE NOT granted AND relation = 'messages'::regclass`,
@@ -139,9 +140,9 @@ describe('migrating', () => {
   });
 
   it('goes on from the tables of an earlier release, with what they hold', async () => {
-    await migrate(home.url);
+    await migrate(home.ownerUrl);
     const complete = await shape();
-    for (let later = MIGRATIONS.length; later > 1; later -= 1) await revertMigration(home.url);
+    for (let later = MIGRATIONS.length; later > 1; later -= 1) await revertMigration(home.ownerUrl);
     const id = '00000000-0000-0000-0000-000000000001';
     const earlier = await shape();
     await inDatabase(async (database) => {
@@ -155,7 +156,7 @@ describe('migrating', () => {
         [id],
       );
     });
-    expect(await migrate(home.url)).toEqual(MIGRATIONS.slice(1));
+    expect(await migrate(home.ownerUrl)).toEqual(MIGRATIONS.slice(1));
     const [session] = await inDatabase((database) =>
       database.query('SELECT country, test, brand_name, otp_sends FROM sessions WHERE id = $1', [id]),
     );

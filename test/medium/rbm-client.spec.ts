@@ -151,8 +151,6 @@ describe('a gateway', () => {
     const settings = loadSettings(GatewaySettings, {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
       COUNTERSIGN_MASTER_KEY: key,
-      COUNTERSIGN_ENTROPY_KEYS: `1:${key}`,
-      COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
       RBM_BASE_URL: service.url,
       RBM_SERVICE_ACCOUNT_FILE: file,
       RBM_CLIENT_TOKEN: service.clientToken,

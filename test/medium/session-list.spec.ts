@@ -1,6 +1,7 @@
-import { ensurePartitions, newId, type Uuid } from '@countersign/postgres';
+import { newId, type Uuid } from '@countersign/postgres';
 import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pastPartitions } from '../support/database.js';
 import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
 import { liveTenant } from '../support/tenants.js';
 
@@ -32,7 +33,7 @@ async function aged(session: Session, ageMs: number): Promise<void> {
 beforeAll(async () => {
   room = await openSessionRoom({ pastDays: 20 });
   const { sessions, database, account } = room;
-  await ensurePartitions(database, room.clock.nowMs() - 7 * DAY_MS);
+  await pastPartitions(room, room.clock.nowMs() - 7 * DAY_MS);
   const open = (changes: Parameters<SessionRoom['draft']>[0] = {}): Promise<Session> =>
     sessions.create(room.draft(changes));
   const made = await Promise.all(

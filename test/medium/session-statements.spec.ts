@@ -5,6 +5,7 @@ import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSessions } from '../../libs/session/src/session-list.sql.js';
 import { LOCK_BY_DIGEST } from '../../libs/session/src/session.sql.js';
+import { asOwner } from '../support/database.js';
 import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
 import { liveTenant } from '../support/tenants.js';
 
@@ -138,7 +139,7 @@ describe('on a day that has no statistics yet', () => {
     );
     today = partition?.name ?? '';
     // The statistics that autovacuum has not made yet, and a day's worth of rows that it has not seen.
-    await database.query(`ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
+    await asOwner(room, `ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
     await database.query(
       `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
          brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,

@@ -1,11 +1,12 @@
 import { ACCOUNTS, type Account, DefaultWebhookStore } from '@countersign/accounts';
 import { AuditStore, EventStore } from '@countersign/events';
-import { ensurePartitions, newId, renderId, type Uuid } from '@countersign/postgres';
+import { newId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDeliveries } from '../../apps/control-plane/src/webhooks/account-deliveries.sql.js';
 import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.js';
 import { DefaultUrlKeeper } from '../../apps/control-plane/src/webhooks/default-url.keeper.js';
+import { asOwner, pastPartitions } from '../support/database.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 import { until } from '../support/until.js';
 
@@ -20,13 +21,13 @@ let errors: unknown[];
 
 beforeAll(async () => {
   room = await openSessionRoom({ pastDays: 6 });
-  for (let day = 1; day < 6; day++) await ensurePartitions(room.database, room.clock.nowMs() - day * DAY_MS);
+  await pastPartitions(room, ...[1, 2, 3, 4, 5].map((day) => room.clock.nowMs() - day * DAY_MS));
 });
 afterAll(() => room.close());
 beforeEach(async () => {
   [disabled, errors] = [[], []];
   keeper = keeperOf();
-  for (const table of ['deliveries', 'events', 'audit_entries']) await room.database.query(`DELETE FROM ${table}`);
+  for (const table of ['deliveries', 'events', 'audit_entries']) await asOwner(room, `DELETE FROM ${table}`);
   await room.database.query(
     `UPDATE accounts SET default_webhook_url = $1, default_webhook_failing_since = NULL, default_webhook_disabled_at = NULL,
        default_webhook_disabled_reason = NULL`,
@@ -270,7 +271,7 @@ describe('the list of an account’s deliveries', () => {
        FROM unnest($1::uuid[]) WITH ORDINALITY AS made (id, n)`,
       [ids, room.account.id, URL_IN_USE],
     );
-    await room.database.query('ANALYZE deliveries');
+    await asOwner(room, 'ANALYZE deliveries');
     const [row] = await room.database.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
       `EXPLAIN (ANALYZE, FORMAT JSON) ${listDeliveries(statuses)}`,
       [room.account.id, null, 21, false],

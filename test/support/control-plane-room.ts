@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Bell, bellConnection, prepareBell } from '@countersign/bus';
 import { EventStore, QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { createApiKey, modeOf, ServerKeys, type Mode } from '@countersign/keys';
-import { Database, DatabaseClock, migrate, parseId } from '@countersign/postgres';
+import { Database, DatabaseClock, parseId } from '@countersign/postgres';
 import { deriveToken, SessionRenderer, SessionStore } from '@countersign/session';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
@@ -15,6 +15,7 @@ import { startControlPlane } from '../../apps/control-plane/src/control-plane.js
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
+import { migrated, type DatabaseUrls } from './database.js';
 import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
 
@@ -53,6 +54,8 @@ export class ControlPlaneRoom {
   #documented: Promise<Documented> | undefined;
 
   private constructor(
+    readonly home: DatabaseUrls,
+    /** As the daemons' role. */
     readonly database: Database,
     readonly clock: DatabaseClock,
     readonly keys: ServerKeys,
@@ -70,7 +73,7 @@ export class ControlPlaneRoom {
   static async open(changes: Readonly<Record<string, string>> = {}): Promise<ControlPlaneRoom> {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-contract-'));
     const postgres = await startPostgres({ dataDir, log: () => undefined });
-    await migrate(postgres.url);
+    await migrated(postgres);
     const onError = (): void => undefined;
     const database = await Database.open({
       url: postgres.url,
@@ -93,6 +96,7 @@ export class ControlPlaneRoom {
     const { bell, queue } = await bellOf(environment);
     const sessions = sessionsOf(database, clock, keys, bell);
     const room = new ControlPlaneRoom(
+      postgres,
       database,
       clock,
       keys,

@@ -1,36 +1,92 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '@countersign/postgres';
+import { Database, ensurePartitions } from '@countersign/postgres';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { prepareDatabase } from '../../apps/control-plane/src/migration/prepare-database.js';
+import { roleUrls } from '../../config/stack/postgres-roles.mjs';
 
-export interface TestDatabase {
+/** One database as its two roles reach it. */
+export interface DatabaseUrls {
+  /** Of the daemons' role. */
   readonly url: string;
+  /** Of the role that owns the tables. */
+  readonly ownerUrl: string;
+}
+
+export interface TestDatabase extends DatabaseUrls {
   /** Ends whatever is still connected to it. */
   drop(): Promise<void>;
 }
 
-async function asAdmin(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') });
+async function run(url: string, statement: string, values: readonly unknown[] = []): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    await client.query(statement, [...values]);
   } finally {
     await client.end();
   }
 }
 
+const asAdmin = (statement: string): Promise<void> => run(inject('databaseUrl'), statement);
+
+/** Runs a statement that the daemons' role may not: on the shape of tables, or all of their rows at once. */
+export const asOwner = (
+  { ownerUrl }: DatabaseUrls,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<void> => run(ownerUrl, statement, values);
+
 /** A database without tables, on the server of this run. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const name = `countersign_test_${randomBytes(6).toString('hex')}`;
+  const { ownerUrl, appUrl } = roleUrls(inject('databaseUrl'));
+  await asAdmin(`CREATE DATABASE ${name} OWNER ${new URL(ownerUrl).username}`);
+  const home = { url: inDatabase(appUrl, name), ownerUrl: inDatabase(ownerUrl, name) };
+  // As config/stack/roles.sql does in the database of a run.
+  await asOwner(home, `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+  await asOwner(home, `GRANT CONNECT ON DATABASE ${name} TO ${new URL(appUrl).username}`);
+  return { ...home, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+/** An empty database that belongs to the superuser, as those of earlier releases did. */
+export async function superuserDatabase(): Promise<TestDatabase & { readonly superuserUrl: string }> {
+  const name = `countersign_test_${randomBytes(6).toString('hex')}`;
+  const { ownerUrl, appUrl } = roleUrls(inject('databaseUrl'));
   await asAdmin(`CREATE DATABASE ${name}`);
-  const url = new URL(inject('databaseUrl'));
+  return {
+    url: inDatabase(appUrl, name),
+    ownerUrl: inDatabase(ownerUrl, name),
+    superuserUrl: inDatabase(inject('databaseUrl'), name),
+    drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+function inDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return url.href;
+}
+
+/** Migrates it and gives the daemons' role what it needs, as `npm run migrate` does. */
+export async function migrated<Home extends DatabaseUrls>(home: Home): Promise<Home> {
+  const { faults } = await prepareDatabase({ ownerUrl: home.ownerUrl, daemonRole: new URL(home.url).username });
+  if (faults.length > 0) throw new Error(`the daemons' role: ${faults.join(', ')}`);
+  return home;
 }
 
 /** A database of its own for a spec file, migrated; drop it in `afterAll`. Partitions are the test's to make. */
 export async function freshDatabase(): Promise<TestDatabase> {
-  const database = await emptyDatabase();
-  await migrate(database.url);
-  return database;
+  return migrated(await emptyDatabase());
+}
+
+/** Makes the partitions that a daemon would have made at that time; today's daemons may not. */
+export async function pastPartitions({ ownerUrl }: DatabaseUrls, ...timesMs: readonly number[]): Promise<void> {
+  const options = { url: ownerUrl, poolMax: 2, applicationName: 'test', entities: [], onError: () => undefined };
+  const database = await Database.open(options);
+  try {
+    for (const nowMs of timesMs) await ensurePartitions(database, nowMs);
+  } finally {
+    await database.close();
+  }
 }

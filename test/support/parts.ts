@@ -7,6 +7,7 @@ import { createApiKey } from '@countersign/keys';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
+import { migrated } from './database.js';
 import { until } from './until.js';
 
 const DIST = path.resolve('dist');
@@ -97,6 +98,7 @@ export class AppPart implements Part {
 
 interface RunningServer {
   readonly url: string;
+  readonly ownerUrl?: string;
   readonly child: ChildProcess;
   stop(): Promise<void>;
 }
@@ -113,6 +115,11 @@ export class StorePart implements Part {
   get url(): string {
     if (this.#running === undefined) throw new Error(`${this.name} was never started`);
     return this.#running.url;
+  }
+
+  /** Of PostgreSQL: the role that owns the tables. */
+  get ownerUrl(): string {
+    return this.#running?.ownerUrl ?? this.url;
   }
 
   async start(): Promise<void> {
@@ -146,6 +153,7 @@ export interface Parts {
   readonly baseUrl: string;
   readonly caFile: string;
   readonly smppPort: number;
+  /** Of the apps, and the migration URL that the seed wants beside it. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
@@ -200,6 +208,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_HOST_PER_SECOND: '10000',
   };
+  await migrated(postgres);
   const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
   const gateway = new AppPart('gateway', environment, ports.gatewayOps);
   await Promise.all([controlPlane.start(), gateway.start()]);
@@ -212,7 +221,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
     baseUrl: `https://127.0.0.1:${ports.controlPlane}`,
     caFile: certificates.caFile,
     smppPort: ports.smpp,
-    environment,
+    environment: { ...environment, DATABASE_MIGRATION_URL: postgres.ownerUrl },
     stop: async () => {
       await Promise.all([controlPlane.stop(), gateway.stop()]);
       await redis?.stop();

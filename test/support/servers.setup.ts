@@ -3,11 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../../config/stack/postgres.mjs';
+import { ensureRoles } from '../../config/stack/postgres-roles.mjs';
 import { findRedis, startRedis, whyNoRedis } from '../../config/stack/redis.mjs';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A PostgreSQL server whose user may create databases; a spec file makes its own there (see database.ts). */
+    /** A PostgreSQL server, of its superuser; a spec file makes a database there, with both roles (see database.ts). */
     databaseUrl: string;
     /** Null where there is no Redis; what needs one is then skipped. */
     redisUrl: string | null;
@@ -33,7 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
   const postgres = databaseUrl === undefined ? await startPostgres({ dataDir, log: silent }) : null;
   const redis = redisUrl === undefined ? await redisServer(dataDir) : null;
-  project.provide('databaseUrl', databaseUrl ?? postgres?.url ?? '');
+  if (databaseUrl !== undefined) await ensureRoles(databaseUrl);
+  project.provide('databaseUrl', databaseUrl ?? postgres?.superuserUrl ?? '');
   project.provide('redisUrl', redisUrl ?? redis?.url ?? null);
   return async () => {
     await Promise.all([postgres?.stop(), redis?.stop()]);

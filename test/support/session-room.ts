@@ -1,9 +1,9 @@
 import { AccountStore, type Account, type Brand } from '@countersign/accounts';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions, migrate, type EntityClass, type Uuid } from '@countersign/postgres';
+import { Database, DatabaseClock, ensurePartitions, type EntityClass, type Uuid } from '@countersign/postgres';
 import { deriveToken, SessionRenderer, SessionStore, type CreateSession, type FoundToken } from '@countersign/session';
-import { freshDatabase, type TestDatabase } from './database.js';
+import { freshDatabase, migrated, pastPartitions, type DatabaseUrls, type TestDatabase } from './database.js';
 
 export const PHONE = '+14155552671';
 export const STRANGER = '+442071838750';
@@ -11,9 +11,8 @@ export const ENTROPY_KEYS: ReadonlyMap<number, Buffer> = new Map([[1, Buffer.all
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A migrated database with partitions, an account and a brand, and the stores that share it. */
-export interface SessionRoom {
-  /** URL of its database. */
-  readonly url: string;
+export interface SessionRoom extends DatabaseUrls {
+  /** As the daemons' role. */
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
@@ -38,7 +37,7 @@ export interface SessionRoomOptions {
   /** Days of partitions before yesterday. */
   readonly pastDays?: number;
   /** A database of the test's own, empty; it stays when the room is closed. */
-  readonly url?: string;
+  readonly home?: DatabaseUrls;
 }
 
 export async function openSessionRoom(options: SessionRoomOptions = {}): Promise<SessionRoom> {
@@ -53,7 +52,7 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
   });
   const clock = await DatabaseClock.start(database, (error) => errors.push(error));
   await ensurePartitions(database, clock.nowMs());
-  if (options.pastDays !== undefined) await ensurePartitions(database, clock.nowMs() - options.pastDays * DAY_MS);
+  if (options.pastDays !== undefined) await pastPartitions(home, clock.nowMs() - options.pastDays * DAY_MS);
   const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
   const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
   const told: string[] = [];
@@ -73,6 +72,7 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
   });
   return {
     url: home.url,
+    ownerUrl: home.ownerUrl,
     database,
     clock,
     keys,
@@ -97,10 +97,8 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
   };
 }
 
-async function databaseOf({ url }: SessionRoomOptions): Promise<TestDatabase> {
-  if (url === undefined) return freshDatabase();
-  await migrate(url);
-  return { url, drop: () => Promise.resolve() };
+async function databaseOf({ home }: SessionRoomOptions): Promise<TestDatabase> {
+  return home === undefined ? freshDatabase() : { ...(await migrated(home)), drop: () => Promise.resolve() };
 }
 
 function draftOf(account: Account, brand: Brand): CreateSession {

@@ -67,7 +67,15 @@ export interface StackOptions {
 /** The longest wait of a create for its card: how soon a phone has one is the machine's affair. */
 export const CARD_WAIT = { RCS_DELIVERY_WAIT_MS: '8000' };
 
-const NOT_INHERITED = ['DATABASE_URL', 'REDIS_URL', 'NODE_ENV', 'VITEST', 'npm_lifecycle_event', 'npm_execpath'];
+const NOT_INHERITED = [
+  'DATABASE_URL',
+  'DATABASE_MIGRATION_URL',
+  'REDIS_URL',
+  'NODE_ENV',
+  'VITEST',
+  'npm_lifecycle_event',
+  'npm_execpath',
+];
 
 function environmentOf({ dataDir, ports, environment }: StackOptions): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.includes(name));
@@ -188,16 +196,24 @@ export class Stack {
   }
 }
 
+export interface RunningProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
 /** Processes of a run, alive or waiting to be collected no longer: those that have its data directory in their environment or arguments. */
-export function processesOf(dataDir: string): string[] {
+export function runningOf(dataDir: string): RunningProcess[] {
   const own = String(process.pid);
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== own);
   return pids.flatMap((pid) => {
     const command = saidOf(pid, 'cmdline');
     const isOfRun = [command, saidOf(pid, 'environ')].some((text) => text.includes(dataDir));
-    return isOfRun ? [command.replaceAll('\0', ' ')] : [];
+    return isOfRun ? [{ pid: Number(pid), command: command.replaceAll('\0', ' ') }] : [];
   });
 }
+
+/** The commands of the same. */
+export const processesOf = (dataDir: string): string[] => runningOf(dataDir).map(({ command }) => command);
 
 /** Nothing of a process that is not ours, or that has gone since it was listed. */
 function saidOf(pid: string, file: 'cmdline' | 'environ'): string {

@@ -5,7 +5,7 @@ import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@countersign/postgres';
+import { checkSchema, Database, DatabaseClock, ensurePartitions, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
@@ -77,12 +77,12 @@ export interface StoreListeners {
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
 }
 
-/** Brings the tables and the partitions up to date, then opens what reads and writes them. */
+/** Checks that the tables are those of this release, makes missing partitions, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
   { onError, onLimiterAway, onBusError, onBatch, onChecks }: StoreListeners,
 ): Promise<Stores> {
-  await migrate(settings.databaseUrl);
+  await checkSchema(settings.databaseUrl);
   await prepareBell(settings);
   const database = await Database.open({
     url: settings.databaseUrl,

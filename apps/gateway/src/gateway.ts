@@ -1,7 +1,7 @@
 import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Bell, prepareBell, PubSub } from '@countersign/bus';
-import { Database, DatabaseClock, migrate } from '@countersign/postgres';
+import { checkSchema, Database, DatabaseClock } from '@countersign/postgres';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
 import { BindsService } from './binds/binds.service.js';
@@ -24,7 +24,7 @@ const STEP_MS = 3_000;
 const SLACK_MS = 3_000;
 
 /**
- * Starts a gateway: tables, then stores, then partitions, and only then the ports and the binds. The shutdown that it
+ * Starts a gateway: the tables are checked, then come stores, then partitions, and only then the ports and the binds. The shutdown that it
  * answers is not listening to signals yet; `exit` ends the process, unless told otherwise.
  */
 export async function startGateway(
@@ -34,7 +34,7 @@ export async function startGateway(
 ): Promise<Shutdown> {
   // Before anything is touched: an operator mends it, and starts again.
   if (settings.rbm !== null) loadServiceAccount(settings.rbm.serviceAccountFile);
-  await migrate(settings.databaseUrl);
+  await checkSchema(settings.databaseUrl);
   await prepareBell(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));

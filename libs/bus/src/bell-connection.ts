@@ -1,5 +1,19 @@
-import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import { type ConnectionOptions, runMigrations, setDefaultBackendFactory, type WorkerOptions } from 'bullmq';
+import {
+  CONNECT_TIMEOUT_MS,
+  connectionSettings,
+  grantDaemonRole,
+  type OwnerQuery,
+  SchemaOutdated,
+} from '@countersign/postgres';
+import {
+  assertSchemaCompatibility,
+  type ConnectionOptions,
+  LATEST_SCHEMA_VERSION,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  setDefaultBackendFactory,
+  type WorkerOptions,
+} from 'bullmq';
 import pg from 'pg';
 import { hearsNotifications } from './notification-check.js';
 import { createPatientBackend } from './patient-backend.js';
@@ -108,11 +122,68 @@ export function bellWorkerOptions(options: BellOptions): Pick<WorkerOptions, 'co
   return { connection: bellConnection(options, 'worker'), runRetryDelay: WORKER_RETRY_MS };
 }
 
+/** BullMQ's own schema, the default of its PostgreSQL backend. */
+const SCHEMA = 'bullmq';
+/** Makes the sequence of a queue's job ids, which BullMQ would make with the first job; the number is not used. $1 queue. */
+const MAKE_JOB_IDS = `SELECT ${SCHEMA}.next_job_id($1)`;
+const HAS_JOB_IDS = `SELECT to_regclass('${SCHEMA}.' || ${SCHEMA}.job_id_seq_name($1)) IS NOT NULL AS "exists"`;
+
+async function withClient<T>(databaseUrl: string, timeoutMs: number, work: (client: pg.Client) => Promise<T>) {
+  const { connectionString } = connectionSettings(databaseUrl);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: timeoutMs,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const ownerQuery =
+  (client: pg.Client): OwnerQuery =>
+  async <Row>(text: string, values?: unknown[]) =>
+    (await client.query(text, values)).rows as Row[];
+
+export interface BellMigration {
+  /** Of the role that owns the tables. */
+  readonly databaseUrl: string;
+  /** Every queue that a daemon adds jobs to: it cannot make what a new queue needs. */
+  readonly queues: readonly string[];
+  /** Null: the daemons use the owner's role. */
+  readonly daemonRole: string | null;
+}
+
+/**
+ * Makes BullMQ's own tables (schema `bullmq`), those of an older BullMQ included, and what each queue needs. Several
+ * processes may call it at once.
+ */
+export async function migrateBell({ databaseUrl, queues, daemonRole }: BellMigration): Promise<void> {
+  await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
+    await runMigrations(client);
+    await client.query('BEGIN');
+    // Two processes that grant at once would update the same rows of the catalog; readers go on.
+    await client.query(`LOCK TABLE ${SCHEMA}.migration IN SHARE ROW EXCLUSIVE MODE`);
+    await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
+    for (const queue of queues) {
+      const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_IDS, [queue]);
+      if (rows[0]?.exists !== true) await client.query(MAKE_JOB_IDS, [queue]);
+    }
+    if (daemonRole !== null) await grantDaemonRole(ownerQuery(client), daemonRole, SCHEMA);
+    // A connection that is lost before this leaves nothing of it.
+    await client.query('COMMIT');
+  });
+}
+
 /**
  * Before the first Queue or Worker of the process: chooses BullMQ's store for the whole process and, for PostgreSQL,
- * makes BullMQ's own tables (schema `bullmq`). Without those tables its workers repeat their error without a pause.
- * Several processes may call it at once. Throws when the connection cannot carry the bell (a transaction pooler), and
- * what `pg` throws when there is none. Redis needs nothing and is not contacted.
+ * checks that BullMQ's tables are those of this release (without them its workers repeat their error without a pause).
+ * Throws SchemaOutdated when they are not, another error when the connection cannot carry the bell (a transaction
+ * pooler), and what `pg` throws when there is none. Redis needs nothing and is not contacted.
  */
 export async function prepareBell(options: BellOptions): Promise<void> {
   if (options.redisUrl !== null) {
@@ -126,17 +197,17 @@ export async function prepareBell(options: BellOptions): Promise<void> {
     );
   }
   setDefaultBackendFactory(createPatientBackend);
-  const { connectionString } = connectionSettings(databaseUrl);
-  const client = new pg.Client({
-    connectionString,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: MIGRATION_TIMEOUT_MS,
-  });
-  client.on('error', () => undefined);
-  await client.connect();
+  const version = await withClient(databaseUrl, POSTGRES_QUERY_TIMEOUT_MS, schemaVersion);
+  if (version < LATEST_SCHEMA_VERSION)
+    throw new SchemaOutdated("the database lacks the queues' tables of this release");
+}
+
+/** 0 where there are no tables. */
+async function schemaVersion(client: pg.Client): Promise<number> {
   try {
-    await runMigrations(client);
-  } finally {
-    await client.end();
+    return await assertSchemaCompatibility(client);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return 0;
+    throw error;
   }
 }

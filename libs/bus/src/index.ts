@@ -1,9 +1,11 @@
 export { Bell, type BellQueue, RING, type Ring } from './bell.js';
 export {
   bellConnection,
+  type BellMigration,
   type BellOptions,
   type BellUse,
   bellWorkerOptions,
+  migrateBell,
   prepareBell,
   WORKER_RETRY_MS,
 } from './bell-connection.js';

@@ -1,11 +1,12 @@
 export { Alarms } from './alarms.js';
 export { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings, type ConnectionSettings } from './connection-settings.js';
+export { grantDaemonRole, type OwnerQuery } from './daemon-role.js';
 export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 export { Database, type DatabaseOptions, type EntityClass, type Executor } from './database.js';
 export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idOf, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';
-export { migrate, revertMigration } from './migrate.js';
+export { checkSchema, migrate, migrateFor, type Migrated, revertMigration, SchemaOutdated } from './migrate.js';
 export { dropOldPartitions, ensurePartitions, PartitionKeeper, type PartitionKeeperOptions } from './partitions.js';
 export { Periodic, type PeriodicOptions } from './periodic.js';
 export { readinessOf } from './readiness-checks.js';

@@ -1,5 +1,7 @@
+import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { CONNECT_TIMEOUT_MS, connectionSettings } from './connection-settings.js';
+import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from './connection-settings.js';
+import { faultsOfDaemonRole, grantDaemonRole, grantPartitions, type OwnerQuery } from './daemon-role.js';
 import { classifyError, DataError } from './database-errors.js';
 import { FirstTables1700000000001 } from './migrations/0001-first-tables.js';
 import { CodesLimitsUsage1700000000002 } from './migrations/0002-codes-limits-usage.js';
@@ -10,6 +12,7 @@ import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
 import { SenderFormat1700000000007 } from './migrations/0007-sender-format.js';
 import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budget.js';
 import { AdminKeys1700000000011 } from './migrations/0011-admin-keys.js';
+import { DatabaseRoles1700000000020 } from './migrations/0020-database-roles.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -22,6 +25,7 @@ const MIGRATIONS = [
   SenderFormat1700000000007,
   ConversionBudget1700000000008,
   AdminKeys1700000000011,
+  DatabaseRoles1700000000020,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */
@@ -89,19 +93,86 @@ async function underLock<T>(url: string, work: (source: DataSource) => Promise<T
   }
 }
 
+export interface Migrated {
+  /** Names of the migrations that were run, oldest first. */
+  readonly done: readonly string[];
+  /** Sentences about the daemons' role where it may do more than it should. */
+  readonly faults: readonly string[];
+}
+
 /**
  * Brings the tables up to date and answers the names of the migrations it ran, oldest first. Does nothing when there
  * is nothing to do. Any number of processes may call it at once: they take turns on a locked table (no advisory lock,
  * which some poolers and clusters lack).
+ *
+ * @param url of the role that owns the tables
  */
 export async function migrate(url: string): Promise<string[]> {
+  return underLock(url, runMigrations);
+}
+
+/** As `migrate`; then the daemons' role, which must exist, is given what it needs and nothing that it does not. */
+export async function migrateFor(url: string, daemonRole: string): Promise<Migrated> {
   return underLock(url, async (source) => {
-    const done = await source.runMigrations({ transaction: 'each' });
-    return done.map((migration) => migration.name);
+    const done = await runMigrations(source);
+    const query: OwnerQuery = (text, values) => source.query(text, values);
+    const [row] = await query<{ schema: string }>('SELECT current_schema()::text AS schema');
+    await grantDaemonRole(query, daemonRole, row?.schema ?? 'public');
+    await grantPartitions(query, daemonRole);
+    return { done, faults: await faultsOfDaemonRole(query, daemonRole) };
   });
+}
+
+async function runMigrations(source: DataSource): Promise<string[]> {
+  const done = await source.runMigrations({ transaction: 'each' });
+  return done.map((migration) => migration.name);
 }
 
 /** Undoes the latest migration, its data included. */
 export async function revertMigration(url: string): Promise<void> {
   await underLock(url, (source) => source.undoLastMigration({ transaction: 'each' }));
+}
+
+/** The database was not migrated to this release. An operator runs the command that the message names. */
+export class SchemaOutdated extends Error {
+  override readonly name = 'SchemaOutdated';
+
+  constructor(what: string) {
+    super(
+      `${what}: run "npm run migrate" with DATABASE_MIGRATION_URL (the role that owns the tables), then start again`,
+    );
+  }
+}
+
+/** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and what they say of the table of migrations. */
+const UNMIGRATED: Readonly<Record<string, string>> = {
+  '42P01': 'the database has no tables',
+  '42501': 'the role of DATABASE_URL was not given its rights in the database',
+};
+
+/**
+ * Reads whether every migration of this release was run, and changes nothing. Throws SchemaOutdated when one was not. A
+ * database that a newer release has migrated is accepted: neighbouring releases run together.
+ */
+export async function checkSchema(url: string): Promise<void> {
+  const { connectionString } = connectionSettings(url);
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'countersign-schema-check',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
+    const run = new Set(rows.map(({ name }) => name));
+    const missing = MIGRATIONS.map((migration) => migration.name).filter((name) => !run.has(name));
+    if (missing.length > 0) throw new SchemaOutdated(`the database lacks ${missing.join(', ')}`);
+  } catch (error) {
+    const unmigrated = error instanceof pg.DatabaseError ? UNMIGRATED[error.code ?? ''] : undefined;
+    throw unmigrated === undefined ? classifyError(error) : new SchemaOutdated(unmigrated);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }

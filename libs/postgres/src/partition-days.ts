@@ -1,5 +1,3 @@
-import { firstIdAt, type Uuid } from './id.js';
-
 export const DAY_MS = 86_400_000;
 /** How far ahead partitions are made: an outage of the keeper may last this long before an insert finds no place. */
 export const DAYS_AHEAD = 7;
@@ -23,23 +21,21 @@ export const PARTITION_NAME_PATTERN = NAME.source.replaceAll('\\d', '[0-9]');
 /** Days since 1 January 1970, UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
-const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
+/** `2025-11-21`. */
+export const isoDate = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+const dateOf = (day: number): string => isoDate(day).replaceAll('-', '');
 
 /** `sessions_p20251121`. */
 export const partitionName = (table: PartitionedTable, day: number): string => `${table}_p${dateOf(day)}`;
 
-/** The day in a partition's name; null when the name is not one that partitionName gives. */
-export function partitionDay(name: string): number | null {
-  const [, , date = ''] = NAME.exec(name) ?? [];
+/** The table and the day of a partition's name; null when the name is not one that partitionName gives. */
+export function partitionOf(name: string): { table: PartitionedTable; day: number } | null {
+  const [, prefix, date = ''] = NAME.exec(name) ?? [];
+  const table = PARTITIONED_TABLES.find((each) => each === prefix);
   const day = dayOf(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(4, 6)) - 1, Number(date.slice(6))));
-  return date !== '' && dateOf(day) === date ? day : null;
+  return table !== undefined && dateOf(day) === date ? { table, day } : null;
 }
-
-/** The ids of a day: from `low` up to, but not, `high`. */
-export const dayBounds = (day: number): { low: Uuid; high: Uuid } => ({
-  low: firstIdAt(day * DAY_MS),
-  high: firstIdAt((day + 1) * DAY_MS),
-});
 
 /** Yesterday, for ids made just before midnight or by a clock behind; today; and the days ahead. */
 export function neededDays(nowMs: number): number[] {

@@ -3,23 +3,16 @@ import type { DatabaseClock } from './database-clock.js';
 import { DatabaseUnavailable, DataError } from './database-errors.js';
 import { newId } from './id.js';
 import {
-  dayBounds,
+  isoDate,
   isPastRetention,
   neededDays,
   PARTITION_NAME_PATTERN,
   PARTITIONED_TABLES,
-  partitionDay,
   partitionName,
+  partitionOf,
   type PartitionedTable,
 } from './partition-days.js';
-import {
-  detachPartition,
-  dropDetached,
-  finalizeDetach,
-  LIST_DETACHED,
-  LIST_PARTITIONS,
-  makePartition,
-} from './partitions.sql.js';
+import { DROP_PARTITION, LIST_DETACHED, LIST_PARTITIONS, MAKE_PARTITION } from './partitions.sql.js';
 import { Periodic } from './periodic.js';
 import { RowLease } from './row-lease.js';
 
@@ -29,14 +22,17 @@ const LEASE_TTL_MS = 10_000;
 /** A process does not serve before its partitions are there, and does not wait for ever either. */
 const ENSURE_DEADLINE_MS = 30_000;
 const RETRY_MS = 50;
-/** Detaching waits for every transaction that still sees the partition. */
-const DETACH_TIMEOUT_MS = 60_000;
+/** Ending a DETACH CONCURRENTLY of an earlier release waits for every transaction that still sees the partition. */
+const DROP_TIMEOUT_MS = 60_000;
+/** A partition whose locks are held by others is tried again so often, with a pause in between; then the next hour. */
+const DROP_TRIES = 20;
+const DROP_RETRY_MS = 500;
+/** lock_not_available (PostgreSQL, appendix A). */
+const LOCK_NOT_AVAILABLE = '55P03';
 const KEEPER_PERIOD_MS = 3_600_000;
 
 interface Partition {
-  table: PartitionedTable;
   partition: string;
-  detachPending: boolean;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -55,11 +51,7 @@ async function missingPartitions(
 }
 
 async function addPartition(database: Database, table: PartitionedTable, day: number): Promise<void> {
-  const partition = partitionName(table, day);
-  const { low, high } = dayBounds(day);
-  await database.transaction(async (tx) => {
-    for (const statement of makePartition(table, partition, low, high)) await tx.query(statement);
-  });
+  await database.query(MAKE_PARTITION, [table, isoDate(day)]);
 }
 
 /** Creates what is missing. A refusal is no failure when the partition is there all the same: another was quicker. */
@@ -94,29 +86,45 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
   }
 }
 
-const isOld = (partition: string, nowMs: number, retentionDays: number): boolean => {
-  const day = partitionDay(partition);
-  return day !== null && isPastRetention(day, nowMs, retentionDays);
-};
+/** Partitions whose whole day is past retention: those that hang on their table first, in the order of LIST_PARTITIONS. */
+async function oldPartitions(database: Executor, nowMs: number, retentionDays: number): Promise<string[]> {
+  const attached = await listPartitions(database);
+  const detached = await database.query<Partition>(LIST_DETACHED, [PARTITION_NAME_PATTERN]);
+  return [...attached, ...detached]
+    .map(({ partition }) => partition)
+    .filter((name) => isPastRetention(partitionOf(name)?.day ?? Infinity, nowMs, retentionDays));
+}
+
+/** Tries again while others hold its locks; each try waits 200 ms for them, and inserts wait behind it no longer. */
+async function dropPartition(session: Executor, partition: string, retentionDays: number): Promise<void> {
+  const { table, day } = partitionOf(partition) ?? {};
+  if (table === undefined || day === undefined) throw new Error(`${partition} is no partition of a day`);
+  for (let tries = 1; ; tries++) {
+    try {
+      await session.query(DROP_PARTITION, [table, isoDate(day), retentionDays]);
+      return;
+    } catch (error) {
+      const isLocked = error instanceof DatabaseUnavailable && error.message.startsWith(LOCK_NOT_AVAILABLE);
+      if (!isLocked || tries === DROP_TRIES) throw error;
+      await pause(DROP_RETRY_MS);
+    }
+  }
+}
 
 /**
- * Drops the partitions whose whole day is more than `retentionDays` old, and answers their names. Writers and readers
- * of other days do not wait. Leaves it to the next call when another process is at it.
+ * Drops the partitions whose whole day is more than `retentionDays` old, and answers their names. Inserts into the same
+ * table wait 200 ms at a time at most. Leaves it to the next call when another process is at it. The database refuses days
+ * that are younger by its own clock (DROP_PARTITION).
  */
 export async function dropOldPartitions(database: Database, nowMs: number, retentionDays: number): Promise<string[]> {
   const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
   const dropped: string[] = [];
   if (!(await lease.take())) return dropped;
   try {
-    await database.maintenance(DETACH_TIMEOUT_MS, async (session) => {
-      for (const { table, partition, detachPending } of await listPartitions(session)) {
-        if (!isOld(partition, nowMs, retentionDays)) continue;
+    await database.maintenance(DROP_TIMEOUT_MS, async (session) => {
+      for (const partition of await oldPartitions(session, nowMs, retentionDays)) {
         if (!(await lease.take())) return;
-        await session.query((detachPending ? finalizeDetach : detachPartition)(table, partition));
-      }
-      for (const { partition } of await session.query<{ partition: string }>(LIST_DETACHED, [PARTITION_NAME_PATTERN])) {
-        if (!isOld(partition, nowMs, retentionDays)) continue;
-        await session.query(dropDetached(partition));
+        await dropPartition(session, partition, retentionDays);
         dropped.push(partition);
       }
     });

@@ -51,4 +51,4 @@ export {
   type SessionStoreOptions,
 } from './session.store.js';
 export { SESSION_RECORDS, sessionOfRecord, type SessionRecord } from './session-records.js';
-export { SessionRenderer } from './session.view.js';
+export { BareSessionRenderer, SessionRenderer } from './session.view.js';

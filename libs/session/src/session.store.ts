@@ -38,7 +38,7 @@ import {
   type TimedRow,
 } from './session.sql.js';
 import type { Session } from './session.js';
-import type { SessionRenderer } from './session.view.js';
+import type { BareSessionRenderer } from './session.view.js';
 
 /** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */
 const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
@@ -65,7 +65,7 @@ export interface SessionStoreOptions {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly events: EventStore;
-  readonly renderer: SessionRenderer;
+  readonly renderer: BareSessionRenderer;
   /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
   onEvents(ids: readonly string[]): void;
   /** Called with checks of codes of live sessions once they are committed. Must not throw. */

@@ -1,11 +1,11 @@
-import { AdminKey, ConnectionUrl, EntropyKeys, Host, MasterKey, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, Host, MasterKey, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * What both daemons need (contract, Running it). The three keys and the database have no default: a development run gets
- * them from its launcher, production refuses to boot without them.
+ * Settings of both daemons (contract, Running it). The master key and the database have no default: a development run
+ * gets them from its launcher, production refuses to boot without them.
  */
 export class DaemonSettings {
   @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -29,17 +29,11 @@ export class DaemonSettings {
   @MasterKey('COUNTERSIGN_MASTER_KEY')
   readonly masterKey!: Buffer;
 
-  /** By version, from 1; the highest is the one that new brands get. */
-  @EntropyKeys('COUNTERSIGN_ENTROPY_KEYS')
-  readonly entropyKeys!: ReadonlyMap<number, Buffer>;
-
-  @AdminKey('COUNTERSIGN_ADMIN_KEY')
-  readonly adminKey!: string;
-
   @Host('OPS_HOST')
   readonly opsHost: string = '127.0.0.1';
 
-  @WholeNumber('RETENTION_DAYS', 1, 3650)
+  /** The database refuses to drop younger days (migrations/0020-database-roles.ts). */
+  @WholeNumber('RETENTION_DAYS', 4, 3650)
   readonly retentionDays: number = 30;
 
   /** The most commands that share one transaction; 1 switches batching off, which only a measurement wants. */

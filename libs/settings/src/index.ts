@@ -3,5 +3,6 @@ export { DaemonSettings, LOG_LEVELS, type LogLevel } from './daemon.settings.js'
 export { GatewaySettings, type RbmSettings } from './gateway.settings.js';
 export { loadSettings } from './load-settings.js';
 export { isGuardedUrl } from './readings.js';
+export { MigrationSettings } from './migration.settings.js';
 export { SettingsError, type SettingFault } from './settings-error.js';
 export { SimulatorSettings } from './simulator.settings.js';

@@ -1,5 +1,6 @@
 import { ControlPlaneSettings } from './control-plane.settings.js';
 import { GatewaySettings } from './gateway.settings.js';
+import { MigrationSettings } from './migration.settings.js';
 import { FILE_SUFFIX } from './secret-files.js';
 import type { SettingFault } from './settings-error.js';
 import { SimulatorSettings } from './simulator.settings.js';
@@ -8,11 +9,9 @@ import { listVariables } from './variable.js';
 /** Names with this prefix belong to this product. */
 const OWN_PREFIX = 'COUNTERSIGN_';
 const OTHER_NAMES = [
-  // Read by the launcher, the migration and the test run.
+  // Read by the launcher and the test run.
   'COUNTERSIGN_DATA_DIR',
   'COUNTERSIGN_TEST_REPORT',
-  'DATABASE_MIGRATION_URL',
-  'DATABASE_MIGRATION_URL_FILE',
   // Used by callers in the examples of the documentation; a developer runs both in one environment.
   'COUNTERSIGN_KEY',
   'COUNTERSIGN_URL',
@@ -42,7 +41,7 @@ export function withoutServices(environment: Environment): Environment {
 /** The variables of all processes, because they may share one environment. */
 function knownNames(): Set<string> {
   const names = new Set(OTHER_NAMES);
-  for (const { prototype } of [ControlPlaneSettings, GatewaySettings, SimulatorSettings]) {
+  for (const { prototype } of [ControlPlaneSettings, GatewaySettings, MigrationSettings, SimulatorSettings]) {
     const settings = Object.create(prototype) as object;
     for (const { name, secret } of listVariables(settings).values()) {
       names.add(name);

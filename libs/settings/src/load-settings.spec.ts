@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CONTROL_PLANE, controlPlaneFaults, DAEMON, faultsOf, FILE, MASTER_KEY } from './environment.fixture.js';
+import {
+  CONTROL_PLANE,
+  CONTROL_PLANE_KEYS,
+  controlPlaneFaults,
+  DAEMON,
+  faultsOf,
+  FILE,
+  MASTER_KEY,
+} from './environment.fixture.js';
 import { ControlPlaneSettings, GatewaySettings, loadSettings, SettingsError, SimulatorSettings } from './index.js';
 
 describe('a good environment', () => {
@@ -14,7 +22,7 @@ describe('a good environment', () => {
       logLevel: 'info',
       masterKey: Buffer.from(MASTER_KEY, 'base64'),
       entropyKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
-      adminKey: DAEMON.COUNTERSIGN_ADMIN_KEY,
+      adminKey: CONTROL_PLANE_KEYS.COUNTERSIGN_ADMIN_KEY,
       opsHost: '127.0.0.1',
       opsPort: 9464,
       retentionDays: 30,
@@ -70,6 +78,7 @@ describe('a good environment', () => {
   it('is read as it is written, and an empty variable counts as not set', () => {
     const settings = loadSettings(ControlPlaneSettings, {
       ...DAEMON,
+      ...CONTROL_PLANE_KEYS,
       REDIS_URL: '',
       COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY},12:${randomBytes(64).toString('base64')}`,
       CONTROL_PLANE_HOST: '::1',
@@ -111,7 +120,7 @@ describe('a bad variable is named with its fault and what is allowed', () => {
     ['CONTROL_PLANE_PORT', '65536', 'is "65536", which is above 65535', port],
     ['CONTROL_PLANE_OPS_PORT', '80a', 'is "80a", which is not a whole number', port],
     ['DATABASE_POOL_MAX', '1.5', 'is "1.5", which is not a whole number', 'a whole number from 2 to 200'],
-    ['RETENTION_DAYS', '1e3', 'is "1e3", which is not a whole number', 'a whole number from 1 to 3650'],
+    ['RETENTION_DAYS', '1e3', 'is "1e3", which is not a whole number', 'a whole number from 4 to 3650'],
     ['BATCH_MAX_COMMANDS', '501', 'is "501", which is above 500', 'a whole number from 1 to 500'],
     ['NODE_ENV', 'prod', 'is "prod", which is none of these', 'production, development, test'],
     ['LOG_LEVEL', 'loud', 'is "loud", which is none of these', 'fatal, error, warn, info, debug, trace, silent'],
@@ -218,7 +227,15 @@ describe('secrets', () => {
     expect(new SettingsError(faults).message).not.toContain('hunter2');
   });
 
-  it.each(['DATABASE_URL', 'COUNTERSIGN_MASTER_KEY', 'COUNTERSIGN_ENTROPY_KEYS', 'COUNTERSIGN_ADMIN_KEY'])(
+  it.each(['COUNTERSIGN_ENTROPY_KEYS', 'COUNTERSIGN_ADMIN_KEY'])('the gateway starts without %s', (variable) => {
+    const environment = { ...CONTROL_PLANE, NODE_ENV: 'production', [variable]: '' };
+    expect(faultsOf(() => loadSettings(ControlPlaneSettings, environment))).toMatchObject([{ variable }]);
+    expect(faultsOf(() => loadSettings(GatewaySettings, environment))).toEqual([]);
+    expect(loadSettings(GatewaySettings, CONTROL_PLANE)).not.toHaveProperty('entropyKeys');
+    expect(loadSettings(GatewaySettings, CONTROL_PLANE)).not.toHaveProperty('adminKey');
+  });
+
+  it.each(['DATABASE_URL', 'COUNTERSIGN_MASTER_KEY'])(
     'without %s neither daemon starts, in production least of all',
     (variable) => {
       const environment = { ...CONTROL_PLANE, NODE_ENV: 'production', [variable]: '' };
@@ -265,7 +282,7 @@ describe('NODE_ENV', () => {
 
 describe('variables that only go together', () => {
   it('direct TLS needs both files', () => {
-    const faults = faultsOf(() => loadSettings(ControlPlaneSettings, DAEMON));
+    const faults = faultsOf(() => loadSettings(ControlPlaneSettings, { ...DAEMON, ...CONTROL_PLANE_KEYS }));
     expect(faults.map(({ variable }) => variable)).toEqual(['TLS_CERT_FILE', 'TLS_KEY_FILE']);
   });
 

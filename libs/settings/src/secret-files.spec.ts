@@ -35,7 +35,7 @@ describe('a secret in a file', () => {
     'RBM_CLIENT_TOKEN',
   ])('may be %s, but not both ways', (variable) => {
     const values: Readonly<Record<string, string>> = {
-      ...DAEMON,
+      ...CONTROL_PLANE,
       REDIS_URL: 'redis://127.0.0.1',
       WEBHOOK_EGRESS_PROXY: 'http://127.0.0.1',
       RBM_CLIENT_TOKEN: 'hunter2-hunter2',

@@ -1,11 +1,12 @@
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions, migrate } from '@countersign/postgres';
-import { ControlPlaneSettings, loadSettings, SettingsError } from '@countersign/settings';
+import { Database, DatabaseClock, ensurePartitions } from '@countersign/postgres';
+import { ControlPlaneSettings, loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
+import { prepareDatabase } from '../migration/prepare-database.js';
 import { DemoSeed, type SeededDemo } from './demo-account.js';
 import { parseSeedRequest, type SeedRequest } from './seed-request.js';
 
-// For development runs: one JSON object in, one line of JSON out, everything else on standard error.
+// For development runs: migrates and seeds a database; one JSON object in, one line of JSON out, everything else on standard error.
 
 async function readInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -14,7 +15,7 @@ async function readInput(): Promise<Buffer> {
 }
 
 async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promise<SeededDemo> {
-  await migrate(settings.databaseUrl);
+  await prepareDatabase(loadSettings(MigrationSettings));
   const onError = (error: unknown): void => void process.stderr.write(`${redactText(String(error))}\n`);
   const database = await Database.open({
     url: settings.databaseUrl,

@@ -1,0 +1,19 @@
+import { loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
+import { redactText } from '@countersign/telemetry';
+import { prepareDatabase } from './prepare-database.js';
+
+// `npm run migrate`: prepares the database for this release and ends. One line for each thing that it did or found.
+
+const say = (line: string): void => void process.stderr.write(`${redactText(line)}\n`);
+
+try {
+  const { ownerUrl, daemonRole } = loadSettings(MigrationSettings);
+  const { done, faults } = await prepareDatabase({ ownerUrl, daemonRole });
+  say(done.length === 0 ? 'the database is up to date' : `migrated: ${done.join(', ')}`);
+  if (daemonRole === null)
+    say('DATABASE_MIGRATION_URL and DATABASE_URL do not name two roles: the daemons own the tables');
+  for (const fault of faults) say(`the role ${daemonRole ?? ''} may do more than a daemon needs: ${fault}`);
+} catch (error) {
+  say(error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,21 @@
+import { migrateBell } from '@countersign/bus';
+import { QUEUES } from '@countersign/events';
+import { migrate, migrateFor, type Migrated } from '@countersign/postgres';
+
+export interface DatabaseToPrepare {
+  /** Of the role that owns the tables. */
+  readonly ownerUrl: string;
+  /** The daemons' role, which must exist; null: the owner's. */
+  readonly daemonRole: string | null;
+}
+
+/**
+ * Everything that a database needs before daemons of this release start on it: tables, BullMQ's own, and what the
+ * daemons' role may do. Run again it changes nothing. Several processes may call it at once.
+ */
+export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepare): Promise<Migrated> {
+  const migrated =
+    daemonRole === null ? { done: await migrate(ownerUrl), faults: [] } : await migrateFor(ownerUrl, daemonRole);
+  await migrateBell({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
+  return migrated;
+}

@@ -1,0 +1,88 @@
+// `npm start` as root: every process of the run, the launcher included, becomes an unprivileged account.
+import { spawnSync } from 'node:child_process';
+import { lchownSync, lstatSync, readdirSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { scriptOf } from './apps.mjs';
+import { findBinaries, serverAccount } from './postgres-binaries.mjs';
+import { ROOT } from './prepare.mjs';
+import { StartError } from './progress.mjs';
+
+/** What a run keeps in its data directory; nothing else there changes hands. */
+const OWN_NAMES =
+  /^(lock|quickstart|secrets|processes|ca|server|rbm-service-account|postgres|logs$|redis$|compiled$)([-.].*)?$/;
+
+/**
+ * Gives the data directory to the account that PostgreSQL runs under, and becomes that account. Does nothing unless this
+ * is root. Where the account cannot reach the program or the data directory, the run stays root's, and says so.
+ *
+ * @param {{ dataDir: string, env: Record<string, string | undefined>, log: (message: string) => void }} options
+ */
+export function becomeUnprivileged({ dataDir, env, log }) {
+  if (process.getuid?.() !== 0) return;
+  const account = serverAccount();
+  const { name, uid, gid } = account;
+  const obstacle = obstacleOf(account, dataDir);
+  if (obstacle !== undefined) {
+    log(`everything but PostgreSQL runs as root: ${obstacle}`);
+    return;
+  }
+  // The links between its libraries may still have to be made in node_modules.
+  if (!env.DATABASE_URL) findBinaries(account);
+  for (const entry of ownEntries(dataDir)) handOver(path.join(dataDir, entry), account);
+  lchownSync(dataDir, uid, gid);
+  try {
+    process.setgroups([gid]);
+    process.setgid(gid);
+    process.setuid(uid);
+  } catch (error) {
+    throw new StartError(`root cannot become the account ${name} here (${error.code}): run as an ordinary user`);
+  }
+  log(`started as root: runs as ${name} (uid ${uid}), and so do PostgreSQL, Redis and the apps; ${dataDir} is theirs`);
+}
+
+/** Why the account cannot run the program on these data, with what to do about it; undefined when it can. */
+function obstacleOf(account, dataDir) {
+  const { name } = account;
+  const needed = [process.execPath, path.join(ROOT, 'package.json'), path.join(ROOT, 'node_modules/pg/package.json')];
+  const closed = [...needed, scriptOf('gateway')].find((file) => !mayRead(account, file));
+  if (closed !== undefined) {
+    return `the account ${name} may not read ${closed}. Put Node and this folder where every account may read them, or run as an ordinary user`;
+  }
+  if (!mayWrite(account, os.tmpdir())) {
+    return `the account ${name} may not write to ${os.tmpdir()}. Set TMPDIR to a folder that every account may write to`;
+  }
+  const parent = path.dirname(dataDir);
+  if (!mayEnter(account, parent)) {
+    return `the account ${name} may not enter ${parent}. Set COUNTERSIGN_DATA_DIR to a folder that every account may enter, or run as an ordinary user`;
+  }
+  const owner = lstatSync(dataDir).uid;
+  if (owner !== 0 && owner !== account.uid) {
+    return `${dataDir} belongs to another user. Run as that user, or set COUNTERSIGN_DATA_DIR to a folder of its own`;
+  }
+  const strange = readdirSync(dataDir).find((entry) => !OWN_NAMES.test(entry));
+  if (strange !== undefined && owner === 0) {
+    return `${dataDir} also holds ${strange}, so it is not given to the account ${name}. Set COUNTERSIGN_DATA_DIR to a folder of its own`;
+  }
+  return undefined;
+}
+
+const passes = (account, test, target) =>
+  spawnSync('/bin/sh', ['-c', `test ${test} "$0"`, target], { ...account, cwd: '/' }).status === 0;
+const mayRead = (account, file) => passes(account, '-r', file);
+const mayWrite = (account, folder) => passes(account, '-w', folder);
+const mayEnter = (account, folder) => passes(account, '-x', folder);
+
+const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OWN_NAMES.test(entry));
+
+/**
+ * Root's folders are entered, no others: what is in a folder of the account is the account's, and could be exchanged for
+ * a link while this looks. Links themselves are not followed. A folder changes hands after what is in it, so that a hand-over
+ * that was cut short goes on the next time.
+ */
+function handOver(file, account) {
+  const found = lstatSync(file);
+  if (found.uid !== 0) return;
+  if (found.isDirectory()) for (const entry of readdirSync(file)) handOver(path.join(file, entry), account);
+  lchownSync(file, account.uid, account.gid);
+}

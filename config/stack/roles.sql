@@ -1,0 +1,59 @@
+-- The two roles of a database of Countersign, neither of them a superuser: countersign_owner owns the tables and migrates,
+-- countersign_app is what the daemons connect with. Run by a superuser, as often as you like, in the database itself:
+--   psql --dbname=countersign --set=ON_ERROR_STOP=1 \
+--     --command="SET countersign.owner_password = '…'" --command="SET countersign.app_password = '…'" --file=roles.sql
+-- What an earlier release made as a superuser changes hands.
+DO $$
+DECLARE
+  made record;
+BEGIN
+  FOR made IN
+    SELECT * FROM (VALUES
+      ('countersign_owner', current_setting('countersign.owner_password')),
+      ('countersign_app', current_setting('countersign.app_password'))
+    ) AS roles (name, password)
+  LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = made.name) THEN
+      EXECUTE format('CREATE ROLE %I', made.name);
+    END IF;
+    EXECUTE format(
+      'ALTER ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD %L',
+      made.name, made.password);
+  END LOOP;
+
+  EXECUTE format('ALTER DATABASE %I OWNER TO countersign_owner', current_database());
+  EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+  EXECUTE format('GRANT CONNECT ON DATABASE %I TO countersign_app', current_database());
+  ALTER SCHEMA public OWNER TO countersign_owner;
+  REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+
+  -- BullMQ's schema, tables (a sequence that belongs to a column goes with its table), types and functions.
+  FOR made IN
+    SELECT format('ALTER SCHEMA %I OWNER TO countersign_owner', nspname) AS statement
+    FROM pg_namespace WHERE nspname = 'bullmq' AND nspowner <> 'countersign_owner'::regrole
+    UNION ALL
+    SELECT format('ALTER %s %s OWNER TO countersign_owner', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+      oid::regclass)
+    FROM pg_class
+    WHERE relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('public', 'bullmq'))
+      AND relkind IN ('r', 'p', 'S') AND relowner <> 'countersign_owner'::regrole
+      AND NOT EXISTS (SELECT FROM pg_depend
+        WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype IN ('a', 'i') AND relkind = 'S')
+      AND NOT EXISTS (SELECT FROM pg_depend
+        WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+    UNION ALL
+    SELECT format('ALTER TYPE %s OWNER TO countersign_owner', oid::regtype)
+    FROM pg_type
+    WHERE typnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('public', 'bullmq'))
+      AND typtype IN ('d', 'e') AND typowner <> 'countersign_owner'::regrole
+    UNION ALL
+    SELECT format('ALTER FUNCTION %s OWNER TO countersign_owner', oid::regprocedure)
+    FROM pg_proc
+    WHERE pronamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('public', 'bullmq'))
+      AND proowner <> 'countersign_owner'::regrole
+      AND NOT EXISTS (SELECT FROM pg_depend
+        WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')
+  LOOP
+    EXECUTE made.statement;
+  END LOOP;
+END $$;

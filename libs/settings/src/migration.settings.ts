@@ -1,0 +1,35 @@
+import type { SettingFault } from './settings-error.js';
+import { ConnectionUrl } from './variables.js';
+
+const POSTGRES = ['postgres:', 'postgresql:'];
+
+/** Settings of `npm run migrate`, which prepares a database before daemons of a release start. */
+export class MigrationSettings {
+  /** Of the role that owns the tables. Null: the role of `DATABASE_URL` owns them. */
+  @ConnectionUrl('DATABASE_MIGRATION_URL', POSTGRES)
+  readonly migrationUrl: string | null = null;
+
+  /** What the daemons connect with; only the name of its role is used beside `DATABASE_MIGRATION_URL`. */
+  @ConnectionUrl('DATABASE_URL', POSTGRES)
+  readonly databaseUrl: string | null = null;
+
+  /** Of the role that owns the tables. */
+  get ownerUrl(): string {
+    return this.migrationUrl ?? this.databaseUrl ?? '';
+  }
+
+  /** The daemons' role, to be given what it needs. Null: it owns the tables, or is not known. */
+  get daemonRole(): string | null {
+    const role = this.databaseUrl === null ? '' : roleOf(this.databaseUrl);
+    return role === '' || role === roleOf(this.ownerUrl) ? null : role;
+  }
+
+  contradictions(): SettingFault[] {
+    if (this.ownerUrl !== '') return [];
+    return [
+      { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },
+    ];
+  }
+}
+
+const roleOf = (url: string): string => decodeURIComponent(new URL(url).username);
