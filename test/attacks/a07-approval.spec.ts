@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-desk.js';
-import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-room.js';
 import { RbmRoom } from '../support/rbm-room.js';
@@ -119,7 +119,7 @@ describe('A8 wearing a person out with cards, or answering for them', () => {
     expect(made.json['channel']).toBe('rcs');
     const id = idOf(made);
     const forged = `v1.a.${id}.${'0'.repeat(32)}`;
-    expect(await post(tap(phone, forged), null)).toBe(401);
+    expect([400, 401]).toContain(await post(tap(phone, forged), null));
     expect(await post(tap(phone, forged), 'another-token')).toBe(401);
     // Signed, as by a platform that was broken into or a token that leaked: the proof in the card is a second one.
     expect(await post(tap(phone, forged), clientToken)).toBe(200);
@@ -141,6 +141,5 @@ describe('A8 wearing a person out with cards, or answering for them', () => {
     for (const proof of proofs) expect(await post(tap(mine, proof), clientToken)).toBe(200);
     await handled();
     expect([await statusOf(idOf(own)), await statusOf(idOf(victim))]).toEqual(['pending', 'pending']);
-    expect(PHONE).not.toBe(mine);
   });
 });

@@ -1,4 +1,3 @@
-import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-desk.js';
 import type { Answer, Call } from '../support/control-plane-room.js';
@@ -7,6 +6,8 @@ import { OtpRoom } from '../support/otp-room.js';
 /** What a new account has (contract, Guard). */
 const DEFAULT_FLOOR = 50;
 const MAX_LEAK = 60;
+/** Of the North American plan. */
+const AREAS = [201, 202, 203, 205, 206, 207, 208, 209, 210, 213, 214, 215, 216, 217];
 /** Attempts at the same time. */
 const WIDTH = 40;
 
@@ -101,7 +102,7 @@ describe('A9 sending codes for the fee of the network', () => {
   it('A9 the spending cap holds to the cent, and sends nothing where there is no price', async () => {
     const { status, field } = await account({ otpDailySpendCapUsd: '0.05' });
     expect([status, field]).toEqual([422, 'otpDailySpendCapUsd']);
-    const price = { channel: 'sms_otp', country: '*', usd: '0.01', from: '2026-01-01T00:00:00Z' };
+    const price = { channel: 'sms_otp', country: '*', usd: '0.01', from: '2020-01-01T00:00:00Z' };
     expect((await admin.post('prices', price)).status).toBe(201);
     expect((await account({ otpDailySpendCapUsd: '0.05' })).status).toBe(200);
     const phones = [...numbers('+1212555', 20), ...numbers('+44791112', 20)];
@@ -131,7 +132,7 @@ describe('A9 sending codes for the fee of the network', () => {
 describe('A10 pumping below what is noticed', () => {
   it(`A10 14 blocks of 49 numbers, none of which converts: at most ${MAX_LEAK} codes leave`, async () => {
     await account({ otpUnconvertedFloor: DEFAULT_FLOOR });
-    const blocks = Array.from({ length: 14 }, (_, at) => `+1${String(212 + at)}555`);
+    const blocks = AREAS.slice(0, 14).map((area) => `+1${area}555`);
     const answers = await sendTo(blocks.flatMap((block) => numbers(block, 49)));
     expect(sentOf(answers)).toBeGreaterThan(0);
     expect(sentOf(answers)).toBeLessThanOrEqual(MAX_LEAK);
@@ -148,13 +149,12 @@ describe('A10 pumping below what is noticed', () => {
       await home.send(id);
       const [code = ''] = await home.codesOf(id);
       expect((await home.check(id, code)).status).toBe(200);
-      expect(parseId('sess', id)).not.toBeNull();
     }
     // Approvals are counted by the dispatcher of events, after the commit.
     await expect
       .poll(async () => (await home.credits()).reduce((sum, { approvals }) => sum + approvals, 0), { timeout: 10_000 })
       .toBeGreaterThanOrEqual(own.length);
-    const blocks = Array.from({ length: 6 }, (_, at) => `+1${String(646 + at)}555`);
+    const blocks = AREAS.slice(0, 6).map((area) => `+1${area}555`);
     const sent = sentOf(await sendTo(blocks.flatMap((block) => numbers(block, 30))));
     expect(sent).toBeLessThanOrEqual(MAX_LEAK + 4 * own.length);
     const keys = await room.database.query(`SELECT 1 FROM outbound_messages`);

