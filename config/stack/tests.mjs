@@ -14,7 +14,7 @@ import { findRedis, whyNoRedis } from './redis.mjs';
  * From the quick to the slow: a mistake shows early. Kinds that wait for timers more than they work go side by side: they
  * share no server. Faults have the machine to themselves.
  */
-const STAGES = [[['small']], [['medium'], ['contract'], ['interop', 'fuzz', 'e2e']], [['faults']]];
+const STAGES = [[['small']], [['medium'], ['contract'], ['attacks', 'interop', 'fuzz', 'e2e']], [['faults']]];
 const KINDS = STAGES.flat(2);
 /** What the tests with other SMPP stacks and with a browser need, by the word in their names, as Debian packages. */
 const PACKAGES = { Kannel: 'kannel', 'Net::SMPP': 'libnet-smpp-perl', tshark: 'tshark', Chromium: 'chromium' };

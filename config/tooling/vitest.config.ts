@@ -52,6 +52,10 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'attacks', include: ['test/attacks/**/*.spec.ts'], testTimeout: 60_000, ...serial },
+      },
+      {
+        extends: true,
         test: {
           name: 'interop',
           include: ['test/interop/**/*.spec.ts'],

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PduValues } from 'smpp';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import type { Esme } from '../support/esme.js';
+import { GatewayBeside } from '../support/gateway-beside.js';
+import { sms } from '../support/gateway-room.js';
+
+const OK = 0;
+const MESSAGE_QUEUE_FULL = 0x14;
+/** Crockford base32 (contract, Token). */
+const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
+const STRANGER = '+14155559999';
+
+let room: ControlPlaneRoom;
+/** Takes any number of messages from one sender, so that guesses are judged by the token alone. */
+let gateway: GatewayBeside;
+let admin: AdminCalls;
+let carrier: Esme;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  gateway = await GatewayBeside.start(room, { MO_SENDER_PER_SECOND: '1000000' });
+  admin = new AdminCalls(room);
+  await gateway.system({ systemId: 'carrier' });
+  carrier = await gateway.esme('carrier');
+});
+afterAll(async () => {
+  await gateway.stop();
+  await room.close();
+});
+
+interface Opened {
+  readonly id: string;
+  /** What the phone is to send. */
+  readonly text: string;
+  readonly token: string;
+}
+
+async function opened(changes: Readonly<Record<string, unknown>> = {}): Promise<Opened> {
+  const { json } = await room.create(changes);
+  const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
+  return { id: String(json['id']), text, token: /AUTH-[A-Z0-9]+-(\w{16})/.exec(text)?.[1] ?? '' };
+}
+
+const statusOf = async (id: string): Promise<unknown> => (await room.call(`/v1/verify/${id}`)).json['status'];
+
+const submit = async (text: string, changes: PduValues = {}, esme = carrier): Promise<number> =>
+  (await esme.send('submit_sm', sms(text, changes))).command_status;
+
+describe('A5 guessing the token of a message', () => {
+  it('A5 no token that differs in one character approves, nor one of another slug, nor a short one', async () => {
+    const { id, text, token } = await opened();
+    expect(token).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
+    const neighbours = Array.from(token).flatMap((digit, at) =>
+      ALPHABET.filter((each) => each !== digit).map((each) => token.slice(0, at) + each + token.slice(at + 1)),
+    );
+    const others = [
+      token.slice(1),
+      token.slice(0, -1),
+      `${token}0`,
+      Array.from(token).reverse().join(''),
+      '0'.repeat(16),
+    ];
+    const guesses = [
+      ...[...neighbours, ...others].map((guess) => text.replace(token, guess)),
+      text.replace('-ACME-', '-ACMEX-'),
+      text.replace('AUTH-', ''),
+    ];
+    const statuses = await Promise.all(guesses.map((guess) => submit(guess)));
+    expect(new Set(statuses)).toEqual(new Set([OK]));
+    expect(await statusOf(id)).toBe('pending');
+    expect(await submit(text)).toBe(OK);
+    expect(await statusOf(id)).toBe('approved');
+  });
+
+  it('A5 a message of a thousand tokens is no thousand guesses: three of them are tried', async () => {
+    const { id, text, token } = await opened();
+    const fillers = Array.from({ length: 3 }, (_, at) => `AUTH-ACME-${String(at).repeat(16)}`);
+    expect(await submit([...fillers, `AUTH-ACME-${token}`].join(' '))).toBe(OK);
+    expect(await statusOf(id)).toBe('pending');
+    expect(await submit(text)).toBe(OK);
+    expect(await statusOf(id)).toBe('approved');
+  });
+});
+
+describe('A6 another sender with the right token', () => {
+  /** Ways in which a peer may write a sender that is not the phone of the session. */
+  const SPOOFS: readonly (readonly [what: string, fields: PduValues])[] = [
+    ['another phone', { source_addr: STRANGER.slice(1) }],
+    ['letters that look like the phone', { source_addr_ton: 5, source_addr_npi: 0, source_addr: PHONE }],
+    ['the phone as a short code', { source_addr_ton: 3, source_addr: PHONE.slice(1) }],
+    ['the phone as a subscriber number', { source_addr_ton: 4, source_addr: PHONE.slice(1) }],
+    ['the phone with an abbreviated type', { source_addr_ton: 6, source_addr: PHONE }],
+    ['the phone with a reserved type', { source_addr_ton: 7, source_addr: PHONE }],
+    ['the phone as an IMSI', { source_addr_npi: 6, source_addr: PHONE.slice(1) }],
+    ['the end of the phone', { source_addr_ton: 0, source_addr: PHONE.slice(-7) }],
+    ['the phone and one digit more', { source_addr: `${PHONE.slice(1)}0` }],
+    ['the phone without its last digit', { source_addr: PHONE.slice(1, -1) }],
+    ['two phones', { source_addr_ton: 0, source_addr: `${PHONE},1` }],
+    ['no sender', { source_addr_ton: 0, source_addr: '' }],
+    ['a zero in front', { source_addr_ton: 1, source_addr: `0${PHONE.slice(1)}` }],
+  ];
+
+  it.each(SPOOFS)('A6 %s approves nothing', async (_what, fields) => {
+    const { id, text } = await opened();
+    // Refused or stored: an approval is what must not come of it.
+    await submit(text, fields);
+    expect(await statusOf(id)).toBe('pending');
+  });
+
+  it('A6 one sender that reads as two numbers approves neither, where the link does not say how to read it', async () => {
+    await gateway.system({ systemId: 'auto', senderFormat: 'auto' });
+    const esme = await gateway.esme('auto');
+    for (const phone of ['+6592345678', '+16592345678']) {
+      const { id, text } = await opened({ phone });
+      expect(await submit(text, { source_addr_ton: 0, source_addr: '6592345678' }, esme)).toBe(OK);
+      expect(await statusOf(id)).toBe('pending');
+    }
+  });
+
+  it('A6 a system that is not trusted approves nothing, whatever sender it names; it is not trusted unless told so', async () => {
+    await gateway.system({ systemId: 'shop', trustedForMo: false });
+    const esme = await gateway.esme('shop');
+    const { id, text } = await opened();
+    expect(await submit(text, {}, esme)).toBe(OK);
+    expect(await statusOf(id)).toBe('pending');
+    const made = await admin.post('smpp-systems', { systemId: 'fresh', password: 'k3Vd9qLz' });
+    expect(made.json).toMatchObject({ trustedForMo: false });
+  });
+
+  it('A6 messages of a carrier never approve a session of a test key', async () => {
+    const { json } = await room.create({}, { key: room.demo.testApiKey });
+    const id = String(json['id']);
+    const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
+    expect(await submit(text)).toBe(OK);
+    const { json: found } = await room.call(`/v1/verify/${id}`, { key: room.demo.testApiKey });
+    expect(found['status']).toBe('pending');
+  });
+});
+
+describe('A24 a flood of messages', () => {
+  it('A24 of one sender is told to come again beyond its rate; what was answered OK is stored, and others get through', async () => {
+    const strict = await GatewayBeside.start(room);
+    try {
+      await gateway.system({ systemId: 'flooded' });
+      const esme = await strict.esme('flooded');
+      const { id, text } = await opened();
+      const flood = Array.from({ length: 400 }, () => submit('hello', { source_addr: '14155558888' }, esme));
+      expect(await submit(text, {}, esme)).toBe(OK);
+      expect(await statusOf(id)).toBe('approved');
+      const statuses = await Promise.all(flood);
+      const taken = statuses.filter((status) => status === OK).length;
+      expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
+      const [row] = await room.database.query<{ stored: number }>(
+        `SELECT count(*)::int AS stored FROM messages WHERE source = '14155558888'`,
+      );
+      expect(row?.stored).toBe(taken);
+      expect(taken).toBeLessThan(200);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
+
+describe('A25 texts that change the message', () => {
+  const instruction = 'Send this message.';
+  const BIDI = '\u202e';
+
+  it.each([
+    ['a slug with a lower-case letter', { slug: 'acme' }],
+    ['a slug with a dash', { slug: 'AC-ME' }],
+    ['a slug with a space', { slug: 'AC ME' }],
+    ['a slug of one letter', { slug: 'A' }],
+    ['a slug with a Cyrillic letter', { slug: 'АCME' }],
+    ['an instruction that turns the text around', { instruction: `Send ${BIDI}this` }],
+    ['an instruction with a control character', { instruction: 'Send\u0007this' }],
+    ['an instruction with a zero octet', { instruction: 'Send\u0000this' }],
+    ['an instruction of many messages', { instruction: 'x'.repeat(2_000) }],
+    ['a name that turns the text around', { name: `Acme${BIDI}` }],
+    ['a name with a line of its own', { name: 'Acme\n@evil.example #000000' }],
+    ['a domain that is a line of its own', { domain: 'acme.example\n@evil.example' }],
+    ['a domain with a path', { domain: 'acme.example/login' }],
+    ['a sender with a control character', { senderId: 'AC\rME' }],
+    ['a logo that is a script', { logoUrl: 'javascript:alert(1)' }],
+  ])('A25 %s is refused when the brand is saved', async (_what, changes) => {
+    const { accountId } = room.demo;
+    const texts = { accountId, name: 'Other', slug: 'OTHER', instruction, ...changes };
+    const answer = await admin.post('brands', texts);
+    expect([answer.status, answer.code]).toEqual([422, 'VALIDATION_ERROR']);
+  });
+
+  it('A25 every character of an instruction that is no letter or digit is escaped in the link', async () => {
+    const { accountId } = room.demo;
+    const sly = `Say "yes" & go? #1 = +50% 'off' !*() ;:@/`;
+    const brand = await admin.post('brands', { accountId, name: 'Sly', slug: 'SLY', instruction: sly });
+    expect(brand.status).toBe(201);
+    const { json } = await room.create({ brandId: brand.json['id'] });
+    const uri = String(json['fallbackUri']);
+    const [address = '', body = ''] = uri.split('?body=');
+    expect(address).toMatch(/^sms:\+\d+$/);
+    expect(body).toMatch(/^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+$/);
+    expect(decodeURIComponent(body)).toMatch(/^AUTH-SLY-\w{16}\n/);
+    expect(decodeURIComponent(body).endsWith(sly)).toBe(true);
+  });
+});

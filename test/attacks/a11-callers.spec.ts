@@ -1,0 +1,300 @@
+import { createHash } from 'node:crypto';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { AccountStore } from '@countersign/accounts';
+import { createApiKey } from '@countersign/keys';
+import { parseId, renderId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { RealtimeClient } from '../support/realtime-client.js';
+
+const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
+
+let room: ControlPlaneRoom;
+let accounts: AccountStore;
+let admin: AdminCalls;
+/** Of another account of the same installation. */
+let stranger: { readonly key: string; readonly accountId: string };
+let operations: readonly Operation[];
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  admin = new AdminCalls(room);
+  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const { account } = await accounts.createAccount(room.database, { name: 'Stranger' });
+  const { key } = await accounts.createApiKey(room.database, {
+    accountId: account.id,
+    kind: 'live',
+    name: 'k',
+    limits: { default: 600_000, create: 300_000, poll: 60_000 },
+  });
+  stranger = { key, accountId: renderId('acct', account.id) };
+  const { text } = await room.call('/v1/openapi.json', { key: null });
+  operations = operationsOf(JSON.parse(text) as OpenAPIObject);
+});
+afterAll(() => room.close());
+
+const created = async (call: Call = {}): Promise<string> => String((await room.create({}, call)).json['id']);
+
+/** What a caller can tell one answer from another by. */
+function seen({ status, text, headers }: Answer): object {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  const steady = Object.entries(rest).filter(([name]) => !/ratelimit|retry-after/i.test(name));
+  return { status, text, headers: Object.fromEntries(steady) };
+}
+
+/** Every row of the table, as a dump shows it. */
+async function dumpOf(table: string): Promise<string> {
+  const rows = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} AS t`);
+  return rows.map(({ text }) => text).join('\n');
+}
+
+describe('A11 keys that are stolen or guessed', () => {
+  it('A11 the table of keys holds no key, no part of its secret, and no digest that can be made without the server', async () => {
+    const dump = (await dumpOf('api_keys')) + (await dumpOf('admin_keys'));
+    for (const key of [room.demo.apiKey, room.demo.testApiKey, stranger.key]) {
+      const secret = key.replace(/^csk_\w+_/, '').slice(0, 32);
+      expect(dump).not.toContain(secret);
+      expect(dump).not.toContain(secret.slice(-24));
+      for (const text of [key, secret]) {
+        expect(dump).not.toContain(createHash('sha256').update(text).digest('hex'));
+        expect(dump).not.toContain(createHash('sha512').update(text).digest('hex'));
+      }
+    }
+  });
+
+  it('A11 a stolen key ends everywhere within 5 s of its revocation, an open WebSocket included', async () => {
+    const accountId = parseId('acct', room.demo.accountId) ?? '';
+    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'stolen' });
+    const client = await RealtimeClient.open(room, { key });
+    expect((await admin.post(`keys/${renderId('key', id)}/revoke`)).status).toBe(202);
+    await expect
+      .poll(async () => (await room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key })).status, { timeout: 5_000 })
+      .toBe(401);
+    expect(await client.end()).toBe(4401);
+  });
+
+  it('A11 of 200 well-formed keys from one address none works, and beyond 60 a minute none is looked for', async () => {
+    const guessing = await room.neighbour();
+    try {
+      const guesses = Array.from({ length: 200 }, (_, at) => createApiKey(at % 3 === 0 ? 'admin' : 'live'));
+      const answers = await Promise.all(
+        guesses.map((key) => room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key, baseUrl: guessing.baseUrl })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([401, 429]));
+      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(60);
+      // A caller with a key, from the same address, is not hurt.
+      expect((await room.call(`/v1/verify/${UNKNOWN_SESSION}`)).status).toBe(404);
+    } finally {
+      await guessing.stop();
+    }
+  });
+});
+
+describe('A13 reading what belongs to another account', () => {
+  it('A13 every call about a session, delivery or account answers a foreign id as one that never was', async () => {
+    const approved = await created();
+    await room.approve(approved);
+    const ids = [await created(), approved];
+    const about = operations.filter(({ path }) => path.includes('{sessionId}'));
+    expect(about.length).toBeGreaterThanOrEqual(6);
+    for (const { method, path } of about) {
+      for (const id of ids) {
+        const call: Call = {
+          method,
+          key: stranger.key,
+          ...(path.endsWith('/check') ? { body: { code: '123456' } } : {}),
+        };
+        const foreign = await room.call(path.replace('{sessionId}', id), call);
+        const unknown = await room.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
+        expect(foreign.status, `${method} ${path}`).toBe(404);
+        expect(seen(foreign), `${method} ${path}`).toEqual(seen(unknown));
+      }
+    }
+  });
+
+  it('A13 naming the other account in a body, a query or a channel gives nothing', async () => {
+    await created();
+    const { accountId } = room.demo;
+    const before = await room.countSessions();
+    expect(await room.create({}, { key: stranger.key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    const own = { accountId: stranger.accountId };
+    expect(await room.create(own, { key: stranger.key })).toMatchObject({ status: 422, code: 'INVALID_BRAND' });
+    expect(await room.countSessions()).toBe(before);
+    const listed = await room.call(`/v1/verify?phone=${encodeURIComponent(PHONE)}`, { key: stranger.key });
+    expect(listed.json).toEqual({ data: [], hasMore: false });
+    const usage = await room.call(`/v1/usage?accountId=${accountId}`, { key: stranger.key });
+    expect(JSON.stringify(usage.json)).not.toContain(room.demo.brandId);
+    for (const channel of [`account:${accountId}`, 'binds', `session:${await created()}`]) {
+      const client = await RealtimeClient.open(room, { key: stranger.key });
+      expect((await client.subscribe(channel)).type, channel).toBe('error');
+      client.close();
+    }
+  });
+
+  it('A13 no key of an account works on any call of the engineers, and none of theirs on its calls', async () => {
+    const theirs = operations.filter(({ path }) => path.startsWith('/v1/admin/'));
+    expect(theirs.length).toBeGreaterThan(20);
+    for (const { method, path } of theirs) {
+      const target = path.replaceAll(/\{[^}]+\}/g, 'x');
+      const answer = await room.call(target, { method, key: room.demo.apiKey });
+      expect([answer.status, answer.code], `${method} ${path}`).toEqual([403, 'FORBIDDEN']);
+    }
+    const answer = await room.call(`/v1/verify/${await created()}`, { key: admin.key });
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe('A14 calling without a key', () => {
+  it('A14 every call under /v1 but its two descriptions is 401, and changes nothing', async () => {
+    // Failed authentication has a quota for each address, so it is asked for from many.
+    const id = await created();
+    const isOpen = ({ path }: Operation): boolean => /\/v1\/(?:openapi|asyncapi)\.json$/.test(path);
+    const closed = operations.filter((each) => !isOpen(each) && each.path.startsWith('/v1/'));
+    expect(closed.length).toBeGreaterThan(40);
+    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    try {
+      const answers = await Promise.all(
+        closed.map(async ({ method, path }, at) => {
+          const target = path.replaceAll(/\{[^}]+\}/g, id);
+          const response = await fetch(proxied.baseUrl.replace('https', 'http') + target, {
+            method,
+            headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': `198.51.100.${at % 250}` },
+          });
+          await response.text();
+          return `${response.status} ${method} ${path}`;
+        }),
+      );
+      expect(answers.filter((answer) => !answer.startsWith('401 '))).toEqual([]);
+    } finally {
+      await proxied.stop();
+    }
+    expect((await room.call(`/v1/verify/${id}`)).json['status']).toBe('pending');
+  });
+});
+
+describe('A15 fields that nobody asked for', () => {
+  it.each([
+    'id',
+    'status',
+    'approvedAt',
+    'authEntropy',
+    'test',
+    'expiresAt',
+    'otpAttemptLimit',
+    'price',
+    'inboundNumber',
+  ])('A15 %s in a create is refused, not stored', async (field) => {
+    const before = await room.countSessions();
+    const answer = await room.create({ [field]: 'approved' });
+    expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
+    expect(await room.countSessions()).toBe(before);
+  });
+
+  it('A15 __proto__ and constructor change nothing: refused as fields, mere texts in metadata', async () => {
+    const body = JSON.stringify(room.createBody());
+    for (const more of ['"__proto__":{"ttl":60,"polluted":true}', '"constructor":{"prototype":{"polluted":true}}']) {
+      expect((await room.create({}, { body: body.replace('{', `{${more},`) })).status).toBe(422);
+    }
+    const metadata = '"metadata":{"__proto__":"a","constructor":"b","toString":"c"}';
+    const answer = await room.create({}, { body: body.replace('{', `{${metadata},`) });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain(metadata);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('A15 an engineer cannot change what is not theirs to change by adding it', async () => {
+    const { json } = await admin.post('keys', { accountId: room.demo.accountId, kind: 'test', name: 'n' });
+    for (const changes of [{ kind: 'live' }, { accountId: stranger.accountId }, { revokedAt: null }, { digest: 'x' }]) {
+      expect((await admin.patch(`keys/${String(json['id'])}`, changes)).status).toBeGreaterThanOrEqual(400);
+    }
+    const brand = await admin.patch(`brands/${room.demo.brandId}`, { entropyKeyVersion: 2 });
+    expect(brand.status).toBe(422);
+  });
+});
+
+describe('A16 bodies made to break the reader', () => {
+  const deep = (depth: number): string => `{"metadata":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
+
+  it.each<[string, () => string | Buffer, number]>([
+    ['of 129 KiB', () => `{"a":"${'x'.repeat(129 * 1024)}"}`, 413],
+    ['of 200 KiB of spaces', () => Buffer.alloc(200 * 1024, 0x20), 413],
+    ['nested 18,000 deep', () => deep(18_000), 400],
+    ['nested 40 deep', () => deep(40), 400],
+    [
+      'of half a character',
+      () => Buffer.concat([Buffer.from('{"phone":"'), Buffer.from([0xff]), Buffer.from('"}')]),
+      400,
+    ],
+    ['with a field twice', () => `{"ttl":60,"ttl":61}`, 400],
+    ['with a field twice, once escaped', () => `{"ttl":60,"\\u0074tl":61}`, 400],
+    ['with a number of 100,000 digits', () => `{"ttl":${'9'.repeat(100_000)}}`, 422],
+    ['that is a list', () => '[]', 400],
+    ['that ends early', () => '{"phone":', 400],
+  ])('A16 %s is refused in the documented shape, and the next request is answered', async (_what, body, status) => {
+    const before = await room.countSessions();
+    const answer = await room.create({}, { body: body() });
+    expect(answer.status).toBe(status);
+    expect(answer.json['error']).toMatchObject({ code: expect.any(String) as string });
+    expect(await room.countSessions()).toBe(before);
+    expect((await room.create()).status).toBe(200);
+  });
+});
+
+describe('A26 finding out what exists', () => {
+  it('A26 ids are not counted up: 80 bits of two that follow each other have nothing in common', async () => {
+    const ids = await Promise.all(Array.from({ length: 200 }, () => created()));
+    const tails = ids.map((id) => id.slice(-16));
+    expect(new Set(tails).size).toBe(ids.length);
+    const shared = (at: number): number => {
+      const [one = '', other = ''] = [tails[at], tails[at + 1]];
+      return Array.from(one).filter((digit, place) => digit === other[place]).length;
+    };
+    // Of 16 characters of 32 kinds, 8 alike come by chance once in 100 million.
+    for (let at = 0; at + 1 < tails.length; at += 1) expect(shared(at)).toBeLessThan(8);
+  });
+
+  it('A26 a create says nothing of other sessions of the phone, of other accounts or of their brands', async () => {
+    const phone = '+12125550188';
+    const first = await room.create({ phone });
+    expect((await room.call(`/v1/verify/${String(first.json['id'])}`, { method: 'DELETE' })).status).toBe(204);
+    const second = await room.create({ phone });
+    const shape = ({ json }: Answer): string[] => Object.keys(json);
+    expect([second.status, shape(second), second.json['status']]).toEqual([200, shape(first), 'pending']);
+    const [foreign, unknown] = await Promise.all(
+      [room.demo.brandId, 'brd_00000000000000000000000000'].map((brandId) =>
+        room.create({ accountId: stranger.accountId, brandId }, { key: stranger.key }),
+      ),
+    );
+    expect(foreign === undefined || unknown === undefined).toBe(false);
+    if (foreign !== undefined && unknown !== undefined) expect(seen(foreign)).toEqual(seen(unknown));
+  });
+});
+
+describe('A35 abuse of Idempotency-Key', () => {
+  it('A35 30 retries at the same time make one session; another body, account or mode is not answered with it', async () => {
+    const headers = { 'idempotency-key': 'order-7' };
+    const before = await room.countSessions();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => room.create({}, { headers })));
+    const ids = new Set(answers.filter(({ status }) => status === 200).map(({ json }) => json['id']));
+    expect(ids.size).toBe(1);
+    expect(new Set(answers.map(({ code }) => code ?? 'OK'))).toEqual(
+      new Set(answers.some(({ status }) => status === 409) ? ['OK', 'IDEMPOTENCY_IN_PROGRESS'] : ['OK']),
+    );
+    expect(await room.countSessions()).toBe(before + 1);
+    expect((await room.create({ ttl: 60 }, { headers })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    const test = await room.create({}, { headers, key: room.demo.testApiKey });
+    expect(ids.has(test.json['id'])).toBe(false);
+    const foreign = await room.create({}, { headers, key: stranger.key });
+    expect(foreign.status).toBe(403);
+  });
+
+  it('A35 a key of 256 characters, an empty one and one of control characters are refused', async () => {
+    for (const key of ['x'.repeat(256), '', 'ä']) {
+      const answer = await room.create({}, { headers: { 'idempotency-key': key } });
+      expect(answer.status, key).toBe(422);
+    }
+  });
+});

@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { GatewayBeside } from '../support/gateway-beside.js';
+
+const SESSION = '/v1/verify/sess_00000000000000000000000000';
+/** Headers have 10 s, looked for every 2 s; the machine may be slow. */
+const CUT_WITHIN_MS = 25_000;
+const SLOW = 300;
+
+let room: ControlPlaneRoom;
+let gateway: GatewayBeside;
+let folder: string;
+/** A control plane behind a TLS proxy, which this process plays. */
+let proxied: { readonly baseUrl: string; readonly stop: () => Promise<void> };
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-attacks-'));
+  // Where RCS is not set up, the webhook reads nothing at all.
+  const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
+  gateway = await GatewayBeside.start(room, { RBM_SERVICE_ACCOUNT_FILE: keyFile, RBM_CLIENT_TOKEN: 'client-token' });
+  proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/30' });
+});
+afterAll(async () => {
+  await proxied.stop();
+  await gateway.stop();
+  await room.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const port = (): number => Number(room.environment['CONTROL_PLANE_PORT']);
+
+/** All that comes back until the server closes, or until so many milliseconds have gone by. */
+function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly text: string; readonly closed: boolean }> {
+  return new Promise((resolve) => {
+    let text = '';
+    const late = setTimeout(() => {
+      socket.destroy();
+      resolve({ text, closed: false });
+    }, withinMs);
+    socket.on('data', (data: Buffer) => (text += data.toString('latin1'))).on('error', () => undefined);
+    socket.once('close', () => {
+      clearTimeout(late);
+      resolve({ text, closed: true });
+    });
+  });
+}
+
+/** Octets over TLS as they are, and the whole answer. */
+async function raw(octets: string): Promise<string> {
+  const socket = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () => socket.write(octets));
+  return (await heard(socket)).text;
+}
+
+describe('A12 a key over plain HTTP', () => {
+  it('A12 the port of the API answers plain HTTP with nothing, and TLS 1.2 with an alert', async () => {
+    const plain = connectTcp(port(), '127.0.0.1');
+    plain.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\n\r\n`);
+    const answer = await heard(plain);
+    expect(answer.text).not.toContain('HTTP/');
+    expect(answer.closed).toBe(true);
+    const old = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+    const [error] = (await once(old, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+  });
+
+  it('A12 behind a proxy a request that came as plain HTTP is refused and never redirected', async () => {
+    const base = proxied.baseUrl.replace('https', 'http');
+    for (const proto of ['http', 'https, http', '', 'HTTPS http']) {
+      const headers = { authorization: `Bearer ${room.demo.apiKey}`, 'x-forwarded-proto': proto };
+      const answer = await fetch(base + SESSION, { redirect: 'manual', headers });
+      expect([answer.status, answer.headers.get('location')]).toEqual([403, null]);
+      expect(await answer.json()).toMatchObject({ error: { code: 'HTTPS_REQUIRED' } });
+    }
+  });
+});
+
+describe('A17 connections that hold out', () => {
+  it(`A17 ${SLOW} slow requests to the API and ${SLOW} to the webhook are cut, while both serve others`, async () => {
+    const sockets: Duplex[] = [];
+    const ends: Promise<{ readonly text: string; readonly closed: boolean }>[] = [];
+    const timers: NodeJS.Timeout[] = [];
+    /** Sends the beginning, then one octet after the other. */
+    const slow = (socket: Duplex, beginning: string): void => {
+      sockets.push(socket);
+      ends.push(heard(socket));
+      socket.write(beginning);
+      const timer = setInterval(() => socket.writable && socket.write('x'), 500);
+      timers.push(timer);
+      socket.once('close', () => clearInterval(timer));
+    };
+    const head = 'POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+    for (let at = 0; at < SLOW; at += 1) {
+      const secure = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
+      slow(secure, head);
+      const signature = `x-goog-signature: ${'A'.repeat(86)}==`;
+      const body = `POST /rcs/webhook HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: 60000\r\n\r\n{`;
+      slow(connectTcp(gateway.ports.http, '127.0.0.1'), body);
+    }
+    const honest = await Promise.all(Array.from({ length: 100 }, () => room.call(SESSION)));
+    expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 404));
+    const posted = await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, { method: 'POST', body: '{}' });
+    expect(posted.status).toBeLessThan(500);
+    const results = await Promise.all(ends);
+    for (const timer of timers) clearInterval(timer);
+    expect(results.filter(({ closed }) => !closed)).toEqual([]);
+    expect(results.filter(({ text }) => / 2\d\d /.test(text))).toEqual([]);
+  });
+});
+
+describe('A31 requests that a proxy and the service read differently', () => {
+  const inner = `GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Inner: 1\r\n\r\n`;
+  const start = (): string => `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\n`;
+
+  it.each<[string, () => string]>([
+    ['length and chunks', () => `${start()}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
+    ['two lengths', () => `${start()}Content-Length: 0\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`],
+    ['two lengths in one header', () => `${start()}Content-Length: 0, ${inner.length}\r\n\r\n${inner}`],
+    ['a length with a plus', () => `${start()}Content-Length: +0\r\n\r\n${inner}`],
+    ['chunks by another name', () => `${start()}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${inner}`],
+    ['chunks twice', () => `${start()}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${inner}`],
+    ['chunks with a space before the colon', () => `${start()}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${inner}`],
+    ['a folded header', () => `${start()}X-Folded: a\r\n Transfer-Encoding: chunked\r\n\r\n${inner}`],
+    ['lines that end with a line feed alone', () => `${start().replaceAll('\r\n', '\n')}Content-Length: 0\n\n${inner}`],
+    [
+      'a chunk size with an overflow',
+      () => `${start()}Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n${inner}`,
+    ],
+    ['a carriage return in a header', () => `${start()}X-Odd: a\rTransfer-Encoding: chunked\r\n\r\n${inner}`],
+  ])('A31 %s: refused with one answer, and the request behind it is not read', async (_what, octets) => {
+    const answer = await raw(octets());
+    expect(answer.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 400']);
+    expect(answer).not.toContain('SESSION_NOT_FOUND');
+  });
+
+  it('A31 a client names its own address and protocol in vain: hops left of the proxy are not believed', async () => {
+    const base = proxied.baseUrl.replace('https', 'http');
+    const admin = await room.neighbour({
+      TLS_MODE: 'proxy',
+      TRUSTED_PROXIES: '127.0.0.0/30',
+      ADMIN_ALLOWED_CIDRS: '10.8.0.0/16',
+    });
+    try {
+      const call = async (forwardedFor: string): Promise<number> => {
+        const headers = {
+          authorization: `Bearer ${room.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
+          'x-forwarded-proto': 'https',
+          'x-forwarded-for': forwardedFor,
+        };
+        return (await fetch(`${admin.baseUrl.replace('https', 'http')}/v1/admin/accounts`, { headers })).status;
+      };
+      expect(await call('10.8.0.1')).toBe(200);
+      // What the client wrote stands on the left; what the proxy added, on the right.
+      expect(await call('10.8.0.1, 203.0.113.9')).toBe(401);
+      expect(await call('10.8.0.1, 203.0.113.9, 127.0.0.1')).toBe(401);
+      for (const name of ['x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip']) {
+        const headers = {
+          authorization: `Bearer ${room.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
+          'x-forwarded-proto': 'https',
+          'x-forwarded-for': '203.0.113.9',
+          [name]: name === 'forwarded' ? 'for=10.8.0.1;proto=https' : '10.8.0.1',
+        };
+        const answer = await fetch(`${admin.baseUrl.replace('https', 'http')}/v1/admin/accounts`, { headers });
+        expect(answer.status, name).toBe(401);
+      }
+    } finally {
+      await admin.stop();
+    }
+    // A peer that is no proxy is not believed at all.
+    const outside = await new Promise<string>((resolve) => {
+      const socket = connectTcp({ port: Number(new URL(base).port), host: '127.0.0.1', localAddress: '127.0.0.77' });
+      socket.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n`);
+      void heard(socket).then(({ text }) => resolve(text));
+    });
+    expect(outside).toMatch(/^HTTP\/1\.1 403 /);
+    expect(outside).toContain('HTTPS_REQUIRED');
+  });
+});
+
+describe('A34 metrics, health and queues on the open side', () => {
+  it('A34 the ports of callers, of the platform and of carriers serve no metrics, health or dashboard', async () => {
+    for (const target of [
+      '/metrics',
+      '/healthz',
+      '/readyz',
+      '/admin',
+      '/admin/queues',
+      '/queues',
+      '/debug',
+      '/_admin',
+    ]) {
+      expect((await room.call(target, { key: null })).status, target).toBe(404);
+      const webhook = await fetch(`http://127.0.0.1:${gateway.ports.http}${target}`);
+      expect(webhook.status, target).toBe(404);
+    }
+  });
+
+  it('A34 the ports of operations are bound to this computer alone unless told otherwise, and hold no secret or phone', async () => {
+    await room.create();
+    for (const base of [room.opsUrl, `http://127.0.0.1:${gateway.ports.ops}`]) {
+      const own = new URL(base);
+      const other = connectTcp(Number(own.port), '127.0.0.2');
+      const [error] = (await once(other, 'error')) as [NodeJS.ErrnoException];
+      expect(error.code).toBe('ECONNREFUSED');
+      for (const target of ['/metrics', '/healthz', '/readyz']) {
+        const text = await (await fetch(base + target)).text();
+        expect(text).not.toMatch(/\+?1415555|csk_|whsec_|postgres:\/\//i);
+      }
+    }
+  });
+});

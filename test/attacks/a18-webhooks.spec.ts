@@ -1,0 +1,209 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { verifyWebhook, WebhookVerificationError } from '@countersign/sdk';
+import { createWebhookSecret } from '@countersign/keys';
+import { newId } from '@countersign/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
+import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { startNameServer } from '../support/name-server.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
+import { WebhookCalls } from '../support/webhook-calls.js';
+
+const WITHIN_MS = 20_000;
+
+/** As in production: no private target. */
+let strict: ControlPlaneRoom;
+
+beforeAll(async () => {
+  strict = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
+});
+afterAll(() => strict.close());
+
+/** One address of this computer, of a private network or of a cloud's metadata, in many spellings. */
+const INSIDE = [
+  'https://127.0.0.1/',
+  'https://127.1/',
+  'https://0177.0.0.1/',
+  'https://0x7f.0.0.1/',
+  'https://2130706433/',
+  'https://017700000001/',
+  'https://0x7f000001/',
+  'https://127.0.0.1./',
+  'https://１２７.0.0.1/',
+  'https://0.0.0.0/',
+  'https://[::1]/',
+  'https://[::]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://[::ffff:7f00:1]/',
+  'https://[::127.0.0.1]/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[2002:7f00:1::]/',
+  'https://[fc00::1]/',
+  'https://[fe80::1]/',
+  'https://[ff02::1]/',
+  'https://10.0.0.1/',
+  'https://172.16.0.1/',
+  'https://192.168.0.1/',
+  'https://100.64.0.1/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://[fd00:ec2::254]/',
+  'https://192.0.0.192/',
+  'https://198.18.0.1/',
+  'https://224.0.0.1/',
+  'https://255.255.255.255/',
+];
+const ODD = [
+  'http://example.com/',
+  'ftp://example.com/',
+  'file:///etc/passwd',
+  'gopher://example.com/',
+  'javascript:fetch(1)',
+  'https:example.com',
+  'https:///example.com',
+  'https://user:pass@example.com/',
+  'https://example.com@127.0.0.1/',
+  'https://example.com\\@127.0.0.1/',
+  'https://example.com/#x',
+  'https://example.com/\r\nX: y',
+  ' https://example.com/',
+  'https://exa\tmple.com/',
+  `https://${'a.'.repeat(127)}com/`,
+  `https://example.com/${'x'.repeat(2_048)}`,
+];
+
+describe('A18 a webhook to where the attacker may not go', () => {
+  it.each([...INSIDE, ...ODD])('A18 %j is refused for a session, a default and a test alike', async (url) => {
+    const before = await strict.countSessions();
+    const answer = await strict.create({ webhookUrl: url });
+    expect([answer.status, answer.code]).toEqual([422, 'INVALID_WEBHOOK_URL']);
+    expect(await strict.countSessions()).toBe(before);
+    const admin = new AdminCalls(strict);
+    const changed = await admin.patch(`accounts/${strict.demo.accountId}`, { defaultWebhookUrl: url });
+    expect(changed.status).toBe(422);
+    const tested = await strict.call('/v1/webhooks/test', { method: 'POST', body: { url } });
+    expect(tested.status).toBe(422);
+  });
+
+  it('A18 a name of this computer is accepted, not called: every address is judged at the connection', async () => {
+    const hits: string[] = [];
+    const inside = http.createServer((request, response) => {
+      hits.push(String(request.url));
+      response.end();
+    });
+    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+    const { port } = inside.address() as AddressInfo;
+    const calls = new WebhookCalls(strict);
+    const { json } = await calls.test({ url: `https://localhost:${port}/` });
+    const ended = await calls.settled(String(json['id']));
+    expect(ended.status).toBe('blocked');
+    expect(hits).toEqual([]);
+    inside.close();
+  });
+});
+
+describe('A19 a name whose address changes', () => {
+  const rules = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
+
+  it('A19 what was judged is what is called: a private answer, first, later or among others, is never called', async () => {
+    const target = await startReceiver();
+    const names = await startNameServer({
+      'later.test': [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']],
+      'mixed.test': [['127.0.0.1', '10.0.0.1']],
+      'first.test': [['10.0.0.1'], ['127.0.0.1']],
+    });
+    const port = new URL(target.url).port;
+    const post = async (name: string): Promise<string> => {
+      const poster = new WebhookPoster(rules, guardedAgent(rules, null, names.lookUp));
+      const result = await poster.post({
+        eventId: newId(Date.now()),
+        url: `http://${name}:${port}/hook`,
+        body: '{"type":"webhook.test","data":{"id":"test"}}',
+        secrets: [createWebhookSecret()],
+        nowMs: Date.now(),
+      });
+      await poster.close();
+      return result.kind;
+    };
+    const kinds: string[] = [];
+    for (const name of ['later.test', 'later.test', 'later.test', 'mixed.test', 'first.test']) {
+      kinds.push(await post(name));
+    }
+    expect(kinds).toEqual(['answered', 'blocked', 'blocked', 'blocked', 'blocked']);
+    expect(target.received).toHaveLength(1);
+    // One question for each connection: nothing is looked up again between the judgement and the call.
+    expect(names.asked).toEqual(['later.test', 'later.test', 'later.test', 'mixed.test', 'first.test']);
+    await names.close();
+    await target.close();
+  });
+});
+
+describe('A20 webhooks that are forged or sent again', () => {
+  /** Loopback is allowed, so that a test sees what was sent. */
+  let open: ControlPlaneRoom;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    open = await ControlPlaneRoom.open();
+  });
+  afterAll(async () => {
+    await open.close();
+    await receiver.close();
+  });
+
+  it('A20 a changed octet, another id, another time, another secret and an old copy are refused by the SDK', async () => {
+    const made = await open.create({ webhookUrl: receiver.url });
+    expect(made.status).toBe(200);
+    await open.approve(String(made.json['id']));
+    await until('the webhook arrives', WITHIN_MS, () => receiver.received.length > 0);
+    const [genuine] = receiver.received;
+    if (genuine === undefined) throw new Error('unreachable');
+    const secret = open.demo.webhookSecret;
+    const { body, headers } = genuine;
+    expect(await verifyWebhook(body, headers, secret)).toMatchObject({ type: 'verification.completed' });
+    const seconds = Number(headers['webhook-timestamp']);
+    const forgeries: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['another body', () => verifyWebhook(body.replace('"approved"', '"cancelled"'), headers, secret)],
+      ['another id', () => verifyWebhook(body, { ...headers, 'webhook-id': 'evt_x' }, secret)],
+      ['another time', () => verifyWebhook(body, { ...headers, 'webhook-timestamp': String(seconds + 1) }, secret)],
+      ['no signature', () => verifyWebhook(body, { ...headers, 'webhook-signature': '' }, secret)],
+      ['a cut signature', () => verifyWebhook(body, { ...headers, 'webhook-signature': 'v1,AAAA' }, secret)],
+      [
+        'another scheme',
+        () => {
+          const signature = String(headers['webhook-signature']).replace('v1,', 'v1a,');
+          return verifyWebhook(body, { ...headers, 'webhook-signature': signature }, secret);
+        },
+      ],
+      ['the test secret', () => verifyWebhook(body, headers, open.demo.testWebhookSecret)],
+      ['301 s later', () => verifyWebhook(body, headers, secret, { now: new Date((seconds + 301) * 1_000) })],
+      ['from the future', () => verifyWebhook(body, headers, secret, { now: new Date((seconds - 301) * 1_000) })],
+    ];
+    for (const [what, forge] of forgeries) await expect(forge(), what).rejects.toThrow(WebhookVerificationError);
+  });
+
+  it('A20 the answer of a receiver is not followed elsewhere, nor shown to the caller', async () => {
+    const hits: string[] = [];
+    const secret = 'internal secret of the receiver';
+    const redirecting = http.createServer((request, response) => {
+      hits.push(String(request.url));
+      response.writeHead(302, { location: '/elsewhere' }).end(secret);
+    });
+    await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
+    const { port } = redirecting.address() as AddressInfo;
+    const calls = new WebhookCalls(open);
+    const { json, status } = await calls.test({ url: `http://127.0.0.1:${port}/hook` });
+    expect(status).toBe(202);
+    const told = await calls.settled(String(json['id']), ({ attempts }) => attempts.length > 0);
+    expect(told.attempts[0]).toMatchObject({ status: 302 });
+    expect(JSON.stringify(told)).not.toContain(secret);
+    expect(hits).toEqual(['/hook']);
+    redirecting.close();
+    redirecting.closeAllConnections();
+  });
+});

@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+
+const EVIL = { origin: 'https://evil.example', cookie: 'session=of-the-victim' };
+
+let room: ControlPlaneRoom;
+const open: RealtimeClient[] = [];
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+});
+afterEach(() => {
+  for (const client of open.splice(0)) client.close();
+});
+afterAll(() => room.close());
+
+async function connect(dial: Dial = {}): Promise<RealtimeClient> {
+  const client = await RealtimeClient.open(room, dial);
+  open.push(client);
+  return client;
+}
+
+const created = async (): Promise<string> => String((await room.create()).json['id']);
+const ticketFor = async (id: string): Promise<string> =>
+  String((await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' })).json['ticket']);
+
+describe('A21 taking over a WebSocket', () => {
+  it('A21 a page of another site gets in by no cookie and no origin: without a ticket it hears nothing', async () => {
+    const id = await created();
+    const page = await connect({ key: null, headers: EVIL });
+    expect(page.said[0]).toMatchObject({ type: 'welcome', authenticated: false });
+    expect((await page.subscribe(`session:${id}`)).error).toMatchObject({ code: 'UNAUTHORIZED' });
+    await room.approve(id);
+    expect(await page.end()).toBe(4408);
+    expect(page.events()).toEqual([]);
+    expect(JSON.stringify(page.said)).not.toContain('approved');
+  });
+
+  it('A21 a key or a ticket in the URL, in a cookie or as a subprotocol is none', async () => {
+    const ticket = await ticketFor(await created());
+    const { apiKey } = room.demo;
+    for (const path of [
+      `/v1/realtime?ticket=${ticket}`,
+      `/v1/realtime?key=${apiKey}`,
+      `/v1/realtime?token=${apiKey}`,
+    ]) {
+      const client = await connect({ key: null, path });
+      expect(client.said[0]).toMatchObject({ authenticated: false });
+    }
+    const byCookie = await connect({ key: null, headers: { cookie: `ticket=${ticket}; key=${apiKey}` } });
+    expect(byCookie.said[0]).toMatchObject({ authenticated: false });
+    const refused = await RealtimeClient.refused(room, { key: null, protocols: [apiKey] });
+    expect(refused.status).toBe(400);
+  });
+
+  it('A21 of 20 that race with one stolen ticket one gets in, and later none', async () => {
+    const ticket = await ticketFor(await created());
+    const racers = await Promise.all(Array.from({ length: 20 }, () => connect({ key: null })));
+    const answers = await Promise.all(racers.map((client) => client.ask({ type: 'auth', id: 1, ticket })));
+    expect(answers.filter(({ type }) => type === 'authenticated')).toHaveLength(1);
+    const late = await connect({ key: null });
+    expect((await late.ask({ type: 'auth', id: 1, ticket })).error).toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await late.end()).toBe(4401);
+  });
+
+  it('A21 a ticket opens its own session alone, and of that no phone, metadata or authEntropy', async () => {
+    const { json } = await room.create({ metadata: { secret: 'of the caller' } });
+    const id = String(json['id']);
+    const page = await connect({ key: null });
+    await page.ask({ type: 'auth', id: 1, ticket: await ticketFor(id) });
+    const { snapshot } = await page.subscribe(`session:${id}`);
+    await room.approve(id);
+    const { data } = await page.event('verification.completed');
+    for (const shown of [snapshot, data]) {
+      expect(shown).toMatchObject({ id });
+      expect(JSON.stringify(shown)).not.toMatch(/phone|metadata|authEntropy|of the caller|clientChallenge/i);
+    }
+    expect((await page.subscribe(`session:${await created()}`)).error).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await page.end()).toBe(4403);
+    for (const channel of [`account:${room.demo.accountId}`, 'binds', 'session:*']) {
+      const other = await connect({ key: null });
+      await other.ask({ type: 'auth', id: 1, ticket: await ticketFor(id) });
+      expect((await other.subscribe(channel)).type, channel).toBe('error');
+    }
+  });
+
+  it('A21 a flood of messages, a huge frame, a nested one and a frame that is no text end the connection of their sender alone', async () => {
+    const honest = await connect();
+    const flood = await connect();
+    for (let id = 0; id < 200; id += 1) flood.send({ type: 'ping', id });
+    expect(await flood.end()).toBe(4429);
+    const huge = await connect();
+    huge.send('x'.repeat(1024 * 1024));
+    expect(await huge.end()).toBe(1009);
+    const nested = await connect();
+    for (let time = 0; time < 3; time += 1) nested.send('['.repeat(8_000));
+    expect(await nested.end()).toBe(4400);
+    expect(await honest.ask({ type: 'ping', id: 'still' })).toEqual({ type: 'pong', id: 'still' });
+  });
+});

@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminCalls } from '../support/admin-desk.js';
+import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { GatewayBeside } from '../support/gateway-beside.js';
+import { PASSWORD, sms } from '../support/gateway-room.js';
+
+const OK = 0;
+const WRONG_PASSWORD = 0x0e;
+const BIND_TRANSCEIVER = 0x09;
+const SUBMIT_SM = 0x04;
+/** What the gateway gives an unbound connection, and some for a slow machine. */
+const CUT_WITHIN_MS = 25_000;
+
+let room: ControlPlaneRoom;
+let gateway: GatewayBeside;
+
+beforeAll(async () => {
+  room = await ControlPlaneRoom.open();
+  gateway = await GatewayBeside.start(room);
+  await gateway.system({ systemId: 'victim' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await room.close();
+});
+
+/** The answer to a bind from that address of this computer; null when the connection was closed without one. */
+async function bindFrom(localAddress: string, password: string, systemId = 'victim'): Promise<number | null> {
+  try {
+    const esme = await gateway.stranger({ connection: { localAddress } });
+    const answer = await esme.bind({ port: gateway.ports.smpp, systemId, password });
+    esme.destroy();
+    return answer.command_status;
+  } catch {
+    return null;
+  }
+}
+
+describe('A22 guessing the password of a system', () => {
+  it('A22 of 60 guesses at the same time from one address 5 are answered; then the right one comes too late', async () => {
+    const guesses = Array.from({ length: 60 }, (_, at) => bindFrom('127.0.0.66', `guess${at}`));
+    const answers = await Promise.all(guesses);
+    expect(answers.filter((answer) => answer === WRONG_PASSWORD).length).toBeLessThanOrEqual(5);
+    expect(answers.filter((answer) => answer === OK)).toEqual([]);
+    expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
+    // The system itself, from its own address, is not locked out by somebody else's guesses.
+    expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);
+  });
+
+  it('A22 a password is kept as a keyed digest, and never shown again', async () => {
+    const admin = new AdminCalls(room);
+    const password = 'k3Vd9qLz';
+    const made = await admin.post('smpp-systems', { systemId: 'fresh', password });
+    expect(made.status).toBe(201);
+    const shown = [
+      (await admin.get(`smpp-systems/${String(made.json['id'])}`)).text,
+      (await admin.get('smpp-systems')).text,
+      await admin.log(),
+    ];
+    for (const text of shown) expect(text).not.toContain(password);
+    const rows = await room.database.query<{ text: string }>('SELECT t::text AS text FROM smpp_systems AS t');
+    const dump = rows.map(({ text }) => text).join('\n');
+    for (const secret of [password, PASSWORD]) {
+      expect(dump).not.toContain(secret);
+      expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
+    }
+  });
+
+  it('A22 the right password from outside the networks of the system is refused', async () => {
+    await gateway.system({ systemId: 'home', allowedCidrs: ['127.0.0.64/29'] });
+    const codes = await Promise.all([
+      bindFrom('127.0.0.99', PASSWORD, 'home'),
+      bindFrom('127.0.0.68', PASSWORD, 'home'),
+    ]);
+    expect(codes[0]).not.toBe(OK);
+    expect(codes[1]).toBe(OK);
+  });
+});
+
+/** A PDU with these four words in front. */
+function pdu(
+  command: number,
+  body: Buffer,
+  changes: { readonly length?: number; readonly status?: number } = {},
+): Buffer {
+  const head = Buffer.alloc(16);
+  head.writeUInt32BE(changes.length ?? 16 + body.length, 0);
+  head.writeUInt32BE(command, 4);
+  head.writeUInt32BE(changes.status ?? 0, 8);
+  head.writeUInt32BE(7, 12);
+  return Buffer.concat([head, body]);
+}
+
+const bindPdu = (): Buffer =>
+  pdu(BIND_TRANSCEIVER, Buffer.concat([Buffer.from(`victim\0${PASSWORD}\0\0`), Buffer.from([0x34, 0, 0, 0])]));
+
+/** A bound connection of octets. */
+async function boundSocket(): Promise<Socket> {
+  const socket = connect(gateway.ports.smpp, '127.0.0.1').on('error', () => undefined);
+  socket.write(bindPdu());
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.readUInt32BE(8)).toBe(OK);
+  return socket;
+}
+
+/** A message up to its text: service type, sender, destination, then eight octets of fields. */
+const MESSAGE = Buffer.concat([
+  Buffer.from([0, 1, 1]),
+  Buffer.from('14155552671\0'),
+  Buffer.from([1, 1]),
+  Buffer.from('14155550199\0'),
+  Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 0]),
+]);
+
+const BROKEN: readonly (readonly [what: string, octets: Buffer])[] = [
+  ['of length 0', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 0 })],
+  ['of length 4', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 4 })],
+  ['of length 15', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 15 })],
+  ['of length 2³¹', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 0x80000000 })],
+  ['of length 2³²-1', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 0xffffffff })],
+  ['of 1 MiB', pdu(SUBMIT_SM, Buffer.alloc(0), { length: 1024 * 1024 })],
+  ['without a body', pdu(SUBMIT_SM, Buffer.alloc(0))],
+  ['with texts that do not end', pdu(SUBMIT_SM, Buffer.alloc(200, 'x'))],
+  ['with a text longer than itself', pdu(SUBMIT_SM, Buffer.concat([MESSAGE, Buffer.from([255]), Buffer.from('hi')]))],
+  [
+    'with a TLV longer than itself',
+    pdu(SUBMIT_SM, Buffer.concat([MESSAGE, Buffer.from([0]), Buffer.from([0x04, 0x24, 0xff, 0xff, 1])])),
+  ],
+  ['with half a TLV', pdu(SUBMIT_SM, Buffer.concat([MESSAGE, Buffer.from([0]), Buffer.from([0x04, 0x24, 0])]))],
+  ['of an unknown command', pdu(0x0000_7777, Buffer.alloc(4))],
+  ['that answers what was never asked', pdu(0x8000_0004, Buffer.from('id\0'))],
+];
+
+/** enquire_link, and whether the connection answers it; false when it was closed instead. */
+async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'deaf'> {
+  const enquire = Buffer.from('00000010000000150000000070707070', 'hex');
+  socket.write(enquire);
+  return new Promise((resolve) => {
+    const late = setTimeout(() => resolve('deaf'), CUT_WITHIN_MS);
+    const end = (how: 'answers' | 'closed'): void => {
+      clearTimeout(late);
+      resolve(how);
+    };
+    socket.on('data', (data: Buffer) => data.includes(Buffer.from('70707070', 'hex')) && end('answers'));
+    socket.once('close', () => end('closed'));
+    if (socket.destroyed) end('closed');
+  });
+}
+
+describe('A23 PDUs that are not what they say', () => {
+  it.each(BROKEN)(
+    'A23 one %s: the connection answers on or is closed, never deaf, and others are served',
+    async (_what, octets) => {
+      const socket = await boundSocket();
+      socket.write(octets);
+      expect(await livesOrCloses(socket)).not.toBe('deaf');
+      socket.destroy();
+      const honest = await gateway.esme('victim');
+      expect((await honest.send('submit_sm', sms('hello', { source_addr: '14155550123' }))).command_status).toBe(OK);
+      honest.destroy();
+      await honest.closed;
+    },
+  );
+
+  it('A23 sent before a bind, all of them at once, none stores a message or ends the gateway', async () => {
+    const count = async (): Promise<number> => {
+      const [row] = await room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM messages');
+      return row?.count ?? 0;
+    };
+    const before = await count();
+    const ends = BROKEN.map(async ([, octets], at) => {
+      const socket = connect({ port: gateway.ports.smpp, host: '127.0.0.1', localAddress: `127.0.0.${100 + at}` });
+      socket.on('error', () => undefined).write(octets);
+      const state = await livesOrCloses(socket);
+      socket.destroy();
+      return state;
+    });
+    expect(await Promise.all(ends)).not.toContain('deaf');
+    expect(await count()).toBe(before);
+    const honest = await gateway.esme('victim');
+    expect((await honest.enquireLink()).command_status).toBe(OK);
+  });
+});

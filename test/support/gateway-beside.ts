@@ -1,0 +1,86 @@
+import { CarrierStore, type NewSystem, type SmppSystem } from '@countersign/carriers';
+import { GatewaySettings, loadSettings } from '@countersign/settings';
+import { createLogger } from '@countersign/telemetry';
+import { startGateway } from '../../apps/gateway/src/gateway.js';
+import { freePort } from '../../config/stack/postgres.mjs';
+import type { ControlPlaneRoom } from './control-plane-room.js';
+import { Esme, type EsmeAccount } from './esme.js';
+import { PASSWORD } from './gateway-room.js';
+
+/** Variables that the control plane and the gateway of one installation share. */
+const SHARED = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'COUNTERSIGN_MASTER_KEY',
+  'COUNTERSIGN_ENTROPY_KEYS',
+  'COUNTERSIGN_ADMIN_KEY',
+] as const;
+
+/** A gateway in this process on the stores of a control plane: together they are the product as a caller meets it. */
+export class GatewayBeside {
+  /** Log lines, as they were written. */
+  readonly log: string[] = [];
+  readonly #esmes: Esme[] = [];
+  #stop: (() => Promise<void>) | null = null;
+
+  private constructor(
+    private readonly room: ControlPlaneRoom,
+    readonly ports: Readonly<Record<'smpp' | 'http' | 'ops', number>>,
+  ) {}
+
+  /** `changes` are variables of the gateway's environment. */
+  static async start(room: ControlPlaneRoom, changes: Readonly<Record<string, string>> = {}): Promise<GatewayBeside> {
+    const ports = { smpp: await freePort(), http: await freePort(), ops: await freePort() };
+    const gateway = new GatewayBeside(room, ports);
+    const destination = { write: (line: string) => void gateway.log.push(line) };
+    const settings = loadSettings(GatewaySettings, { ...gateway.#environment(), ...changes });
+    const logger = createLogger({ app: 'gateway', level: 'debug', destination });
+    const shutdown = await startGateway(settings, logger, () => undefined);
+    gateway.#stop = () => shutdown.run('the test is over');
+    return gateway;
+  }
+
+  #environment(): Record<string, string> {
+    const { environment } = this.room;
+    const shared = SHARED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
+    return {
+      ...(Object.fromEntries(shared) as Record<string, string>),
+      GATEWAY_SMPP_PORT: String(this.ports.smpp),
+      GATEWAY_HTTP_PORT: String(this.ports.http),
+      GATEWAY_OPS_PORT: String(this.ports.ops),
+    };
+  }
+
+  /** A system that may connect in; trusted unless told otherwise. */
+  system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
+    const { keys, clock, database } = this.room;
+    const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
+    return carriers.createSystem(database, {
+      carrier: 'north',
+      password: PASSWORD,
+      trustedForMo: true,
+      senderFormat: 'international',
+      ...changes,
+    });
+  }
+
+  /** Connects and binds as that system. */
+  async esme(systemId: string, changes: Partial<EsmeAccount> = {}): Promise<Esme> {
+    const esme = await Esme.bound({ port: this.ports.smpp, systemId, password: PASSWORD, ...changes });
+    this.#esmes.push(esme);
+    return esme;
+  }
+
+  /** A connection that has not bound. */
+  async stranger(changes: Partial<EsmeAccount> = {}): Promise<Esme> {
+    const esme = await Esme.connect({ port: this.ports.smpp, ...changes });
+    this.#esmes.push(esme);
+    return esme;
+  }
+
+  async stop(): Promise<void> {
+    for (const esme of this.#esmes) esme.destroy();
+    await this.#stop?.();
+    this.#stop = null;
+  }
+}
