@@ -304,6 +304,7 @@ describe('engineers', () => {
       reason: null,
       agentId: 'acme_agent',
       numberMatching: false,
+      keyVersion: 1,
       settledAs: 'rcs',
       offeredAt: moment,
       sentAt: moment,

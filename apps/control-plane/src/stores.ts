@@ -87,10 +87,11 @@ export async function openStores(
   });
   const clock = await DatabaseClock.start(database, onError);
   await ensurePartitions(database, clock.nowMs());
-  const keys = ServerKeys.fromMaster(settings.masterKey);
+  const keys = ServerKeys.fromRing(settings.masterKeys);
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
   const bell = new EventBell();
+  const keyUse = new KeyUse({ database, onError });
   const bus = openPubSub(settings, onBusError);
   const sessions = new SessionStore({
     database,
@@ -109,8 +110,8 @@ export async function openStores(
     database,
     clock,
     keys,
-    accounts: new AccountDirectory(database, keys),
-    keyUse: new KeyUse({ database, onError }),
+    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.noteOutdated(outdated)),
+    keyUse,
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
     told: new EventsTold(bus),

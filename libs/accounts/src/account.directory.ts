@@ -11,7 +11,16 @@ export interface LiveKey {
   readonly scopes: readonly Scope[];
 }
 
-type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid };
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid; readonly digestVersion: number };
+
+/** A key that was used and is stored under another version of the master key than the current one. */
+export interface OutdatedDigest {
+  readonly keyId: Uuid;
+  /** The digest as stored, so that a key that is rotated meanwhile is left alone. */
+  readonly stored: Buffer;
+  readonly current: Buffer;
+  readonly currentVersion: number;
+}
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -27,8 +36,10 @@ export class AccountDirectory {
   constructor(
     private readonly db: Executor,
     private readonly keys: ServerKeys,
+    /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+    private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
   ) {
-    this.keyCache = new RowCache({ load: (digest) => this.findKey(Buffer.from(digest, 'base64')) });
+    this.keyCache = new RowCache({ load: (digests) => this.findKey(digests.split(' ').map(octetsOf)) });
     this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
     this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
     this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
@@ -36,12 +47,13 @@ export class AccountDirectory {
 
   /**
    * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is no row and
-   * is null here. The cache knows digests, not keys.
+   * is null here. The cache knows digests, not keys; the row has one of them, whichever process has written it.
    */
   async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
     const parsed = parseApiKey(apiKey);
     if (parsed === null || parsed.kind === 'admin') return null;
-    return this.keyCache.get(this.keys.digest('api-key', apiKey).toString('base64'));
+    const digests = this.keys.digests('api-key', apiKey);
+    return this.keyCache.get(digests.map((digest) => digest.toString('base64')).join(' '));
   }
 
   /**
@@ -83,11 +95,21 @@ export class AccountDirectory {
     return row ?? null;
   }
 
-  private async findKey(digest: Buffer): Promise<ApiKeyPrincipal | null> {
-    const row = await this.one<KeyRow>(FIND_API_KEY, digest);
+  /** @param digests under every version of the master key, the current one first */
+  private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
+    const row = await this.one<KeyRow>(FIND_API_KEY, digests);
     if (row === null) return null;
-    const { accountId, ...key } = row;
+    const { accountId, digestVersion, ...key } = row;
+    this.reportOutdated(key.keyId, digestVersion, digests);
     return { ...key, tenant: { accountId, mode: row.kind } };
+  }
+
+  private reportOutdated(keyId: Uuid, digestVersion: number, digests: readonly Buffer[]): void {
+    const { currentVersion, versions } = this.keys;
+    const [current] = digests;
+    const stored = digests[versions.indexOf(digestVersion)];
+    if (digestVersion === currentVersion || current === undefined || stored === undefined) return;
+    this.onOutdatedDigest({ keyId, stored, current, currentVersion });
   }
 
   private async openSecrets(key: string): Promise<string[] | null> {
@@ -99,3 +121,5 @@ export class AccountDirectory {
     return [sealed, ...row.previous].map((secret) => openWebhookSecret(this.keys, tenant, secret));
   }
 }
+
+const octetsOf = (base64: string): Buffer => Buffer.from(base64, 'base64');

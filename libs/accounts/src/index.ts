@@ -1,5 +1,5 @@
 export { ACCOUNTS, API_KEYS, BRANDS, PRICES } from './account-tables.js';
-export { AccountDirectory, type LiveKey } from './account.directory.js';
+export { AccountDirectory, type LiveKey, type OutdatedDigest } from './account.directory.js';
 export { AccountEntity } from './account.entity.js';
 export {
   AccountStore,

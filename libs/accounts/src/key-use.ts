@@ -1,5 +1,6 @@
 import { type Executor, Periodic, type Uuid } from '@countersign/postgres';
-import { MARK_KEYS_USED } from './key-use.sql.js';
+import type { OutdatedDigest } from './account.directory.js';
+import { MARK_KEYS_USED, RENEW_DIGESTS } from './key-use.sql.js';
 
 /** How far `lastUsedAt` may lag behind. */
 const FLUSH_INTERVAL_MS = 10_000;
@@ -13,12 +14,15 @@ export interface KeyUseOptions {
 
 /**
  * When keys were last used, to within ten seconds: noted in memory by every request, written by one statement for all. A
- * process that dies forgets its last ten seconds, which decide about nothing.
+ * process that dies forgets its last ten seconds, which decide about nothing. Digests under another version of the master
+ * key are renewed at the same pace: during a rotation, processes with different current versions each write their own,
+ * and all of them find either.
  */
 export class KeyUse {
   readonly #options: KeyUseOptions;
   readonly #periodic: Periodic;
   #used = new Set<Uuid>();
+  readonly #outdated = new Map<Uuid, OutdatedDigest>();
 
   constructor(options: KeyUseOptions) {
     this.#options = options;
@@ -36,6 +40,11 @@ export class KeyUse {
     this.#used.add(keyId);
   }
 
+  /** The digest of a key is to be written anew. */
+  noteOutdated(outdated: OutdatedDigest): void {
+    this.#outdated.set(outdated.keyId, outdated);
+  }
+
   /** Writes what is noted, once, and then no more. */
   async stop(): Promise<void> {
     await this.#periodic.stop();
@@ -43,6 +52,7 @@ export class KeyUse {
   }
 
   async #flush(): Promise<void> {
+    await this.#renewDigests();
     if (this.#used.size === 0) return;
     const used = this.#used;
     this.#used = new Set();
@@ -52,5 +62,19 @@ export class KeyUse {
       for (const keyId of used) this.#used.add(keyId);
       throw error;
     }
+  }
+
+  /** What cannot be written is noted again by the next use. */
+  async #renewDigests(): Promise<void> {
+    const outdated = [...this.#outdated.values()];
+    const [first] = outdated;
+    if (first === undefined) return;
+    this.#outdated.clear();
+    await this.#options.database.query(RENEW_DIGESTS, [
+      outdated.map(({ keyId }) => keyId),
+      outdated.map(({ stored }) => stored),
+      outdated.map(({ current }) => current),
+      first.currentVersion,
+    ]);
   }
 }

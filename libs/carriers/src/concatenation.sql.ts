@@ -20,10 +20,11 @@ export const READ_PARTS = `
 /**
  * Stores parts and marks their messages as alive. A part that comes again takes the place of the first: it is the same,
  * or it belongs to a newer message of a phone that counts badly.
- * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice.
+ * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice; $4 all keys of these
+ * messages.
  */
 export const STORE_PARTS = `
-  WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($1::bytea[]))
+  WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($4::bytea[]))
   INSERT INTO concatenation_parts (key, part_number, text_sealed)
   SELECT key, part_number, text_sealed FROM unnest($1::bytea[], $2::smallint[], $3::bytea[])
     AS input (key, part_number, text_sealed)

@@ -44,8 +44,11 @@ export interface AssembledText {
 }
 
 /**
- * The place where parts of long messages meet, whichever gateway they came to. Texts are sealed; the key of a message
- * is a keyed digest, so that a dump tells no number.
+ * The parts of long messages, whichever gateway they came to. Texts are sealed; the key of a message is a keyed digest,
+ * so that a dump shows no number.
+ *
+ * During a rotation of the master key a message has one key for each version. All of its keys are locked and read, so two
+ * gateways that store under different versions still take turns; a part is stored under the current version alone.
  */
 export class ConcatenationStore {
   constructor(private readonly keys: ServerKeys) {}
@@ -56,10 +59,15 @@ export class ConcatenationStore {
    */
   async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<AssembledText[]> {
     if (parts.length === 0) return [];
-    const keyed = parts.map((part) => ({ part, key: this.keyOf(part) }));
-    const present = await this.readLocked(tx, new Map(keyed.map(({ part, key }) => [key, part.total])));
-    const assembled = keyed.map(({ part, key }) => {
-      const texts = new Map(present.get(key)).set(part.number, part.text);
+    const keyed = parts.map((part) => ({ part, keys: this.keysOf(part) }));
+    const present = await this.readLocked(
+      tx,
+      new Map(keyed.flatMap(({ part, keys }) => keys.map((key) => [key, part.total]))),
+    );
+    const assembled = keyed.map(({ part, keys }) => {
+      const [key] = keys;
+      const stored = keys.toReversed().flatMap((each) => [...(present.get(each) ?? [])]);
+      const texts = new Map(stored).set(part.number, part.text);
       present.set(key, texts);
       return { parts: texts, complete: texts.size === part.total };
     });
@@ -101,21 +109,25 @@ export class ConcatenationStore {
 
   private async store(
     tx: Executor,
-    keyed: readonly { readonly part: MessagePart; readonly key: string }[],
+    keyed: readonly { readonly part: MessagePart; readonly keys: readonly [string, ...string[]] }[],
   ): Promise<void> {
+    const entries = keyed.map(({ part, keys: [key] }) => ({ part, key }));
     // The same part twice in one call: the later one is kept, as it would be in two calls.
-    const latest = [...new Map(keyed.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
+    const latest = [...new Map(entries.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
     await tx.query(STORE_PARTS, [
       latest.map(({ key }) => octetsOf(key)),
       latest.map(({ part }) => part.number),
       latest.map(({ key, part }) => this.seal(key, part)),
+      keyed.flatMap(({ keys }) => keys.map(octetsOf)),
     ]);
   }
 
-  private keyOf(whole: WholeMessage): string {
+  /** The message's key under every version of the master key, the current one first. */
+  private keysOf(whole: WholeMessage): readonly [string, ...string[]] {
     const { carrier, source, destination, reference, referenceBits, total } = whole;
     const named = JSON.stringify([carrier, source, destination, reference, referenceBits, total]);
-    return this.keys.digest('concatenation', named).toString('hex');
+    const [current, ...others] = this.keys.digests('concatenation', named);
+    return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
   private seal(key: string, { number, text }: MessagePart): Buffer {

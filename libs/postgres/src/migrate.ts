@@ -7,6 +7,7 @@ import { CarrierGrade1700000000003 } from './migrations/0003-carrier-grade.js';
 import { Cards1700000000004 } from './migrations/0004-cards.js';
 import { WebhooksRealtime1700000000005 } from './migrations/0005-webhooks-realtime.js';
 import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
+import { KeyRing1700000000010 } from './migrations/0010-key-ring.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -16,6 +17,7 @@ const MIGRATIONS = [
   Cards1700000000004,
   WebhooksRealtime1700000000005,
   TestMode1700000000006,
+  KeyRing1700000000010,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

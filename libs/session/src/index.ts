@@ -14,7 +14,7 @@ export {
   type CodeLimit,
   type CodesRefused,
 } from './rules/otp.js';
-export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
+export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest, tokenDigests } from './rules/token.js';
 export {
   ENDS,
   statusAt,
@@ -50,4 +50,4 @@ export {
   type SessionStoreOptions,
 } from './session.store.js';
 export { SESSION_RECORDS, sessionOfRecord, type SessionRecord } from './session-records.js';
-export { SessionRenderer } from './session.view.js';
+export { BareSessionRenderer, SessionRenderer } from './session.view.js';

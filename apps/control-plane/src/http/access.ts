@@ -30,8 +30,8 @@ export interface AdmittedUpgrade {
   readonly refused: null;
   /** Null where no key was sent: who it is must be said afterwards. */
   readonly caller: Caller | null;
-  /** The digest of the account's key in hex, to ask again what it may do. */
-  readonly keyDigest: string | null;
+  /** Digests of the account's key in hex, one for each version of the master key, to ask again what it may do. */
+  readonly keyDigests: readonly string[];
   readonly clientAddress: string;
   readonly limitHeaders: LimitHeaders;
 }
@@ -97,7 +97,7 @@ export class Gatekeeper {
     const { authorization } = request.headers;
     if (authorization === undefined) {
       const limitHeaders = await limits.ofAddress(clientAddress);
-      return { refused: null, caller: null, keyDigest: null, clientAddress, limitHeaders };
+      return { refused: null, caller: null, keyDigests: [], clientAddress, limitHeaders };
     }
     const caller = await this.authenticate(authorization);
     if (caller === null) {
@@ -109,9 +109,9 @@ export class Gatekeeper {
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
     const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME);
     if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
-    const keyDigest =
-      caller.kind === 'admin' ? null : keys.digest('api-key', keyOf(authorization) ?? '').toString('hex');
-    return { refused: null, caller, keyDigest, clientAddress, limitHeaders };
+    const digests = caller.kind === 'admin' ? [] : keys.digests('api-key', keyOf(authorization) ?? '');
+    const keyDigests = digests.map((digest) => digest.toString('hex'));
+    return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
 
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {

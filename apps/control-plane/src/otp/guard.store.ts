@@ -80,7 +80,9 @@ export class GuardStore {
    */
   async openLedger(tx: Executor, sends: readonly Send[]): Promise<OpenLedger> {
     const now = new Date(Math.max(...sends.map((send) => send.now.getTime())));
-    const keys = new Set(sends.flatMap((send) => Object.values(this.countersOf(send))));
+    const others = new Map(sends.flatMap((send) => [...this.othersOf(send)]));
+    const counted = sends.flatMap((send) => Object.values(this.countersOf(send)));
+    const keys = new Set([...counted, ...[...others.values()].flat()]);
     const accounts = distinct(sends, ({ session }) => session.accountId);
     // Asked for at once and answered in this order: all but the first are read behind the locks.
     const [counters, conversions, spends, prices] = await Promise.all([
@@ -94,7 +96,7 @@ export class GuardStore {
       ),
     ]);
     const slots = sends.map((send) => [send, this.slotsOf(send, prices.get(send.session.country) ?? 0n)] as const);
-    return { ledger: new TrafficLedger({ counters, conversions, spends }), slots: new Map(slots), now };
+    return { ledger: new TrafficLedger({ counters, others, conversions, spends }), slots: new Map(slots), now };
   }
 
   /** Writes what was entered, while the locks are still held. */
@@ -135,10 +137,26 @@ export class GuardStore {
     };
   }
 
+  /**
+   * The phone's counters under other versions of the master key. During a rotation each process counts on under its
+   * current version and adds up all of them, so no cap begins anew; every version's counter is locked, so it holds exactly.
+   */
+  private othersOf({ session: { phone } }: Send): ReadonlyMap<string, readonly string[]> {
+    if (this.keys.versions.length === 1) return NO_OTHERS;
+    const [first, ...rest] = this.keys.digests('otp-counter', phone);
+    const [current, others] = [first.toString('hex'), rest.map((digest) => digest.toString('hex'))];
+    return new Map(
+      PHONE_SCOPES.map((scope) => [keyOf(scope, current), others.map((digest) => keyOf(scope, digest))] as const),
+    );
+  }
+
   private slotsOf(send: Send, price: Micros): Slots {
     return { ...this.countersOf(send), prefix: prefixKeyOf(send), purse: send.session.accountId, price };
   }
 }
+
+const PHONE_SCOPES = ['phone-hour', 'phone-day'] as const satisfies readonly Scope[];
+const NO_OTHERS: ReadonlyMap<string, readonly string[]> = new Map();
 
 const keyOf = (scope: Scope, subject: string): string => `${scope} ${subject}`;
 

@@ -19,6 +19,7 @@ const pagesOf = (sends: number, spend?: Spend): LedgerPages => ({
       { sends, endsAt: SOON },
     ]),
   ),
+  others: new Map(),
   conversions: new Map([[SLOTS.prefix, { unconverted: 3, recent: 4, recentApproved: 1 }]]),
   spends: spend === undefined ? new Map() : new Map([[SLOTS.purse, spend]]),
 });

@@ -27,6 +27,8 @@ export interface Slots {
 /** What was read under the locks of the counters, by those keys. */
 export interface LedgerPages {
   readonly counters: ReadonlyMap<string, Counted>;
+  /** Counters of the same thing under other versions of the master key, by the key that is counted on with. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
   readonly conversions: ReadonlyMap<string, Conversion>;
   readonly spends: ReadonlyMap<Uuid, Spend>;
 }
@@ -76,10 +78,22 @@ export class TrafficLedger {
     return [...this.paid].map(([purse, micros]) => ({ purse, micros }));
   }
 
+  /** With counters under other versions of the master key it is their sum, until the first of their windows ends. */
   private countedWith(key: string): Counted {
+    const counted = this.read(key);
+    const sends = counted.sends + (this.entered.get(key) ?? 0) + 1;
+    const others = (this.pages.others.get(key) ?? []).map((other) => this.read(other)).filter((other) => other.sends > 0);
+    const endsMs = others.map(({ endsAt }) => endsAt.getTime());
+    return {
+      sends: others.reduce((sum, other) => sum + other.sends, sends),
+      endsAt: new Date(Math.min(counted.endsAt.getTime(), ...endsMs)),
+    };
+  }
+
+  private read(key: string): Counted {
     const counted = this.pages.counters.get(key);
     if (counted === undefined) throw new Error('a counter was not read');
-    return { sends: counted.sends + (this.entered.get(key) ?? 0) + 1, endsAt: counted.endsAt };
+    return counted;
   }
 
   /** A cap that is used up, one of nothing too, lets through nothing at all. */

@@ -21,7 +21,7 @@ const BINDS: Channel = { kind: 'binds' };
 const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
   ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
-  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd' },
+  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'] },
   admin: { kind: 'admin' },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {

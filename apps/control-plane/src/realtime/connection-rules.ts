@@ -10,8 +10,11 @@ export type Listener =
   | { readonly kind: 'nobody' }
   /** `keyId` names the key that asked for the ticket. */
   | { readonly kind: 'ticket'; readonly sessionId: Uuid; readonly tenant: Tenant; readonly keyId: Uuid }
-  /** `keyDigest` is the key's digest in hex, which becomes another when the key is rotated. */
-  | { readonly kind: 'key'; readonly tenant: Tenant; readonly keyId: Uuid; readonly keyDigest: string }
+  /**
+   * `keyDigests` are those of the key's text in hex, one for each version of the master key. The row holds one of them
+   * until the key is rotated.
+   */
+  | { readonly kind: 'key'; readonly tenant: Tenant; readonly keyId: Uuid; readonly keyDigests: readonly string[] }
   | { readonly kind: 'admin' };
 
 export type ListenerKind = Listener['kind'];

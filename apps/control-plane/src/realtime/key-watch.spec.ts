@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
 import { judgeKey } from './key-watch.js';
 
-const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd' };
+const KEY: Listener = { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'] };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });

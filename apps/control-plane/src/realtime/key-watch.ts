@@ -64,7 +64,8 @@ export class KeyWatch {
 /** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
-  if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
+  if (key === undefined) return CLOSE.unauthorized;
+  if (listener.kind === 'key' && !listener.keyDigests.includes(key.digest)) return CLOSE.unauthorized;
   const scope = listener.kind === 'key' ? 'realtime' : 'verify';
   return key.scopes.includes(scope) ? null : CLOSE.forbidden;
 }

@@ -150,8 +150,8 @@ export class RealtimeDoor {
     return true;
   }
 
-  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
-    const listener = listenerOf(caller, keyDigest ?? '');
+  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigests }: AdmittedUpgrade): void {
+    const listener = listenerOf(caller, keyDigests);
     if (caller === null) this.#crowd.enter(clientAddress);
     else if (caller.kind !== 'admin') this.#places.enter(caller.tenant.accountId);
     const connection = new RealtimeConnection(webSocket, {
@@ -206,9 +206,9 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
   retryAfterSeconds: 5,
 });
 
-function listenerOf(caller: Caller | null, keyDigest: string): Listener {
+function listenerOf(caller: Caller | null, keyDigests: readonly string[]): Listener {
   if (caller === null) return { kind: 'nobody' };
   if (caller.kind === 'admin') return { kind: 'admin' };
   const { tenant, keyId } = caller;
-  return { kind: 'key', tenant, keyId, keyDigest };
+  return { kind: 'key', tenant, keyId, keyDigests };
 }
