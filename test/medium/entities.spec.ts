@@ -42,6 +42,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   events: 'the outbox, written and taken in sets',
   gateways: 'heartbeats',
   idempotency_keys: 'claimed and answered by one statement each',
+  key_checks: 'recorded once and compared at boot',
   otp_counters: 'counted in guarded upserts',
   otp_refusals: 'tallied in upserts',
   otp_spend: 'summed in guarded upserts',

@@ -9,6 +9,7 @@ const MIGRATIONS = [
   'Cards1700000000004',
   'WebhooksRealtime1700000000005',
   'TestMode1700000000006',
+  'KeyRing1700000000010',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { AccountDirectory, KeyUse } from '@countersign/accounts';
+import { AccountDirectory, entropyVersionsInUse, KeyUse } from '@countersign/accounts';
 import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
 import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
+import { checkKeys } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, ensurePartitions, migrate, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore, type SessionBatch } from '@countersign/session';
@@ -11,6 +12,7 @@ import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardBell } from './cards/card.bell.js';
 import { EventsTold } from './events-told.js';
+import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
 import { TargetRules } from './webhooks/target.js';
 
 /**
@@ -69,14 +71,20 @@ export interface StoreListeners {
   /** Hears of messages to other processes that were lost. */
   readonly onBusError: (error: unknown) => void;
   readonly onBatch: (name: SessionBatch, size: number) => void;
+  /** Receives what is worth knowing of the keys, in the log's order: facts, then a message. */
+  readonly onKeyNews: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 /** Brings the tables and the partitions up to date, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onLimiterAway, onBusError, onBatch }: StoreListeners,
+  { onError, onLimiterAway, onBusError, onBatch, onKeyNews }: StoreListeners,
 ): Promise<Stores> {
   await migrate(settings.databaseUrl);
+  const keys = ServerKeys.fromRing(settings.masterKeys);
+  const entropy = { keys: settings.entropyKeys, versionsInUse: entropyVersionsInUse };
+  const { databaseUrl } = settings;
+  await checkKeys({ databaseUrl, keys, entropy, dependants: KEY_DEPENDANTS, isComplete: true, log: onKeyNews });
   await prepareBell(settings);
   const database = await Database.open({
     url: settings.databaseUrl,
@@ -87,7 +95,6 @@ export async function openStores(
   });
   const clock = await DatabaseClock.start(database, onError);
   await ensurePartitions(database, clock.nowMs());
-  const keys = ServerKeys.fromRing(settings.masterKeys);
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
   const bell = new EventBell();

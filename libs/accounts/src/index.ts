@@ -27,6 +27,7 @@ export { BrandEntity } from './brand.entity.js';
 export { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from './brand-formats.js';
 export { DAYS_OF_FAILURE, DefaultWebhookStore, type FailingDefault } from './default-webhook.store.js';
 export { checkBrand, type BrandCheck, type BrandText } from './check-brand.js';
+export { ACCOUNT_KEY_DEPENDANTS, entropyVersionsInUse } from './key-dependants.js';
 export { KeyUse, type KeyUseOptions } from './key-use.js';
 export { PRICED_CHANNELS, type Price, type PricedChannel } from './price.js';
 export { PriceStore, type NewPrice } from './price.store.js';

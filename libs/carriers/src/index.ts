@@ -125,6 +125,7 @@ export { receivingCountry, servingNumber } from './number-plan.js';
 export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
+export { CARRIER_KEY_DEPENDANTS } from './key-dependants.js';
 export { SystemPasswordStore } from './smpp-password.store.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
 export {

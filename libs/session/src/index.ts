@@ -34,6 +34,7 @@ export {
   type Session,
   type SessionStatus,
 } from './session.js';
+export { SESSION_KEY_DEPENDANTS } from './key-dependants.js';
 export type { CheckResult, CodeReadiness, ReadyForCode } from './session-codes.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
 export type { SessionPage, SessionQuery } from './session-list.js';

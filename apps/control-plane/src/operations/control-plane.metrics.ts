@@ -13,6 +13,7 @@ export class ControlPlaneMetrics {
   readonly deliverySeconds;
   readonly codesRefused;
   readonly realtimeClosed;
+  readonly sealedValuesRenewed;
   readonly #expired;
   readonly #cards;
   readonly #cardSeconds;
@@ -57,6 +58,10 @@ export class ControlPlaneMetrics {
       name: 'realtime_closed_total',
       help: 'WebSockets that have ended, by their close code.',
       labels: ['code'],
+    });
+    this.sealedValuesRenewed = metrics.counter({
+      name: 'sealed_values_renewed_total',
+      help: 'Stored values that were sealed again with the current version of the master key.',
     });
     this.#cards = metrics.counter({
       name: 'cards_decided_total',
