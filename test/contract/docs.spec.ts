@@ -31,6 +31,7 @@ describe('the pages under /docs', () => {
 
   it.each([
     '/docs/a-carrier-calls',
+    '/docs/keys',
     '/docs/api',
     '/docs/api/verifications',
     '/docs/browser-binding',

@@ -18,6 +18,7 @@ const GUIDES = [
   'specification',
   'what-is-proven',
   'a-carrier-calls',
+  'keys',
 ] as const;
 
 /** Every written page as HTML, read once. The first page is `''`. */

@@ -48,7 +48,13 @@ const NAVIGATION: readonly {
     ],
   },
   { title: 'Decide', pages: [['/docs/what-is-proven', 'What is proven']] },
-  { title: 'Operate', pages: [['/docs/a-carrier-calls', 'A carrier calls']] },
+  {
+    title: 'Operate',
+    pages: [
+      ['/docs/a-carrier-calls', 'A carrier calls'],
+      ['/docs/keys', 'Server keys'],
+    ],
+  },
 ];
 
 /** Text as HTML text. */
