@@ -70,7 +70,9 @@ describe('a claim', () => {
       ...requests.toReversed().map((request) => other.claim(request)),
     ]);
     const claims = results.flatMap((result) => (result.kind === 'claimed' ? [result.claim] : []));
-    expect(new Set(claims.flatMap(({ digests }) => digests.map(({ digest }) => digest.toString('hex')))).size).toBe(200);
+    expect(new Set(claims.flatMap(({ digests }) => digests.map(({ digest }) => digest.toString('hex')))).size).toBe(
+      200,
+    );
     expect(claims).toHaveLength(200);
     await Promise.all(
       claims.map((claim, at) => (at % 2 === 0 ? store : other).answered(claim, { status: 200, body: `${at}` })),

@@ -69,7 +69,9 @@ describe('the master key at boot', () => {
       /COUNTERSIGN_MASTER_KEY .*fingerprint is [0-9a-f]{8}, the recorded one [0-9a-f]{8}/,
     );
     await boot(ringOf(1, 2));
-    const wrong = ServerKeys.fromRing(new Map([...KEYS.entries()].map(([v, key]) => [v, v === 2 ? Buffer.alloc(32, 7) : key])));
+    const wrong = ServerKeys.fromRing(
+      new Map([...KEYS.entries()].map(([v, key]) => [v, v === 2 ? Buffer.alloc(32, 7) : key])),
+    );
     await expect(boot(wrong)).rejects.toThrow(/version 2 of COUNTERSIGN_MASTER_KEY/);
   });
 
@@ -153,7 +155,14 @@ describe('values sealed again', () => {
       const id = clock.newId();
       const link = { carrier: 'c', linkId: account.id, source: '1', sourceTon: 1, sourceNpi: 1, destination: '2' };
       const verdict = { fate: 'no_token', sessionId: null, accountId: null } as const;
-      return { id, ...link, dataCoding: 0, textSealed: keys.seal('message-text', `text of ${id}`, id), part: null, ...verdict };
+      return {
+        id,
+        ...link,
+        dataCoding: 0,
+        textSealed: keys.seal('message-text', `text of ${id}`, id),
+        part: null,
+        ...verdict,
+      };
     });
     await new MessageStore().insertInbound(database, messages);
     const id = clock.newId();
@@ -169,7 +178,9 @@ describe('values sealed again', () => {
     await boot(ringOf(1, 2));
     const keys = ringOf(2, 1);
     const needsOf = async (version: number) =>
-      Object.fromEntries((await listNeeds(room.database, KEY_DEPENDANTS, version)).map((need) => [need.name, need.rows]));
+      Object.fromEntries(
+        (await listNeeds(room.database, KEY_DEPENDANTS, version)).map((need) => [need.name, need.rows]),
+      );
     expect(await needsOf(1)).toMatchObject({
       'accounts.webhook_secret_sealed': 1,
       'accounts.previous_webhook_secrets_sealed': 1,
@@ -188,7 +199,9 @@ describe('values sealed again', () => {
     expect(await sealAll(keys)).toBe(0);
     expect(Object.values(await needsOf(1)).every((rows) => rows === 0)).toBe(true);
     expect(await webhooks(ringOf(2))).toEqual(before);
-    const rows = await room.database.query<{ id: string; sealed: Buffer }>('SELECT id, text_sealed AS sealed FROM messages');
+    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+      'SELECT id, text_sealed AS sealed FROM messages',
+    );
     for (const { id, sealed } of rows) {
       expect(sealedVersion(sealed)).toBe(2);
       expect(ringOf(2).open('message-text', sealed, id).toString()).toBe(`text of ${id}`);
@@ -201,7 +214,9 @@ describe('values sealed again', () => {
     await Promise.all([sealAll(ringOf(2, 1)), sealAll(ringOf(2, 1)), sealAll(ringOf(1, 2))]);
     await sealAll(ringOf(1, 2));
     await boot(ringOf(1));
-    const rows = await room.database.query<{ id: string; sealed: Buffer }>('SELECT id, text_sealed AS sealed FROM messages');
+    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+      'SELECT id, text_sealed AS sealed FROM messages',
+    );
     for (const { id, sealed } of rows) {
       expect(ringOf(1).open('message-text', sealed, id).toString()).toBe(`text of ${id}`);
     }

@@ -35,10 +35,7 @@ const PAIRS = [
     [2, 1],
   ],
   [[2, 1], [2]],
-].flatMap(([one = [], other = []]) => [
-  [one, other] as const,
-  [other, one] as const,
-]);
+].flatMap(([one = [], other = []]) => [[one, other] as const, [other, one] as const]);
 
 let room: SessionRoom;
 
@@ -57,7 +54,14 @@ function processOf(versions: readonly number[]) {
   const { database, clock } = room;
   const keys = ringOf(versions);
   const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
-  const sessions = new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents: () => undefined });
+  const sessions = new SessionStore({
+    database,
+    clock,
+    keys,
+    events: new EventStore(),
+    renderer,
+    onEvents: () => undefined,
+  });
   const outdated: OutdatedDigest[] = [];
   return {
     keys,

@@ -157,7 +157,7 @@ export class GatewayRoom {
     return {
       DATABASE_URL: this.line.url,
       COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
-        GATEWAY_SMPP_PORT: String(this.ports.smpp),
+      GATEWAY_SMPP_PORT: String(this.ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(this.ports.smppTls),
       GATEWAY_HTTP_PORT: String(this.ports.http),
       GATEWAY_OPS_PORT: String(this.ports.ops),

@@ -171,7 +171,13 @@ async function seed(database: Database, clock: DatabaseClock): Promise<SeededDem
   const carriers = new CarrierStore({ keys, newId });
   // Nothing listens there: codes are queued, and the test reads them.
   const hosts = [{ host: '127.0.0.1', port: 9 }];
-  const bind = await carriers.createBind(database, { name: 'out', carrier: 'out', hosts, systemId: 'out', password: 'secret08' });
+  const bind = await carriers.createBind(database, {
+    name: 'out',
+    carrier: 'out',
+    hosts,
+    systemId: 'out',
+    password: 'secret08',
+  });
   await carriers.createRoute(database, { prefix: '+', bindId: bind.id });
   await database.query(`UPDATE accounts SET otp_countries = '{*}'`);
   return seeded;

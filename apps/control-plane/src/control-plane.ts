@@ -128,12 +128,7 @@ export async function startControlPlane(
   });
   const { retentionDays } = settings;
   const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
-  const keyRotation = new KeyRotationWorker({
-    ...stores,
-    owner: stores.clock.newId(),
-    onRenewed: (count) => metrics.sealedValuesRenewed.inc(count),
-    onError: failures.about('the rotation of the master key'),
-  });
+  const keyRotation = keyRotationOf(stores, metrics, failures);
   const parts = { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
@@ -146,6 +141,15 @@ function gatekeeperOf(
 ): Gatekeeper {
   const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
   return new Gatekeeper({ directory, keys, adminKey, tls, methods, limits, onKeyUsed });
+}
+
+function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): KeyRotationWorker {
+  return new KeyRotationWorker({
+    ...stores,
+    owner: stores.clock.newId(),
+    onRenewed: (count) => metrics.sealedValuesRenewed.inc(count),
+    onError: failures.about('the rotation of the master key'),
+  });
 }
 
 interface ServerParts {

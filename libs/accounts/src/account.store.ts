@@ -163,7 +163,10 @@ export class AccountStore {
   /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
     const { key, prefix, digest } = this.newKey(kind);
-    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, this.options.keys.currentVersion])), key };
+    return {
+      ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, this.options.keys.currentVersion])),
+      key,
+    };
   }
 
   /** Revokes a key; null when it is unknown or was revoked before. */

@@ -63,7 +63,6 @@ async function needOf(
   const low = firstIdAt((clock?.nowMs ?? Date.now()) - RECENT_MS);
   const [counted] = await session.query<Counted>(count, [version, low]);
   const { rows, newestAt } = counted ?? { rows: 0, newestAt: null };
-  const endsAt =
-    livesSeconds === null || newestAt === null ? null : new Date(newestAt.getTime() + livesSeconds * 1000);
+  const endsAt = livesSeconds === null || newestAt === null ? null : new Date(newestAt.getTime() + livesSeconds * 1000);
   return { name, rows, isNeeded, endsAt, renewal };
 }

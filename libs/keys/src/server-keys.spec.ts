@@ -149,7 +149,8 @@ describe('a ring of master keys', () => {
   });
 
   it('has the same digests in every order, the current one first', () => {
-    const hex = (keys: ServerKeys): string[] => keys.digests('idempotency', 'a').map((digest) => digest.toString('hex'));
+    const hex = (keys: ServerKeys): string[] =>
+      keys.digests('idempotency', 'a').map((digest) => digest.toString('hex'));
     expect(hex(ringOf(1, 2)).toReversed()).toEqual(hex(ringOf(2, 1)));
     expect(ringOf(2, 1).digest('idempotency', 'a')).toEqual(ringOf(2, 1).digests('idempotency', 'a')[0]);
     expect(ringOf(2, 1).digest('idempotency', 'a', 1)).toEqual(ringOf(1).digest('idempotency', 'a'));

@@ -169,7 +169,9 @@ export class ServerKeys {
   private derived(version: number): DerivedKeys {
     const keys = this.ring.get(version);
     if (keys !== undefined) return keys;
-    throw new SealError(`a value needs version ${version} of the master key, and only ${this.versions.join()} is listed`);
+    throw new SealError(
+      `a value needs version ${version} of the master key, and only ${this.versions.join()} is listed`,
+    );
   }
 }
 

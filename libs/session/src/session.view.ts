@@ -105,7 +105,6 @@ export class SessionRenderer extends BareSessionRenderer {
   private entropyOf(session: PlainSession): string {
     return session.status === 'approved' ? `,"authEntropy":"${this.authEntropy(session)}"` : '';
   }
-
 }
 
 function headOf(session: PlainSession): string {

@@ -37,7 +37,8 @@ async function sealAgain(database: Database, keys: ServerKeys): Promise<string> 
 
 async function run(argv: readonly string[]): Promise<string> {
   const unknown = argv.find((argument) => argument !== '--status');
-  if (unknown !== undefined) throw new KeyCheckError(`unknown argument ${unknown}. Usage: rotate-master-key [--status]`);
+  if (unknown !== undefined)
+    throw new KeyCheckError(`unknown argument ${unknown}. Usage: rotate-master-key [--status]`);
   const { databaseUrl, masterKeys } = loadSettings(DaemonSettings);
   const keys = ServerKeys.fromRing(masterKeys);
   const log = (facts: object, message: string): void =>

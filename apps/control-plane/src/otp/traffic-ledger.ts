@@ -82,7 +82,9 @@ export class TrafficLedger {
   private countedWith(key: string): Counted {
     const counted = this.read(key);
     const sends = counted.sends + (this.entered.get(key) ?? 0) + 1;
-    const others = (this.pages.others.get(key) ?? []).map((other) => this.read(other)).filter((other) => other.sends > 0);
+    const others = (this.pages.others.get(key) ?? [])
+      .map((other) => this.read(other))
+      .filter((other) => other.sends > 0);
     const endsMs = others.map(({ endsAt }) => endsAt.getTime());
     return {
       sends: others.reduce((sum, other) => sum + other.sends, sends),

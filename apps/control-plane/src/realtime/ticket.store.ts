@@ -57,7 +57,10 @@ export class TicketStore {
   /** A new ticket for a session that is there. */
   async issue(scope: TicketScope): Promise<NewTicket> {
     const ticket = `rtk_${randomBytes(TICKET_OCTETS).toString('base64url')}`;
-    return { ticket, expiresAt: await this.issues.add({ ...scope, digest: this.keys.digest('realtime-ticket', ticket) }) };
+    return {
+      ticket,
+      expiresAt: await this.issues.add({ ...scope, digest: this.keys.digest('realtime-ticket', ticket) }),
+    };
   }
 
   /**

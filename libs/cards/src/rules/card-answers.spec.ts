@@ -87,7 +87,9 @@ describe('a postback', () => {
   });
 
   it('of one button is no proof for another, of one session none for another, of one server none for another', () => {
-    const [approve, deny] = answers.suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 }).map(({ postback }) => postback);
+    const [approve, deny] = answers
+      .suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 })
+      .map(({ postback }) => postback);
     const proof = deny?.split('.').at(-1) ?? '';
     expect(answers.readPostback(`v1.a.${renderId('sess', ID)}.${proof}`)).toBeNull();
     const other = renderId('sess', ID.replace('0123', '0124'));
@@ -147,7 +149,9 @@ describe('a choice', () => {
     const plain = { id: ID, numberMatching: false, keyVersion: 1 };
     const matching = { id: ID, numberMatching: true, keyVersion: 1 };
     expect(answers.verdictOf(matching, { kind: 'approve' })).toBeNull();
-    expect(answers.verdictOf(plain, { kind: 'number', number: answers.matchCodeOf({ id: ID, keyVersion: 1 }) })).toBeNull();
+    expect(
+      answers.verdictOf(plain, { kind: 'number', number: answers.matchCodeOf({ id: ID, keyVersion: 1 }) }),
+    ).toBeNull();
     const offered = new Set(answers.suggestionsOf(matching).map(({ text }) => text));
     for (let number = 10; number < 100; number += 1) {
       const verdict = answers.verdictOf(matching, { kind: 'number', number: String(number) });
