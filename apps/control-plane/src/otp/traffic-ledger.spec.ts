@@ -37,6 +37,29 @@ describe('a ledger', () => {
     });
   });
 
+  it('adds up what was counted for one phone under several versions of the master key, until the first window ends', () => {
+    const later = new Date(SOON.getTime() + 60_000);
+    const pages = pagesOf(2);
+    const counters = new Map([
+      ...pages.counters,
+      [SLOTS.phoneHour, { sends: 2, endsAt: later }],
+      ['phone-hour q', { sends: 3, endsAt: SOON }],
+      ['phone-day q', { sends: 0, endsAt: new Date(0) }],
+    ]);
+    const others = new Map([
+      [SLOTS.phoneHour, ['phone-hour q']],
+      [SLOTS.phoneDay, ['phone-day q']],
+    ]);
+    const ledger = new TrafficLedger({ ...pages, counters, others });
+    ledger.enter(SLOTS);
+    expect(ledger.trafficWith(SLOTS)).toMatchObject({
+      phoneHour: { sends: 7, endsAt: SOON },
+      phoneDay: { sends: 4, endsAt: SOON },
+    });
+    const written = new Map(ledger.counters().map(({ key, sends }) => [key, sends]));
+    expect([written.get(SLOTS.phoneHour), written.get('phone-hour q')]).toEqual([3, 3]);
+  });
+
   it('shows the next send those that were entered, and to another phone only what they share', () => {
     const ledger = new TrafficLedger(pagesOf(0));
     ledger.enter(SLOTS);
