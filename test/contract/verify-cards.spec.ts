@@ -304,7 +304,6 @@ describe('engineers', () => {
       reason: null,
       agentId: 'acme_agent',
       numberMatching: false,
-      keyVersion: 1,
       settledAs: 'rcs',
       offeredAt: moment,
       sentAt: moment,
