@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { createApiKey } from '@countersign/keys';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { until } from '../support/until.js';
@@ -26,8 +25,6 @@ beforeAll(async () => {
     PATH: process.env['PATH'] ?? '',
     DATABASE_URL: postgres.url,
     COUNTERSIGN_MASTER_KEY: randomBytes(32).toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: `1:${randomBytes(32).toString('base64')}`,
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     GATEWAY_SMPP_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),
     GATEWAY_OPS_PORT: String(await freePort()),
@@ -120,6 +117,19 @@ describe('the process of the gateway', () => {
     expect(await gone(gateway)).toBe(1);
     expect(gateway.output.join('')).toMatch(/GATEWAY_SMPP_PORT.*set another port/);
     squatter.close();
+  });
+
+  it('does not start with another master key than its database was used with, and says what to do', async () => {
+    const first = start();
+    await ready(first);
+    first.child.kill('SIGTERM');
+    expect(await gone(first)).toBe(0);
+    const wrong = randomBytes(32).toString('base64');
+    const gateway = start({ COUNTERSIGN_MASTER_KEY: wrong });
+    expect(await gone(gateway)).toBe(1);
+    const output = gateway.output.join('');
+    expect(output).toMatch(/version 1 of COUNTERSIGN_MASTER_KEY is not the key .* Set the earlier key again/);
+    expect(output).not.toContain(wrong);
   });
 
   it('names every variable that is wrong, and no secret', async () => {

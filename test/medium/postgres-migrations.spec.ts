@@ -13,6 +13,7 @@ const MIGRATIONS = [
   'SenderFormat1700000000007',
   'ConversionBudget1700000000008',
   'AdminKeys1700000000011',
+  'KeyRing1700000000012',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -79,6 +79,7 @@ export class SimulatedGuard {
       accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
       windows: new Map(scopesOf(slots).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
       counters: new Map(counterKeys(slots).map((key) => [key, this.counter(key, nowMs)])),
+      others: new Map(),
       spent: new Map(),
       knownPhones: new Set(known ? [slots.phoneKey] : []),
     }).trafficWith(slots);

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { createApiKey } from '@countersign/keys';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { AppPart } from './parts.js';
-import { ENTROPY_KEYS, openSessionRoom, type SessionRoom } from './session-room.js';
+import { openSessionRoom, type SessionRoom } from './session-room.js';
 
 const MASTER_KEY = Buffer.alloc(32, 1);
 
@@ -44,8 +43,6 @@ async function gatewayPart(databaseUrl: string, changes: Readonly<Record<string,
     LOG_LEVEL: 'error',
     DATABASE_URL: databaseUrl,
     COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
-    COUNTERSIGN_ENTROPY_KEYS: [...ENTROPY_KEYS].map(([version, key]) => `${version}:${key.toString('base64')}`).join(),
-    COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     MO_SENDER_PER_SECOND: '1000000',
     GATEWAY_SMPP_PORT: String(await freePort()),
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),

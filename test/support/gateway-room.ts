@@ -1,5 +1,4 @@
 import { CarrierStore, type Bind, type NewBind, type NewSystem, type SmppSystem } from '@countersign/carriers';
-import { createApiKey } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import { fallbackText, type CreateSession, type Session } from '@countersign/session';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
@@ -9,7 +8,7 @@ import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import { Esme, type EsmeAccount } from './esme.js';
 import { lineTo, type Line } from './line.js';
-import { ENTROPY_KEYS, openSessionRoom, PHONE, type SessionRoom } from './session-room.js';
+import { openSessionRoom, PHONE, type SessionRoom } from './session-room.js';
 import { liveTenant } from './tenants.js';
 
 export const PASSWORD = 'secret08';
@@ -160,10 +159,6 @@ export class GatewayRoom {
     return {
       DATABASE_URL: this.line.url,
       COUNTERSIGN_MASTER_KEY: MASTER_KEY.toString('base64'),
-      COUNTERSIGN_ENTROPY_KEYS: [...ENTROPY_KEYS]
-        .map(([version, key]) => `${version}:${key.toString('base64')}`)
-        .join(),
-      COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
       MO_SENDER_PER_SECOND: MANY_PER_SECOND,
       GATEWAY_SMPP_PORT: String(this.ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(this.ports.smppTls),

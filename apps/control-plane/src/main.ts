@@ -1,10 +1,11 @@
+import { KeyCheckError } from '@countersign/key-ring';
 import { ControlPlaneSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
 import { startControlPlane } from './control-plane.js';
 
 await runDaemon({
   portVariables: 'CONTROL_PLANE_PORT or CONTROL_PLANE_OPS_PORT',
-  isForOperator: (error) => error instanceof SettingsError,
+  isForOperator: (error) => error instanceof SettingsError || error instanceof KeyCheckError,
   start: async () => {
     const settings = loadSettings(ControlPlaneSettings);
     const logger = createLogger({ app: 'control-plane', level: settings.logLevel });

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
+import { KeyCheckError } from '@countersign/key-ring';
 import { GatewaySettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
 import { startGateway } from './gateway.js';
 
 await runDaemon({
   portVariables: 'GATEWAY_HTTP_PORT or GATEWAY_OPS_PORT',
-  isForOperator: (error) => error instanceof SettingsError,
+  isForOperator: (error) => error instanceof SettingsError || error instanceof KeyCheckError,
   start: async () => {
     const settings = loadSettings(GatewaySettings);
     const logger = createLogger({ app: 'gateway', level: settings.logLevel });

@@ -6,7 +6,7 @@ import { CarrierDirectory, DeliveryLedger, RouteDirectory, SystemConnectionStore
 import { EventStore, QUEUES } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
-import { SessionRenderer, SessionStore } from '@countersign/session';
+import { BareSessionRenderer, SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from './gateway.metrics.js';
@@ -18,7 +18,7 @@ export const storeProviders: FactoryProvider[] = [
   {
     provide: ServerKeys,
     inject: [GatewaySettings],
-    useFactory: (settings: GatewaySettings) => ServerKeys.fromMaster(settings.masterKey),
+    useFactory: (settings: GatewaySettings) => ServerKeys.fromRing(settings.masterKeys),
   },
   {
     provide: Database,
@@ -81,15 +81,10 @@ export const storeProviders: FactoryProvider[] = [
   },
   {
     provide: SessionStore,
-    inject: [Database, DatabaseClock, ServerKeys, Bell, GatewaySettings],
-    useFactory: (
-      database: Database,
-      clock: DatabaseClock,
-      keys: ServerKeys,
-      bell: Bell,
-      { entropyKeys }: GatewaySettings,
-    ) => {
-      const renderer = new SessionRenderer(keys, entropyKeys);
+    inject: [Database, DatabaseClock, ServerKeys, Bell],
+    useFactory: (database: Database, clock: DatabaseClock, keys: ServerKeys, bell: Bell) => {
+      // Event rows hold no `authEntropy`: a gateway needs no entropy key.
+      const renderer = new BareSessionRenderer();
       const onEvents = (ids: readonly string[]): void => bell.ring(ids);
       return new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
     },

@@ -154,7 +154,7 @@ export class AccountStore {
     const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
     const { key, prefix, digest } = this.newKey(kind);
     const values = [this.options.newId(), accountId, kind, name, scopes, JSON.stringify(limits), prefix, digest];
-    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, [...values, this.options.keys.currentVersion])), key };
   }
 
   /** Writes name, scopes and limits. */
@@ -165,7 +165,10 @@ export class AccountStore {
   /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
     const { key, prefix, digest } = this.newKey(kind);
-    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest])), key };
+    return {
+      ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, this.options.keys.currentVersion])),
+      key,
+    };
   }
 
   /** Revokes a key; null when it is unknown or was revoked before. */

@@ -20,8 +20,8 @@ export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
 
   async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = this.newKey();
-    const values = [this.options.newId(), name, role, prefix, digest];
+    const { key, prefix, digest, version } = this.newKey();
+    const values = [this.options.newId(), name, role, prefix, digest, version];
     return { ...written(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
   }
 
@@ -32,8 +32,8 @@ export class AdminKeyStore {
 
   /** Replaces the text of the key; the old text is refused from then on. The key is locked, and not revoked. */
   async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = this.newKey();
-    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest])), key };
+    const { key, prefix, digest, version } = this.newKey();
+    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest, version])), key };
   }
 
   /** Null when the key is unknown or was revoked before. */
@@ -42,8 +42,10 @@ export class AdminKeyStore {
     return revoked ?? null;
   }
 
-  private newKey(): { key: string; prefix: string; digest: Buffer } {
+  private newKey(): { key: string; prefix: string; digest: Buffer; version: number } {
+    const { keys } = this.options;
     const key = createApiKey('admin');
-    return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: this.options.keys.digest('api-key', key) };
+    const prefix = parseApiKey(key)?.prefix ?? '';
+    return { key, prefix, digest: keys.digest('api-key', key), version: keys.currentVersion };
   }
 }

@@ -10,6 +10,7 @@ import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
 import { SenderFormat1700000000007 } from './migrations/0007-sender-format.js';
 import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budget.js';
 import { AdminKeys1700000000011 } from './migrations/0011-admin-keys.js';
+import { KeyRing1700000000012 } from './migrations/0012-key-ring.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   SenderFormat1700000000007,
   ConversionBudget1700000000008,
   AdminKeys1700000000011,
+  KeyRing1700000000012,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

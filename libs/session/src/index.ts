@@ -15,7 +15,7 @@ export {
   type CodeLimit,
   type CodesRefused,
 } from './rules/otp.js';
-export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
+export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest, tokenDigests } from './rules/token.js';
 export {
   ENDS,
   statusAt,
@@ -36,6 +36,7 @@ export {
   type SessionStatus,
 } from './session.js';
 export type { CheckResult, CodeCheck, CodeReadiness, ReadyForCode } from './session-codes.js';
+export { SESSION_KEY_DEPENDANTS } from './key-dependants.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
 export type { SessionPage, SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';
@@ -51,4 +52,4 @@ export {
   type SessionStoreOptions,
 } from './session.store.js';
 export { SESSION_RECORDS, sessionOfRecord, type SessionRecord } from './session-records.js';
-export { SessionRenderer } from './session.view.js';
+export { BareSessionRenderer, SessionRenderer } from './session.view.js';

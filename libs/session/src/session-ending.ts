@@ -4,7 +4,7 @@ import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './session.js';
 import { plainSessionOf, stateOf } from './session.row.js';
 import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
-import type { SessionRenderer } from './session.view.js';
+import type { BareSessionRenderer } from './session.view.js';
 
 /** A guarded write touched other rows than those that were locked for it: the transaction must not be committed. */
 export class GuardedWriteError extends Error {
@@ -43,7 +43,7 @@ export class SessionEndings {
   constructor(
     private readonly clock: DatabaseClock,
     private readonly events: EventStore,
-    private readonly renderer: SessionRenderer,
+    private readonly renderer: Pick<BareSessionRenderer, 'bareWith'>,
   ) {}
 
   /** Ends sessions of which the caller holds the locks. Answers the ids of the events written. */

@@ -67,15 +67,16 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
     metadata: encodeMetadata(session.metadata),
     entropy_key_version: session.entropyKeyVersion,
     otp_attempt_limit: session.attemptLimit ?? MAX_ATTEMPTS,
+    key_version: keys.currentVersion,
     ttl_seconds: session.ttlSeconds,
   };
 }
 
-/** The session that a create command made at `createdAt`. */
-export function createdSession({ id, session }: CreateCommand, createdAt: Date): Session {
+/** The session that a create command made at `createdAt` with the current keys. */
+export function createdSession(keys: ServerKeys, { id, session }: CreateCommand, createdAt: Date): Session {
   const { ttlSeconds, attemptLimit: _limit, ...copied } = session;
   const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000);
-  return { ...copied, id, status: 'pending', createdAt, expiresAt, endedAt: null };
+  return { ...copied, id, keyVersion: keys.currentVersion, status: 'pending', createdAt, expiresAt, endedAt: null };
 }
 
 export function stateOf(row: TimedRow): SessionState {
@@ -107,6 +108,7 @@ export function plainSessionOf(row: TimedRow): PlainSession {
     webhookUrl: row.webhookUrl,
     allowSmsOtp: row.allowSmsOtp,
     entropyKeyVersion: row.entropyKeyVersion,
+    keyVersion: row.keyVersion,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
     endedAt: row.status === 'pending' && status === 'expired' ? row.expiresAt : row.endedAt,

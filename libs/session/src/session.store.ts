@@ -13,7 +13,7 @@ import {
 } from '@countersign/postgres';
 import type { FoundToken } from './rules/find-tokens.js';
 import { judgeInbound, type InboundVerdict } from './rules/judge-inbound.js';
-import { tokenDigest } from './rules/token.js';
+import { tokenDigests } from './rules/token.js';
 import {
   SessionCodes,
   type CheckResult,
@@ -38,7 +38,7 @@ import {
   type TimedRow,
 } from './session.sql.js';
 import type { Session } from './session.js';
-import type { SessionRenderer } from './session.view.js';
+import type { BareSessionRenderer } from './session.view.js';
 
 /** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */
 const TOKEN_MEMORY_MS = 24 * 60 * 60 * 1000;
@@ -71,7 +71,7 @@ export interface SessionStoreOptions {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly events: EventStore;
-  readonly renderer: SessionRenderer;
+  readonly renderer: Pick<BareSessionRenderer, 'bareWith'>;
   /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
   onEvents(ids: readonly string[]): void;
   /** Called with checks of codes of live sessions once they are committed. Must not throw. */
@@ -231,7 +231,7 @@ export class SessionStore {
   ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
     const cases = evidence.map(({ tokens, ...rest }) => ({
       ...rest,
-      digests: tokens.map((token) => this.digest(token)),
+      digests: tokens.flatMap((token) => this.digests(token)),
     }));
     const rows = await this.lockByDigest(
       tx,
@@ -337,7 +337,7 @@ export class SessionStore {
     const earlier = new Map((await this.findMany(database, there)).map((session) => [session.id, session]));
     return commands.map((command) => {
       const createdAt = times.get(command.id);
-      if (createdAt !== undefined) return createdSession(command, createdAt);
+      if (createdAt !== undefined) return createdSession(keys, command, createdAt);
       const session = earlier.get(command.id);
       if (session === undefined) throw new Error('a session was neither inserted nor found');
       return { ...session, status: 'pending', endedAt: null };
@@ -396,8 +396,8 @@ export class SessionStore {
     return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs), isTestMode({ mode })]);
   }
 
-  private digest({ slug, token }: FoundToken): string {
-    return tokenDigest(this.options.keys, slug, token).toString('hex');
+  private digests({ slug, token }: FoundToken): string[] {
+    return tokenDigests(this.options.keys, slug, token).map((digest) => digest.toString('hex'));
   }
 
   /**

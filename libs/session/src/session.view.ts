@@ -9,16 +9,45 @@ import type { PlainSession, Session } from './session.js';
 const MAX_RENDERED_IDS = 4_096;
 
 /**
- * The Session object (specification 2.1) as JSON text, fields in the specification's order. Text and not an object,
+ * The Session object (specification 2.1) as event rows hold it: without `authEntropy` and `fallbackUri`, which are not
+ * stored in clear, and without the keys that they need. JSON text, fields in the specification's order, and not an object,
  * because metadata goes out verbatim and an object would sort its keys.
  */
-export class SessionRenderer {
-  private readonly ids = new RenderedIds();
+export class BareSessionRenderer {
+  protected readonly ids = new RenderedIds();
 
+  bare(session: Session): string {
+    return this.bareWith(session, encodeMetadata(session.metadata));
+  }
+
+  /** As `bare`, with metadata as the JSON text that the row holds. */
+  bareWith(session: PlainSession, metadata: string): string {
+    return `{${headOf(session)},${this.bodyOf(session, metadata)}}`;
+  }
+
+  /** Values without JSON.stringify are of a closed alphabet by the time a session exists. */
+  protected bodyOf(session: PlainSession, metadata: string): string {
+    const approvedAt = session.status === 'approved' ? session.endedAt : null;
+    const latencyMs = approvedAt === null ? 'null' : String(approvedAt.getTime() - session.createdAt.getTime());
+    return (
+      `"phone":${JSON.stringify(session.phone)},"accountId":"${this.ids.render('acct', session.accountId)}",` +
+      `"brandId":"${this.ids.render('brd', session.brandId)}","brandSlug":"${session.brandSlug}",` +
+      `"clientChallenge":${JSON.stringify(session.clientChallenge)},"latencyMs":${latencyMs},` +
+      `"approvedAt":${approvedAt === null ? 'null' : `"${approvedAt.toISOString()}"`},` +
+      `"expiresAt":"${session.expiresAt.toISOString()}","createdAt":"${session.createdAt.toISOString()}",` +
+      `"metadata":${metadata}${testMark(session)}`
+    );
+  }
+}
+
+/** The Session object as callers read it. */
+export class SessionRenderer extends BareSessionRenderer {
   constructor(
     private readonly keys: ServerKeys,
     private readonly entropyKeys: EntropyKeys,
-  ) {}
+  ) {
+    super();
+  }
 
   /** As create, GET and webhooks give it; `authEntropy` only when approved. */
   full(session: Session): string {
@@ -53,20 +82,13 @@ export class SessionRenderer {
     );
   }
 
-  /** As event rows hold it: without `authEntropy` and `fallbackUri`, which are not stored in clear. */
-  bare(session: Session): string {
-    return this.bareWith(session, encodeMetadata(session.metadata));
-  }
-
-  /** The same, with metadata as the JSON text that the row holds. */
-  bareWith(session: PlainSession, metadata: string): string {
-    return `{${headOf(session)},${this.bodyOf(session, metadata)}}`;
-  }
-
-  /** The `sms:` deep link; null when the card was delivered instead. */
+  /**
+   * The `sms:` deep link; null when the card was delivered instead, and when the session's version of the master key is no
+   * longer listed: such a session ended long ago, and its token is good for nothing.
+   */
   fallbackUri(session: PlainSession): string | null {
-    if (session.channel === 'rcs') return null;
-    const token = deriveToken(this.keys, session.id);
+    if (session.channel === 'rcs' || !this.keys.has(session.keyVersion)) return null;
+    const token = deriveToken(this.keys, session.id, session.keyVersion);
     return fallbackUri(session.inboundNumber, fallbackText(session.brandSlug, token, session.instruction));
   }
 
@@ -82,20 +104,6 @@ export class SessionRenderer {
 
   private entropyOf(session: PlainSession): string {
     return session.status === 'approved' ? `,"authEntropy":"${this.authEntropy(session)}"` : '';
-  }
-
-  /** Values without JSON.stringify are of a closed alphabet by the time a session exists. */
-  private bodyOf(session: PlainSession, metadata: string): string {
-    const approvedAt = session.status === 'approved' ? session.endedAt : null;
-    const latencyMs = approvedAt === null ? 'null' : String(approvedAt.getTime() - session.createdAt.getTime());
-    return (
-      `"phone":${JSON.stringify(session.phone)},"accountId":"${this.ids.render('acct', session.accountId)}",` +
-      `"brandId":"${this.ids.render('brd', session.brandId)}","brandSlug":"${session.brandSlug}",` +
-      `"clientChallenge":${JSON.stringify(session.clientChallenge)},"latencyMs":${latencyMs},` +
-      `"approvedAt":${approvedAt === null ? 'null' : `"${approvedAt.toISOString()}"`},` +
-      `"expiresAt":"${session.expiresAt.toISOString()}","createdAt":"${session.createdAt.toISOString()}",` +
-      `"metadata":${metadata}${testMark(session)}`
-    );
   }
 }
 

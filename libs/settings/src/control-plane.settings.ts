@@ -1,6 +1,18 @@
 import { DaemonSettings } from './daemon.settings.js';
 import type { SettingFault } from './settings-error.js';
-import { BaseUrl, Cidrs, ConnectionUrl, FilePath, Flag, Host, OneOf, Port, WholeNumber } from './variables.js';
+import {
+  AdminKey,
+  BaseUrl,
+  Cidrs,
+  ConnectionUrl,
+  EntropyKeys,
+  FilePath,
+  Flag,
+  Host,
+  OneOf,
+  Port,
+  WholeNumber,
+} from './variables.js';
 import { coverWholeSpace } from './whole-space.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
@@ -17,8 +29,15 @@ export interface OtpLimits {
   readonly breakerBlockSeconds: number;
 }
 
-/** Settings of the control plane. */
+/** Settings of the control plane. Entropy and admin keys have no default and are given to no other process. */
 export class ControlPlaneSettings extends DaemonSettings {
+  /** By version, from 1; new brands get the highest. */
+  @EntropyKeys('COUNTERSIGN_ENTROPY_KEYS')
+  readonly entropyKeys!: ReadonlyMap<number, Buffer>;
+
+  @AdminKey('COUNTERSIGN_ADMIN_KEY')
+  readonly adminKey!: string;
+
   @Host('CONTROL_PLANE_HOST')
   readonly host: string = '127.0.0.1';
 

@@ -1,11 +1,11 @@
-import { AdminKey, ConnectionUrl, EntropyKeys, Host, MasterKey, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, Host, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * What both daemons need (contract, Running it). The three keys and the database have no default: a development run gets
- * them from its launcher, production refuses to boot without them.
+ * Settings of both daemons (contract, Running it). The master key and the database have no default: a development run
+ * gets them from its launcher, production refuses to boot without them.
  */
 export class DaemonSettings {
   @ConnectionUrl('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -25,16 +25,9 @@ export class DaemonSettings {
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
-  /** 32 octets. */
-  @MasterKey('COUNTERSIGN_MASTER_KEY')
-  readonly masterKey!: Buffer;
-
-  /** By version, from 1; the highest is the one that new brands get. */
-  @EntropyKeys('COUNTERSIGN_ENTROPY_KEYS')
-  readonly entropyKeys!: ReadonlyMap<number, Buffer>;
-
-  @AdminKey('COUNTERSIGN_ADMIN_KEY')
-  readonly adminKey!: string;
+  /** Keys of 32 octets by version, 1 to 255, in the order of the variable: the first is current. */
+  @MasterKeys('COUNTERSIGN_MASTER_KEY')
+  readonly masterKeys!: ReadonlyMap<number, Buffer>;
 
   @Host('OPS_HOST')
   readonly opsHost: string = '127.0.0.1';

@@ -8,10 +8,12 @@ export const MASTER_KEY = randomBytes(32).toString('base64');
 export const DAEMON = {
   DATABASE_URL: 'postgres://countersign:hunter2@127.0.0.1:5432/countersign',
   COUNTERSIGN_MASTER_KEY: MASTER_KEY,
+};
+export const CONTROL_PLANE_KEYS = {
   COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY}`,
   COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
 };
-export const CONTROL_PLANE = { ...DAEMON, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
+export const CONTROL_PLANE = { ...DAEMON, ...CONTROL_PLANE_KEYS, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
 
 /** The reason for which a load is refused. */
 export function faultsOf(load: () => unknown): readonly SettingFault[] {

@@ -28,7 +28,7 @@ async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promi
     await clock.stop();
     await ensurePartitions(database, clock.nowMs());
     const demo = new DemoSeed({
-      keys: ServerKeys.fromMaster(settings.masterKey),
+      keys: ServerKeys.fromRing(settings.masterKeys),
       newId: () => clock.newId(),
       entropyKeyVersion: Math.max(...settings.entropyKeys.keys()),
     });

@@ -4,7 +4,7 @@ import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { firstKnownDay, phoneDigest } from './approved-phones.js';
+import { firstKnownDay, phoneDigests } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
   ADD_SENDS,
@@ -98,7 +98,8 @@ export class GuardStore {
     ]);
     const destinations = sends.map((send, at): [Send, Destination] => {
       const countries = accounts.get(send.session.accountId)?.countries ?? [];
-      const knownPhone = knownPhones.has(this.phoneKeyOf(send));
+      const { accountId, phone } = send.session;
+      const knownPhone = knownPhones.has(phoneKeyOf(accountId, this.digestsOf(phone)[0]));
       return [send, { ...destinationOf(send, rules[at] ?? []), countries, knownPhone }];
     });
     return { accounts, knownPhones, destinations: new Map(destinations) };
@@ -113,9 +114,11 @@ export class GuardStore {
     const now = new Date(Math.max(...moments));
     // From the earliest on: at midnight the day that ends counts for the sends of both days.
     const earliest = new Date(Math.min(...moments));
+    const others = new Map(sends.flatMap((send) => this.othersOf(send)));
+    const keys = [...sends.flatMap((send) => this.counterKeysOf(send)), ...[...others.values()].flat()];
     // Queued at once and executed in this order: all but the first read behind the locks.
     const [counters, windows, spent, prices] = await Promise.all([
-      lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
+      lockCounters(tx, [...new Set(keys)], now),
       readWindows(tx, sends, earliest),
       readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
@@ -129,7 +132,7 @@ export class GuardStore {
       this.slotsOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
-    const ledger = new TrafficLedger({ accounts, windows, counters, spent, knownPhones });
+    const ledger = new TrafficLedger({ accounts, windows, counters, others, spent, knownPhones });
     return { ledger, slots: new Map(slots), now };
   }
 
@@ -163,40 +166,56 @@ export class GuardStore {
 
   private async readKnownPhones(tx: Executor, sends: readonly Send[]): Promise<Set<string>> {
     const today = Math.max(...sends.map(({ now }) => now.getTime()));
-    const wanted = new Map(sends.map((send) => [this.phoneKeyOf(send), send.session]));
+    const wanted = sends.flatMap(({ session: { accountId, phone } }) => {
+      const [current, ...others] = this.digestsOf(phone);
+      const phoneKey = phoneKeyOf(accountId, current);
+      return [current, ...others].map((digest) => ({ accountId, digest, phoneKey }));
+    });
+    const rows = new Map(wanted.map((each) => [phoneKeyOf(each.accountId, each.digest), each]));
     const found = await tx.query<{ accountId: Uuid; phone: Buffer }>(READ_KNOWN_PHONES, [
-      [...wanted.values()].map(({ accountId }) => accountId),
-      [...wanted.values()].map(({ phone }) => phoneDigest(this.keys, phone)),
+      [...rows.values()].map(({ accountId }) => accountId),
+      [...rows.values()].map(({ digest }) => Buffer.from(digest, 'hex')),
       firstKnownDay(today),
     ]);
-    return new Set(found.map(({ accountId, phone }) => `${accountId}:${phone.toString('hex')}`));
+    return new Set(
+      found.flatMap(({ accountId, phone }) => rows.get(phoneKeyOf(accountId, phone.toString('hex')))?.phoneKey ?? []),
+    );
   }
 
-  private phoneKeyOf({ session }: Send): string {
-    return `${session.accountId}:${this.digestOf(session.phone)}`;
+  /** A phone is counted by a digest: a counter holds no number. In hex, the one under the current master key first. */
+  private digestsOf(phone: string): readonly [string, ...string[]] {
+    const [current, ...others] = phoneDigests(this.keys, phone);
+    return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
-  /** A phone is counted by a digest: a counter holds no number. */
-  private digestOf(phone: string): string {
-    return phoneDigest(this.keys, phone).toString('hex');
+  private counterKeysOf({ session: { accountId, phone } }: Send): string[] {
+    const [digest] = this.digestsOf(phone);
+    return [keyOf('account', accountId), ...phoneCounters(accountId, digest)];
   }
 
-  private counterKeysOf(send: Send): string[] {
-    const { phone, phoneEverywhere } = this.slotsOf(send, null);
-    const account = keyOf('account', send.session.accountId);
-    return [account, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day];
+  /**
+   * The phone's counters under other versions of the master key, by the counter under the current one. During a rotation
+   * each process counts on under its current version and adds up all of them, so no cap begins anew; every version's
+   * counter is locked, so each cap holds exactly.
+   */
+  private othersOf({ session: { accountId, phone } }: Send): (readonly [string, readonly string[]])[] {
+    if (this.keys.versions.length === 1) return [];
+    const [current, ...others] = this.digestsOf(phone);
+    const ofOthers = others.map((digest) => phoneCounters(accountId, digest));
+    return phoneCounters(accountId, current).map((key, at) => [key, ofOthers.flatMap((keys) => keys[at] ?? [])]);
   }
 
   private slotsOf(send: Send, price: Micros | null): Slots {
     const { accountId, phone, country } = send.session;
-    const phoneKey = this.phoneKeyOf(send);
-    const digest = this.digestOf(phone);
+    const [digest] = this.digestsOf(phone);
+    const phoneKey = phoneKeyOf(accountId, digest);
+    const [hour, day, hourEverywhere, dayEverywhere] = phoneCounters(accountId, digest);
     return {
       accountId,
       country,
       block: blockOf(phone),
-      phone: { hour: keyOf('account-phone-hour', phoneKey), day: keyOf('account-phone-day', phoneKey) },
-      phoneEverywhere: { hour: keyOf('phone-hour', digest), day: keyOf('phone-day', digest) },
+      phone: { hour, day },
+      phoneEverywhere: { hour: hourEverywhere, day: dayEverywhere },
       phoneKey,
       price,
     };
@@ -213,6 +232,19 @@ const destinationOf = ({ session }: Send, rules: readonly DestinationRule[]) => 
 });
 
 const keyOf = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
+
+const phoneKeyOf = (accountId: Uuid, digest: string): string => `${accountId}:${digest}`;
+
+/** Counters of a phone: of the account by hour and by day, then of all accounts by hour and by day. */
+function phoneCounters(accountId: Uuid, digest: string): readonly [string, string, string, string] {
+  const phoneKey = phoneKeyOf(accountId, digest);
+  return [
+    keyOf('account-phone-hour', phoneKey),
+    keyOf('account-phone-day', phoneKey),
+    keyOf('phone-hour', digest),
+    keyOf('phone-day', digest),
+  ];
+}
 
 function counterOf(key: string): { readonly scope: string; readonly subject: string } {
   const [scope = '', subject = ''] = key.split(' ');

@@ -51,6 +51,8 @@ export interface SystemGateOptions {
   readonly carriers: Pick<CarrierDirectory, 'system'>;
   readonly keys: ServerKeys;
   readonly failedBinds: FailedBinds;
+  /** Receives the password of each system that was admitted, to store its digest under the current master key. */
+  readonly onPassword: (system: SmppSystem, password: string) => void;
   /** Connections that the system has at other gateways. Rejects when the database is away. */
   readonly elsewhere: (systemId: Uuid) => Promise<number>;
 }
@@ -72,7 +74,10 @@ export class SystemGate {
     const here = system === null ? 0 : (this.#presences.get(system.id)?.here ?? 0);
     const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
     const refusal = refusalOf(system, passwordMatches, applicant);
-    if (system !== null && refusal === null) return this.enter(system, elsewhere);
+    if (system !== null && refusal === null) {
+      this.o.onPassword(system, request.password);
+      return this.enter(system, elsewhere);
+    }
     const delayMs = passwordMatches ? REFUSED_BIND_MS : this.o.failedBinds.count(peer.address);
     return refused(refusal ?? 'unknown_system', startedMs + delayMs);
   }
