@@ -25,8 +25,7 @@ const COLUMNS_OF_OCTETS = `
     JOIN pg_class ON pg_class.oid = attrelid
     JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition AND NOT attisdropped
-    AND atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)
-  ORDER BY name COLLATE "C"`;
+    AND atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)`;
 
 let room: SessionRoom;
 beforeAll(async () => {

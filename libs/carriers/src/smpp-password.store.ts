@@ -13,9 +13,10 @@ export class SystemPasswordStore {
 
   /**
    * Stores the digest of a matching password under the current version of the master key; does nothing when it is stored so,
-   * or when the password was changed meanwhile.
+   * or when the password was changed meanwhile. With one version listed, a password that matched is stored so.
    */
   async renew({ id, passwordDigest }: Pick<SmppSystem, 'id' | 'passwordDigest'>, password: string): Promise<void> {
+    if (this.keys.versions.length === 1) return;
     const renewed = systemPasswordDigest(this.keys, id, password);
     if (digestsEqual(renewed, passwordDigest)) return;
     await this.database.query(RENEW_SYSTEM_PASSWORD, [id, passwordDigest, renewed, this.keys.currentVersion]);
