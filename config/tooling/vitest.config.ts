@@ -6,6 +6,7 @@ const libs = [
   'phone',
   'text',
   'keys',
+  'key-ring',
   'smpp',
   'postgres',
   'bus',

@@ -32,6 +32,7 @@ describe('the pages under /docs', () => {
   it.each([
     '/docs/a-carrier-calls',
     '/docs/admin-keys',
+    '/docs/keys',
     '/docs/api',
     '/docs/api/verifications',
     '/docs/browser-binding',

@@ -151,6 +151,19 @@ describe('the process of the gateway', () => {
     await ready(start({ DATABASE_URL, NODE_ENV: 'production' }));
   });
 
+  it('does not start with another master key than its database was used with, and says what to do', async () => {
+    const first = start();
+    await ready(first);
+    first.child.kill('SIGTERM');
+    expect(await gone(first)).toBe(0);
+    const wrong = randomBytes(32).toString('base64');
+    const gateway = start({ COUNTERSIGN_MASTER_KEY: wrong });
+    expect(await gone(gateway)).toBe(1);
+    const output = gateway.output.join('');
+    expect(output).toMatch(/version 1 of COUNTERSIGN_MASTER_KEY is not the key .* Set the earlier key again/);
+    expect(output).not.toContain(wrong);
+  });
+
   it('names every variable that is wrong, and no secret', async () => {
     const gateway = start({ COUNTERSIGN_MASTER_KEY: 'too-short', GATEWAY_SMPP_PORT: '0' });
     expect(await gone(gateway)).toBe(1);

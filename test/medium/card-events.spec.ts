@@ -131,7 +131,7 @@ describe('a tap', () => {
     const taps = [
       room.tapOn(card, APPROVE, { agentId: 'another_agent' }),
       room.tapOn(card, APPROVE, { phone: STRANGER }),
-      room.tapOn(card, { kind: 'number', number: room.answers.matchCodeOf(card.id) }),
+      room.tapOn(card, { kind: 'number', number: room.answers.matchCodeOf(card) }),
       room.eventOf(card, 'tap', { cardId: card.id }),
       room.tapOn({ ...card, id: room.clock.newId() }, APPROVE),
       room.tapOn({ ...card, id: '00000000-0000-0000-0000-000000000000' }, APPROVE),
@@ -160,7 +160,7 @@ describe('a tap', () => {
 describe('with number matching', () => {
   it('the right number approves', async () => {
     const card = await room.sent({ numberMatching: true });
-    await room.tell(room.tapOn(card, { kind: 'number', number: room.answers.matchCodeOf(card.id) }));
+    await room.tell(room.tapOn(card, { kind: 'number', number: room.answers.matchCodeOf(card) }));
     expect(await stateOf(card)).toBe('rcs approved');
   });
 
@@ -168,7 +168,7 @@ describe('with number matching', () => {
     const card = await room.sent({ numberMatching: true });
     const wrong = new CardAnswers(room.keys)
       .suggestionsOf(card)
-      .find(({ text }) => /^\d\d$/.test(text) && text !== room.answers.matchCodeOf(card.id));
+      .find(({ text }) => /^\d\d$/.test(text) && text !== room.answers.matchCodeOf(card));
     await room.tell(room.tapOn(card, { kind: 'number', number: wrong?.text ?? '' }));
     expect(await stateOf(card)).toBe('rcs denied');
     expect(

@@ -224,7 +224,7 @@ describe('a create whose card does not arrive', () => {
     await gateway.sent(cards[2], { kind: 'unreachable' });
     const shown = (await Promise.all(decided)).map(({ matchCode }) => matchCode);
     const answers = new CardAnswers(room.keys);
-    expect(shown).toEqual([answers.matchCodeOf(late.id), answers.matchCodeOf(unknown.id), null]);
+    expect(shown).toEqual([answers.matchCodeOf(late), answers.matchCodeOf(unknown), null]);
   });
 });
 

@@ -1,10 +1,12 @@
 import { prepareBell } from '@countersign/bus';
+import { prepareByDaemon, prepareDatabase } from '@countersign/events';
 import {
   checkSchema,
   Database,
   DataError,
   dropOldPartitions,
   ensurePartitions,
+  ensureSchema,
   migrate,
   newId,
   revertMigration,
@@ -12,7 +14,6 @@ import {
 } from '@countersign/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prepareDatabase } from '../../apps/control-plane/src/migration/prepare-database.js';
 import { ensureRoles } from '../../config/stack/postgres-roles.mjs';
 import {
   asOwner,
@@ -245,6 +246,16 @@ describe('a database', () => {
     await expect(prepareBell({ redisUrl: null, databaseUrl: home.url })).rejects.toThrow(/npm run migrate/);
   });
 
+  it('is migrated by a daemon in development whose role owns the tables, and by no other', async () => {
+    const other = await emptyDatabase();
+    await expect(ensureSchema(other.ownerUrl, null)).rejects.toThrow(SchemaOutdated);
+    await expect(ensureSchema(other.url, prepareByDaemon)).rejects.toThrow(/has no tables: run "npm run migrate"/);
+    await ensureSchema(other.ownerUrl, prepareByDaemon);
+    await checkSchema(other.ownerUrl);
+    await prepareBell({ redisUrl: null, databaseUrl: other.ownerUrl });
+    await other.drop();
+  });
+
   it('migrated for no other role than the owner starts no daemon', async () => {
     const other = await emptyDatabase();
     await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole: null });
@@ -259,7 +270,7 @@ describe('a database', () => {
     await checkSchema(home.url);
     await prepareBell({ redisUrl: null, databaseUrl: home.url });
     await revertMigration(home.ownerUrl);
-    await expect(checkSchema(home.url)).rejects.toThrow(/lacks DatabaseRoles1700000000020: run "npm run migrate"/);
+    await expect(checkSchema(home.url)).rejects.toThrow(/lacks DatabaseRoles1700000000013: run "npm run migrate"/);
     await migrate(home.ownerUrl);
     await asOwner(home, `INSERT INTO migrations (timestamp, name) VALUES (1800000000000, 'Later1800000000000')`);
     await checkSchema(home.url);

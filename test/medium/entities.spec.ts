@@ -43,6 +43,7 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   events: 'the outbox, written and taken in sets',
   gateways: 'heartbeats',
   idempotency_keys: 'claimed and answered by one statement each',
+  key_checks: 'recorded once and compared at boot',
   otp_approvals: 'summed in upserts',
   otp_checks: 'summed in upserts',
   otp_counters: 'counted in guarded upserts',

@@ -37,8 +37,7 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 
 const requestOf = (key: string, body = ''): DigestedRequest => ({
   accountId: room.account.id,
-  digest: sha256(key),
-  fingerprint: sha256(body),
+  digests: [{ version: 1, digest: sha256(key), fingerprint: sha256(body) }],
 });
 
 async function claimed(result: Promise<ClaimResult>): Promise<Claim> {
@@ -71,7 +70,9 @@ describe('a claim', () => {
       ...requests.toReversed().map((request) => other.claim(request)),
     ]);
     const claims = results.flatMap((result) => (result.kind === 'claimed' ? [result.claim] : []));
-    expect(new Set(claims.map(({ digest }) => digest.toString('hex'))).size).toBe(200);
+    expect(new Set(claims.flatMap(({ digests }) => digests.map(({ digest }) => digest.toString('hex')))).size).toBe(
+      200,
+    );
     expect(claims).toHaveLength(200);
     await Promise.all(
       claims.map((claim, at) => (at % 2 === 0 ? store : other).answered(claim, { status: 200, body: `${at}` })),

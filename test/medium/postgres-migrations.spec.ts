@@ -13,7 +13,8 @@ const MIGRATIONS = [
   'SenderFormat1700000000007',
   'ConversionBudget1700000000008',
   'AdminKeys1700000000011',
-  'DatabaseRoles1700000000020',
+  'KeyRing1700000000012',
+  'DatabaseRoles1700000000013',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

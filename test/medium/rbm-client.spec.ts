@@ -44,6 +44,7 @@ function cardTo(phone: string, changes: Partial<Card> = {}): Card {
     brandName: 'Acme',
     logoUrl: 'https://acme.example/logo.png',
     numberMatching: false,
+    keyVersion: 1,
     messageId: messageIdOf(id, 'card'),
     expiresAt: new Date(Date.now() + 90_000),
     ...changes,
@@ -85,7 +86,7 @@ describe('what the platform does with our cards', () => {
       trafficType: 'AUTHENTICATION',
     });
     expect(second?.['suggestions']).toHaveLength(4);
-    expect(second?.['suggestions']).toContain(answers.matchCodeOf(matched.id));
+    expect(second?.['suggestions']).toContain(answers.matchCodeOf(matched));
   });
 
   it('a card that is sent again is one card, however the platform says so', async () => {

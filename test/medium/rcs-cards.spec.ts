@@ -84,7 +84,7 @@ describe('a card', () => {
       const [message] = room.platform.messages(phone);
       if (message === undefined) throw new Error('no card');
       expect(message.suggestions).toHaveLength(4);
-      const code = room.answers.matchCodeOf(card.id);
+      const code = room.answers.matchCodeOf(card);
       const tapped = message.suggestions.findIndex((text) => (text === code) === approves && text !== 'Deny');
       room.platform.rbm.platform.tap(message.messageId, tapped);
       await room.becomes(card, approves ? 'approved' : 'denied');

@@ -77,6 +77,7 @@ export class SimulatedGuard {
       accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
       windows: new Map(scopesOf(keys).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
       counters: new Map(counterKeys(keys).map((key) => [key, this.counter(key, nowMs)])),
+      others: new Map(),
       spent: new Map(),
       knownPhones: new Set(known ? [keys.phoneKey] : []),
     }).trafficWith(keys);

@@ -72,7 +72,7 @@ export async function openCardRoom(options: SessionRoomOptions = {}): Promise<Ca
     const phone = changes.phone ?? freshPhone();
     const { id, expiresAt } = await room.sessions.create(room.draft({ phone }), changes.id);
     const card = { id, accountId: account.id, brandId: brand.id, waiter, agentId: AGENT, phone, brandName: 'Acme' };
-    return { ...card, logoUrl: null, numberMatching: false, expiresAt, ...changes };
+    return { ...card, logoUrl: null, numberMatching: false, keyVersion: 1, expiresAt, ...changes };
   };
   const offered = async (changes?: Partial<NewCard>): Promise<NewCard> => {
     const card = await draftCard(changes);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { prepareDatabase } from '@countersign/events';
 import { Database, ensurePartitions } from '@countersign/postgres';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { prepareDatabase } from '../../apps/control-plane/src/migration/prepare-database.js';
 import { roleUrls } from '../../config/stack/postgres-roles.mjs';
 
 /** One database as its two roles reach it. */

@@ -27,6 +27,7 @@ const WITHIN_MS = 15_000;
 export interface OfferedCard {
   readonly id: Uuid;
   readonly phone: string;
+  readonly keyVersion: number;
   readonly session: Session;
 }
 
@@ -110,7 +111,7 @@ export class RcsRoom {
   private async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
     const { account, brand } = this.gateway.room;
     const session = await this.gateway.create({ phone });
-    const { id, expiresAt } = session;
+    const { id, keyVersion, expiresAt } = session;
     const offered = await this.cards.offer({
       id,
       accountId: account.id,
@@ -121,11 +122,12 @@ export class RcsRoom {
       brandName: 'Acme',
       logoUrl: null,
       numberMatching: false,
+      keyVersion,
       expiresAt,
       ...changes,
     });
     if (offered.kind !== 'offered') throw new Error(`the card was ${JSON.stringify(offered)}`);
-    return { id, phone, session };
+    return { id, phone, keyVersion, session };
   }
 
   ring(ids: readonly Uuid[]): void {

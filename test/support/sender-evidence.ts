@@ -1,4 +1,4 @@
-import { SenderFormatStore, type LearnedSenderFormat, type ShownSender } from '@countersign/carriers';
+import { SenderFormatStore, type LearnedSenderFormat, type ObservedSender } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
 import type { Database, Uuid } from '@countersign/postgres';
 
@@ -9,11 +9,11 @@ export async function teach(
   { database, keys }: { readonly database: Database; readonly keys: ServerKeys },
   linkId: Uuid,
   count: number,
-  shows: ShownSender['shows'] = 'national',
+  shows: ObservedSender['shows'] = 'national',
 ): Promise<{ readonly learned: LearnedSenderFormat | null } | null> {
   const store = new SenderFormatStore(keys);
   const [row] = await database.query<{ epoch: number }>(EPOCH_OF_LINK, [linkId]);
-  const digests = Array.from({ length: count }, (_, at) => store.digestOf(linkId, `+1415555${2_600 + at}`));
-  const senders = digests.map((digest) => ({ digest, shows }));
+  const observed = Array.from({ length: count }, (_, at) => store.digestsOf(linkId, `+1415555${2_600 + at}`));
+  const senders = observed.map((digests) => ({ digests, shows }));
   return store.addSenders(database, { linkId, epoch: row?.epoch ?? 0, senders });
 }

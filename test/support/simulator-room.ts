@@ -113,6 +113,7 @@ export function demoCard(phone: string, { numberMatching = false } = {}): Card {
     brandName: 'Acme',
     logoUrl: 'https://acme.example/logo.png',
     numberMatching,
+    keyVersion: 1,
     expiresAt: new Date(now + CARD_LIFE_MS),
     messageId: messageIdOf(id, 'card'),
   };

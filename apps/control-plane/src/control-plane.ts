@@ -29,6 +29,7 @@ import { RequestDeadline } from './http/request-deadline.js';
 import { createServer } from './http/server.js';
 import { IdempotencyKeeper } from './idempotency/idempotency.keeper.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
+import { KeyRotationWorker } from './key-rotation/key-rotation.worker.js';
 import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
 import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
@@ -60,6 +61,7 @@ interface Parts {
   readonly deadline: RequestDeadline;
   readonly sweeper: ExpirySweeper;
   readonly keeper: PartitionKeeper;
+  readonly keyRotation: KeyRotationWorker;
   readonly queue: Queue;
   readonly ops: OpsServer;
   readonly failures: FailureLog;
@@ -85,6 +87,7 @@ export async function startControlPlane(
     onBusError: failures.about('the bus'),
     onBatch: (name, size) => metrics.countBatch(name, size),
     onChecks: (checks) => metrics.countChecks(checks),
+    onKeyNews: (facts, message) => logger.info(facts, message),
   });
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
@@ -126,7 +129,8 @@ export async function startControlPlane(
   });
   const { retentionDays } = settings;
   const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
-  const parts = { app, stores, deadline, sweeper, keeper, queue, ops, failures, realtime };
+  const keyRotation = keyRotationOf(stores, metrics, failures);
+  const parts = { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
@@ -140,6 +144,15 @@ function gatekeeperOf(
   const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
   const listeners = { onKeyUsed, onAdminKeyUsed };
   return new Gatekeeper({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
+}
+
+function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): KeyRotationWorker {
+  return new KeyRotationWorker({
+    ...stores,
+    owner: stores.clock.newId(),
+    onRenewed: (count) => metrics.sealedValuesRenewed.inc(count),
+    onError: failures.about('the rotation of the master key'),
+  });
 }
 
 interface ServerParts {
@@ -204,7 +217,7 @@ async function closeServer(app: NestFastifyApplication): Promise<void> {
 
 /** The order matters: requests and POSTs that are under way still find the stores they need. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
-  const { app, stores, deadline, sweeper, keeper, queue, ops, failures, realtime } = parts;
+  const { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime } = parts;
   const closing = (close: () => Promise<void>): Promise<void> =>
     withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('closing the queue'));
   return shutdown
@@ -218,7 +231,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(WakeUpConsumer);
       await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
-      await Promise.all([app.get(IdempotencyKeeper).stop(), app.get(UsageFolder).stop()]);
+      await Promise.all([app.get(IdempotencyKeeper).stop(), app.get(UsageFolder).stop(), keyRotation.stop()]);
       await app.get(WebhookPump).stop();
       await Promise.all([app.get(DefaultUrlKeeper).stop(), app.get(BodySweeper).stop()]);
       await realtime.stop();

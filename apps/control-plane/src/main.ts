@@ -1,3 +1,4 @@
+import { KeyCheckError } from '@countersign/key-ring';
 import { SchemaOutdated } from '@countersign/postgres';
 import { ControlPlaneSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
@@ -5,7 +6,8 @@ import { startControlPlane } from './control-plane.js';
 
 await runDaemon({
   portVariables: 'CONTROL_PLANE_PORT or CONTROL_PLANE_OPS_PORT',
-  isForOperator: (error) => error instanceof SettingsError || error instanceof SchemaOutdated,
+  isForOperator: (error) =>
+    error instanceof SettingsError || error instanceof SchemaOutdated || error instanceof KeyCheckError,
   start: async () => {
     const settings = loadSettings(ControlPlaneSettings);
     const logger = createLogger({ app: 'control-plane', level: settings.logLevel });

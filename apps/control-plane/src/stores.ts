@@ -1,17 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { AccountDirectory, AdminKeyDirectory, KeyUse } from '@countersign/accounts';
+import { AccountDirectory, AdminKeyDirectory, entropyVersionsInUse, KeyUse } from '@countersign/accounts';
 import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
 import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
-import { EventStore } from '@countersign/events';
+import { EventStore, prepareByDaemon } from '@countersign/events';
+import { checkKeys } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { checkSchema, Database, DatabaseClock, ensurePartitions, type Uuid } from '@countersign/postgres';
+import { Database, DatabaseClock, ensurePartitions, ensureSchema, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardBell } from './cards/card.bell.js';
 import { EventsTold } from './events-told.js';
 import { CodeChecks } from './otp/code-checks.store.js';
+import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
 import { TargetRules } from './webhooks/target.js';
 
 /**
@@ -75,14 +77,17 @@ export interface StoreListeners {
   readonly onBatch: (name: SessionBatch, size: number) => void;
   /** Called with checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
+  /** Receives what is worth knowing of the keys, in the log's order: facts, then a message. */
+  readonly onKeyNews: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 /** Checks that the tables are those of this release, makes missing partitions, then opens what reads and writes them. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onLimiterAway, onBusError, onBatch, onChecks }: StoreListeners,
+  { onError, onLimiterAway, onBusError, onBatch, onChecks, onKeyNews }: StoreListeners,
 ): Promise<Stores> {
-  await checkSchema(settings.databaseUrl);
+  await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
+  const keys = await checkedKeys(settings, onKeyNews);
   await prepareBell(settings);
   const database = await Database.open({
     url: settings.databaseUrl,
@@ -93,7 +98,6 @@ export async function openStores(
   });
   const clock = await DatabaseClock.start(database, onError);
   await ensurePartitions(database, clock.nowMs());
-  const keys = ServerKeys.fromMaster(settings.masterKey);
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
   const bell = new EventBell();
@@ -117,10 +121,7 @@ export async function openStores(
     database,
     clock,
     keys,
-    accounts: new AccountDirectory(database, keys),
-    keyUse: new KeyUse({ database, onError }),
-    adminKeys: new AdminKeyDirectory({ database, keys, rootKey: settings.adminKey }),
-    adminKeyUse: new KeyUse({ database, onError, table: 'admin_keys' }),
+    ...keyStores({ database, keys, rootKey: settings.adminKey, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
     told: new EventsTold(bus),
@@ -135,6 +136,42 @@ export async function openStores(
     targetRules: new TargetRules({
       allowedCidrs: settings.webhookAllowedCidrs,
       allowHttp: settings.webhookAllowHttp,
+    }),
+  };
+}
+
+/** The server keys, compared with the database. Rejects with a KeyCheckError when they do not fit it. */
+async function checkedKeys(
+  { databaseUrl, masterKeys, entropyKeys }: ControlPlaneSettings,
+  log: StoreListeners['onKeyNews'],
+): Promise<ServerKeys> {
+  const keys = ServerKeys.fromRing(masterKeys);
+  const entropy = { keys: entropyKeys, versionsInUse: entropyVersionsInUse };
+  await checkKeys({ databaseUrl, keys, entropy, dependants: KEY_DEPENDANTS, isComplete: true, log });
+  return keys;
+}
+
+interface KeyStoreOptions {
+  readonly database: Database;
+  readonly keys: ServerKeys;
+  /** The admin key of the environment. */
+  readonly rootKey: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** API keys and admin keys: each directory reports the keys whose digest is to be written anew to the store of its uses. */
+function keyStores({ database, keys, rootKey, onError }: KeyStoreOptions) {
+  const keyUse = new KeyUse({ database, onError });
+  const adminKeyUse = new KeyUse({ database, onError, table: 'admin_keys' });
+  return {
+    keyUse,
+    adminKeyUse,
+    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.noteOutdated(outdated)),
+    adminKeys: new AdminKeyDirectory({
+      database,
+      keys,
+      rootKey,
+      onOutdatedDigest: (outdated) => adminKeyUse.noteOutdated(outdated),
     }),
   };
 }

@@ -1,7 +1,13 @@
 import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
 import { Bell, prepareBell, PubSub } from '@countersign/bus';
-import { checkSchema, Database, DatabaseClock } from '@countersign/postgres';
+import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
+import { prepareByDaemon } from '@countersign/events';
+import { checkKeys, type KeyDependants } from '@countersign/key-ring';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, ensureSchema } from '@countersign/postgres';
+import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
 import { BindsService } from './binds/binds.service.js';
@@ -23,9 +29,16 @@ const STEP_MS = 3_000;
 /** A drain that has run out of time still gives its peers a moment to close. */
 const SLACK_MS = 3_000;
 
+const OF_LIBS = [ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS];
+/** What depends on the master key, of the tables that gateways know; a control plane knows the rest. */
+const KEY_DEPENDANTS: KeyDependants = {
+  columns: OF_LIBS.flatMap(({ columns }) => columns),
+  rows: OF_LIBS.flatMap(({ rows }) => rows),
+};
+
 /**
- * Starts a gateway: the tables are checked, then come stores, then partitions, and only then the ports and the binds. The shutdown that it
- * answers is not listening to signals yet; `exit` ends the process, unless told otherwise.
+ * Starts a gateway: tables and keys are checked, stores opened, partitions made, and only then ports and binds. The
+ * shutdown that it answers is not listening to signals yet; `exit` ends the process, unless told otherwise.
  */
 export async function startGateway(
   settings: Readonly<GatewaySettings>,
@@ -34,7 +47,15 @@ export async function startGateway(
 ): Promise<Shutdown> {
   // Before anything is touched: an operator mends it, and starts again.
   if (settings.rbm !== null) loadServiceAccount(settings.rbm.serviceAccountFile);
-  await checkSchema(settings.databaseUrl);
+  await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
+  await checkKeys({
+    databaseUrl: settings.databaseUrl,
+    keys: ServerKeys.fromRing(settings.masterKeys),
+    entropy: null,
+    dependants: KEY_DEPENDANTS,
+    isComplete: false,
+    log: (facts, message) => logger.info(facts, message),
+  });
   await prepareBell(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { KeyCheckError } from '@countersign/key-ring';
 import { SchemaOutdated } from '@countersign/postgres';
 import { GatewaySettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
@@ -6,7 +7,8 @@ import { startGateway } from './gateway.js';
 
 await runDaemon({
   portVariables: 'GATEWAY_HTTP_PORT or GATEWAY_OPS_PORT',
-  isForOperator: (error) => error instanceof SettingsError || error instanceof SchemaOutdated,
+  isForOperator: (error) =>
+    error instanceof SettingsError || error instanceof SchemaOutdated || error instanceof KeyCheckError,
   start: async () => {
     const settings = loadSettings(GatewaySettings);
     const logger = createLogger({ app: 'gateway', level: settings.logLevel });

@@ -18,7 +18,7 @@ export const storeProviders: FactoryProvider[] = [
   {
     provide: ServerKeys,
     inject: [GatewaySettings],
-    useFactory: (settings: GatewaySettings) => ServerKeys.fromMaster(settings.masterKey),
+    useFactory: (settings: GatewaySettings) => ServerKeys.fromRing(settings.masterKeys),
   },
   {
     provide: Database,

@@ -2,6 +2,7 @@ import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Te
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
 import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from './outdated-digest.js';
 import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
 
 /** A key that is not revoked, of an account that is active. */
@@ -11,7 +12,7 @@ export interface LiveKey {
   readonly scopes: readonly Scope[];
 }
 
-type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid };
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid; readonly digestVersion: number };
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -27,21 +28,23 @@ export class AccountDirectory {
   constructor(
     private readonly db: Executor,
     private readonly keys: ServerKeys,
+    /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+    private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
   ) {
-    this.keyCache = new RowCache({ load: (digest) => this.findKey(Buffer.from(digest, 'base64')) });
+    this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
     this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
     this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
     this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
   }
 
   /**
-   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is null
-   * here (see AdminKeyDirectory). The cache knows digests, not keys.
+   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is null here
+   * (see AdminKeyDirectory). The cache knows digests, not keys; the row has one of them, whichever process has written it.
    */
   async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
     const parsed = parseApiKey(apiKey);
     if (parsed === null || parsed.kind === 'admin') return null;
-    return this.keyCache.get(this.keys.digest('api-key', apiKey).toString('base64'));
+    return this.keyCache.get(cacheKeyOf(this.keys.digests('api-key', apiKey)));
   }
 
   /**
@@ -83,10 +86,13 @@ export class AccountDirectory {
     return row ?? null;
   }
 
-  private async findKey(digest: Buffer): Promise<ApiKeyPrincipal | null> {
-    const row = await this.one<KeyRow>(FIND_API_KEY, digest);
+  /** @param digests under every version of the master key, the current one first */
+  private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
+    const row = await this.one<KeyRow>(FIND_API_KEY, digests);
     if (row === null) return null;
-    const { accountId, ...key } = row;
+    const { accountId, digestVersion, ...key } = row;
+    const outdated = outdatedDigest(this.keys, { keyId: key.keyId, digestVersion }, digests);
+    if (outdated !== null) this.onOutdatedDigest(outdated);
     return { ...key, tenant: { accountId, mode: row.kind } };
   }
 

@@ -15,12 +15,12 @@ export const BRAND = `id, account_id AS "accountId", name, slug, instruction, lo
 export const API_KEY = `id, account_id AS "accountId", kind, name, scopes, limits, prefix,
   last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
-/** A key that is not revoked, of an account that is active. $1 keyed digest. */
+/** A key that is not revoked, of an account that is active. $1 its digest under each version of the master key. */
 export const FIND_API_KEY = `
   SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes,
-    api_keys.limits
+    api_keys.limits, api_keys.digest_version AS "digestVersion"
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
-  WHERE api_keys.digest = $1 AND api_keys.revoked_at IS NULL AND accounts.active`;
+  WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 
 /** Of some keys, those that are not revoked, of accounts that are active, with what they may do. $1 ids. */
 export const FIND_LIVE_KEYS = `
@@ -130,18 +130,20 @@ export const UPDATE_BRAND = `
     sender_id = $8, domain = $9, active = $10
   WHERE id = $1 RETURNING ${BRAND}`;
 
-/** $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 limits as JSON text, $7 prefix for listings, $8 keyed digest. */
+/** $1 id, $2 account, $3 kind, $4 name, $5 scopes, $6 limits as JSON text, $7 prefix for listings, $8 keyed digest and $9
+ * the version of the master key that it was made with. */
 export const INSERT_API_KEY = `
-  INSERT INTO api_keys (id, account_id, kind, name, scopes, limits, prefix, digest)
-  VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) RETURNING ${API_KEY}`;
+  INSERT INTO api_keys (id, account_id, kind, name, scopes, limits, prefix, digest,
+    digest_version)
+  VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9) RETURNING ${API_KEY}`;
 
 /** What may change of a key. $1 id, $2 name, $3 scopes, $4 limits as JSON text. */
 export const UPDATE_API_KEY = `
   UPDATE api_keys SET name = $2, scopes = $3, limits = $4::jsonb WHERE id = $1 RETURNING ${API_KEY}`;
 
-/** Gives a key that is not revoked another text. $1 id, $2 prefix for listings, $3 keyed digest. */
+/** Gives a key that is not revoked another text. $1 id, $2 prefix for listings, $3 keyed digest, $4 its version. */
 export const ROTATE_API_KEY = `
-  UPDATE api_keys SET prefix = $2, digest = $3 WHERE id = $1 AND revoked_at IS NULL RETURNING ${API_KEY}`;
+  UPDATE api_keys SET prefix = $2, digest = $3, digest_version = $4 WHERE id = $1 AND revoked_at IS NULL RETURNING ${API_KEY}`;
 
 /** Revokes a key, once. $1 id. */
 export const REVOKE_API_KEY = `

@@ -153,8 +153,18 @@ export class AccountStore {
   /** A new key. Its text is in this answer and nowhere else. */
   async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
     const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
-    const { key, prefix, digest } = newKey(this.options.keys, kind);
-    const values = [this.options.newId(), accountId, kind, name, scopes, JSON.stringify(limits), prefix, digest];
+    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
+    const values = [
+      this.options.newId(),
+      accountId,
+      kind,
+      name,
+      scopes,
+      JSON.stringify(limits),
+      prefix,
+      digest,
+      version,
+    ];
     return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
   }
 
@@ -165,8 +175,8 @@ export class AccountStore {
 
   /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
-    const { key, prefix, digest } = newKey(this.options.keys, kind);
-    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest])), key };
+    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
+    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
   }
 
   /** Revokes a key; null when it is unknown or was revoked before. */

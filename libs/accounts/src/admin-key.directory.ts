@@ -2,10 +2,11 @@ import { digestsEqual, parseApiKey, type ServerKeys } from '@countersign/keys';
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import { type AdminPrincipal, type AdminRole, ROOT_NAME } from './admin-key.js';
 import { FIND_ADMIN_KEY, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
+import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from './outdated-digest.js';
 
 /** An admin key that is not revoked. */
 export interface LiveAdminKey {
-  /** The keyed digest in hex; it changes when the key is rotated. */
+  /** The keyed digest in hex, under any version of the master key; it changes when the key is rotated. */
   readonly digest: string;
 }
 
@@ -14,12 +15,15 @@ export interface AdminKeyDirectoryOptions {
   readonly keys: ServerKeys;
   /** The key of the environment: an owner named `root`. */
   readonly rootKey: string;
+  /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+  readonly onOutdatedDigest?: (outdated: OutdatedDigest) => void;
 }
 
 interface KeyRow {
   readonly keyId: Uuid;
   readonly name: string;
   readonly role: AdminRole;
+  readonly digestVersion: number;
 }
 
 /**
@@ -35,15 +39,15 @@ export class AdminKeyDirectory {
   constructor(private readonly options: AdminKeyDirectoryOptions) {
     const { keys, rootKey } = options;
     this.rootDigest = keys.digest('api-key', rootKey);
-    this.cache = new RowCache({ load: (digest) => this.find(Buffer.from(digest, 'base64')) });
+    this.cache = new RowCache({ load: (digests) => this.find(digestsOfCacheKey(digests)) });
   }
 
   /** The holder of an admin key, or null. A key with a wrong checksum never reaches the database. */
   async authenticate(adminKey: string): Promise<AdminPrincipal | null> {
-    const digest = this.options.keys.digest('api-key', adminKey);
-    if (digestsEqual(digest, this.rootDigest)) return this.root;
+    const digests = this.options.keys.digests('api-key', adminKey);
+    if (digestsEqual(digests[0], this.rootDigest)) return this.root;
     if (parseApiKey(adminKey)?.kind !== 'admin') return null;
-    return this.cache.get(digest.toString('base64'));
+    return this.cache.get(cacheKeyOf(digests));
   }
 
   /** Some keys by their ids, read from the database; revoked ones are left out. */
@@ -52,8 +56,14 @@ export class AdminKeyDirectory {
     return new Map(rows.map(({ id, digest }) => [id, { digest }]));
   }
 
-  private async find(digest: Buffer): Promise<AdminPrincipal | null> {
-    const [row] = await this.options.database.query<KeyRow>(FIND_ADMIN_KEY, [digest]);
-    return row === undefined ? null : { kind: 'admin', ...row };
+  /** @param digests under every version of the master key, the current one first */
+  private async find(digests: readonly Buffer[]): Promise<AdminPrincipal | null> {
+    const { database, keys, onOutdatedDigest } = this.options;
+    const [row] = await database.query<KeyRow>(FIND_ADMIN_KEY, [digests]);
+    if (row === undefined) return null;
+    const outdated = outdatedDigest(keys, row, digests);
+    if (outdated !== null) onOutdatedDigest?.(outdated);
+    const { keyId, name, role } = row;
+    return { kind: 'admin', keyId, name, role };
   }
 }

@@ -21,8 +21,8 @@ export class AdminKeyStore {
   constructor(private readonly options: AdminKeyStoreOptions) {}
 
   async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = newKey(this.options.keys, 'admin');
-    const values = [this.options.newId(), name, role, prefix, digest];
+    const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
+    const values = [this.options.newId(), name, role, prefix, digest, version];
     return { ...written(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
   }
 
@@ -33,8 +33,8 @@ export class AdminKeyStore {
 
   /** Replaces the text of the key; the old text is refused from then on. The key is locked, and not revoked. */
   async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
-    const { key, prefix, digest } = newKey(this.options.keys, 'admin');
-    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest])), key };
+    const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
+    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest, version])), key };
   }
 
   /** Null when the key is unknown or was revoked before. */

@@ -34,6 +34,10 @@ export class ApiKeyEntity {
   @Column('bytea', { unique: true, select: false })
   digest!: Buffer;
 
+  /** Version of the master key that the digest is made with. */
+  @Column('smallint', { name: 'digest_version', default: 1, select: false })
+  digestVersion!: number;
+
   @Column({ type: 'timestamptz', name: 'last_used_at', precision: 3, nullable: true })
   lastUsedAt!: Date | null;
 

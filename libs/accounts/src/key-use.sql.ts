@@ -16,3 +16,21 @@ export const MARK_KEYS_USED: Readonly<Record<KeyTable, string>> = {
   api_keys: markUsed('api_keys'),
   admin_keys: markUsed('admin_keys'),
 };
+
+/**
+ * Writes digests of keys anew, each only where the row still has the digest that was seen. $1 ids, $2 stored and $3 new
+ * digests in the same order, $4 the version of the master key of the new ones. Locked rows are left to the next use.
+ */
+const renewDigests = (table: KeyTable): string => `
+  WITH outdated AS (
+    SELECT wanted.* FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS wanted (id, stored, renewed)
+      JOIN ${table} ON ${table}.id = wanted.id AND ${table}.digest = wanted.stored
+    ORDER BY wanted.id FOR NO KEY UPDATE OF ${table} SKIP LOCKED
+  )
+  UPDATE ${table} SET digest = outdated.renewed, digest_version = $4 FROM outdated
+  WHERE ${table}.id = outdated.id AND ${table}.digest = outdated.stored`;
+
+export const RENEW_DIGESTS: Readonly<Record<KeyTable, string>> = {
+  api_keys: renewDigests('api_keys'),
+  admin_keys: renewDigests('admin_keys'),
+};

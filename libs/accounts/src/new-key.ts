@@ -5,9 +5,12 @@ export interface NewKey {
   readonly key: string;
   readonly prefix: string;
   readonly digest: Buffer;
+  /** The version of the master key that made the digest. */
+  readonly version: number;
 }
 
 export function newKey(keys: ServerKeys, kind: Parameters<typeof createApiKey>[0]): NewKey {
   const key = createApiKey(kind);
-  return { key, prefix: parseApiKey(key)?.prefix ?? '', digest: keys.digest('api-key', key) };
+  const prefix = parseApiKey(key)?.prefix ?? '';
+  return { key, prefix, digest: keys.digest('api-key', key), version: keys.currentVersion };
 }

@@ -56,6 +56,7 @@ export interface LockedRow {
   readonly agentId: string;
   readonly phone: string;
   readonly numberMatching: boolean;
+  readonly keyVersion: number;
   readonly expiresAt: Date;
   readonly sentAt: Date | null;
   readonly deliveredAt: Date | null;
@@ -66,7 +67,7 @@ export interface LockedRow {
 }
 
 const LOCKED = `id, waiter, agent_id AS "agentId", phone, number_matching AS "numberMatching",
-  expires_at AS "expiresAt", sent_at AS "sentAt", delivered_at AS "deliveredAt", read_at AS "readAt",
+  key_version AS "keyVersion", expires_at AS "expiresAt", sent_at AS "sentAt", delivered_at AS "deliveredAt", read_at AS "readAt",
   tapped_at AS "tappedAt", settled_as AS "settledAs"`;
 
 /** Locks cards in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds. */

@@ -55,15 +55,15 @@ export const READ_STANDING = `
 export const INSERT_CARDS = `
   WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid, waiter uuid,
-      agent_id text, phone text, brand_name text, logo_url text, number_matching boolean, message_id uuid,
-      expires_at timestamptz, recent uuid[])),
+      agent_id text, phone text, brand_name text, logo_url text, number_matching boolean, key_version smallint,
+      message_id uuid, expires_at timestamptz, recent uuid[])),
   counted AS (
     UPDATE card_phones SET recent = input.recent, changed_at = clock_timestamp()
     FROM input WHERE card_phones.phone = input.phone)
   INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, logo_url, number_matching,
-    message_id, created_at, expires_at)
-  SELECT id, account_id, brand_id, waiter, agent_id, phone, brand_name, logo_url, number_matching, message_id, ${NOW},
-    expires_at
+    key_version, message_id, created_at, expires_at)
+  SELECT id, account_id, brand_id, waiter, agent_id, phone, brand_name, logo_url, number_matching, key_version,
+    message_id, ${NOW}, expires_at
   FROM input`;
 
 /** A card that nobody settled before. */

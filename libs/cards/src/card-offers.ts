@@ -157,6 +157,7 @@ function insertRow(card: NewCard, recent: readonly Uuid[]): Readonly<Record<stri
     brand_name: card.brandName,
     logo_url: card.logoUrl,
     number_matching: card.numberMatching,
+    key_version: card.keyVersion,
     message_id: messageIdOf(card.id, 'card'),
     expires_at: card.expiresAt,
     recent,

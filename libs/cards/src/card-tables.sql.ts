@@ -3,8 +3,8 @@ export const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 /** What a gateway needs to send a card. */
 export const CARD = `id, account_id AS "accountId", brand_id AS "brandId", waiter, agent_id AS "agentId", phone,
-  brand_name AS "brandName", logo_url AS "logoUrl", number_matching AS "numberMatching", message_id AS "messageId",
-  expires_at AS "expiresAt"`;
+  brand_name AS "brandName", logo_url AS "logoUrl", number_matching AS "numberMatching", key_version AS "keyVersion",
+  message_id AS "messageId", expires_at AS "expiresAt"`;
 
 /**
  * Locks cards in id order, before anything else of them is touched: every transaction takes cards before sessions and

@@ -27,6 +27,8 @@ export interface NewCard {
   readonly brandName: string;
   readonly logoUrl: string | null;
   readonly numberMatching: boolean;
+  /** Version of the master key that its buttons are derived with: the session's. */
+  readonly keyVersion: number;
   readonly expiresAt: Date;
 }
 

@@ -35,12 +35,13 @@ export const INSERT_NUMBER = `
 /**
  * $1 id, $2 system_id, $3 keyed digest of the password, $4 carrier, $5 bind types, $6 networks, $7 connections at most,
  * $8 messages a second or null, $9 TLS required, $10 trusted for MO, $11 default alphabet, $12 retryable status, $13 enabled,
- * $14 format of senders.
+ * $14 format of senders, $15 version of the master key that a new digest was made with.
  */
 export const INSERT_SYSTEM = `
   INSERT INTO smpp_systems (id, system_id, password_digest, carrier, bind_types, allowed_cidrs, max_connections,
-    submit_per_second, tls_required, trusted_for_mo, default_alphabet, retryable_mo_status, enabled, sender_format)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING ${SYSTEM}`;
+    submit_per_second, tls_required, trusted_for_mo, default_alphabet, retryable_mo_status, enabled, sender_format,
+    digest_version)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING ${SYSTEM}`;
 
 /**
  * $1 id, $2 name, $3 carrier, $4 hosts and $5 TLS as JSON, $6 system_id, $7 sealed password, $8 system_type, $9 bind type,
@@ -66,8 +67,13 @@ export const DELETE_NUMBER = `DELETE FROM inbound_numbers WHERE id = $1`;
 export const UPDATE_SYSTEM = `
   UPDATE smpp_systems SET system_id = $2, password_digest = $3, carrier = $4, bind_types = $5, allowed_cidrs = $6,
     max_connections = $7, submit_per_second = $8, tls_required = $9, trusted_for_mo = $10, default_alphabet = $11,
-    retryable_mo_status = $12, enabled = $13, sender_format = $14
+    retryable_mo_status = $12, enabled = $13, sender_format = $14,
+    digest_version = CASE WHEN password_digest = $3 THEN digest_version ELSE $15 END
   WHERE id = $1 RETURNING ${SYSTEM}`;
+
+/** Writes the digest of a system's password anew. $1 id, $2 the digest that was seen, $3 the new one, $4 its version. */
+export const RENEW_SYSTEM_PASSWORD = `
+  UPDATE smpp_systems SET password_digest = $3, digest_version = $4 WHERE id = $1 AND password_digest = $2`;
 
 /** $1 id. */
 export const DELETE_SYSTEM = `

@@ -117,14 +117,14 @@ export class CarrierStore {
     const id = this.options.newId();
     const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
     const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest };
-    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, systemValues(all)));
+    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
   }
 
   /** Writes all of a system that was locked, with another password where one is given. Throws as `createSystem`. */
   async updateSystem(tx: Executor, system: SmppSystem, password?: string): Promise<SmppSystem> {
     const passwordDigest =
       password === undefined ? system.passwordDigest : systemPasswordDigest(this.options.keys, system.id, password);
-    return written(await tx.query<SmppSystem>(UPDATE_SYSTEM, systemValues({ ...system, passwordDigest })));
+    return written(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
   }
 
   async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
@@ -182,6 +182,10 @@ export class CarrierStore {
   /** Every route as it is now, oldest first, disabled ones too. */
   listRoutes(db: Executor): Promise<Route[]> {
     return db.query<Route>(LIST_ROUTES);
+  }
+
+  private systemValues(system: SmppSystem): unknown[] {
+    return [...systemValues(system), this.options.keys.currentVersion];
   }
 }
 

@@ -14,14 +14,14 @@ export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1
 
 /**
  * The neighbours of some parts of long messages: on each side the nearest ones, up to a total length of text. $1 keys and
- * $2 part numbers in the same order, $3 octets that sealing adds to a text, $4 part numbers to read on each side, $5 octets
- * of text that suffice for a side.
+ * $2 part numbers in the same order, $3 octets that sealing adds to a text in layout 1 (layout 2 adds one more, and the first
+ * octet is the layout), $4 part numbers to read on each side, $5 octets of text that suffice for a side.
  */
 export const READ_NEIGHBOURS = `
   SELECT DISTINCT encode(part.key, 'hex') AS key, near.number, near.text_sealed AS "textSealed"
   FROM unnest($1::bytea[], $2::smallint[]) AS part (key, number)
     CROSS JOIN LATERAL (
-      SELECT part_number AS number, text_sealed, sum(octet_length(text_sealed) - $3::int) OVER (
+      SELECT part_number AS number, text_sealed, sum(octet_length(text_sealed) - $3::int - get_byte(text_sealed, 0) + 1) OVER (
           PARTITION BY part_number > part.number ORDER BY abs(part_number - part.number)
           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer_octets
       FROM concatenation_parts AS other
@@ -32,10 +32,11 @@ export const READ_NEIGHBOURS = `
 /**
  * Stores parts and marks their messages as alive. A part that comes again takes the place of the first: it is the same,
  * or it belongs to a newer message of a phone that counts badly.
- * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice.
+ * $1 keys, $2 part numbers and $3 sealed texts in the same order; no pair of key and number twice; $4 all keys of these
+ * messages.
  */
 export const STORE_PARTS = `
-  WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($1::bytea[]))
+  WITH alive AS (UPDATE concatenations SET updated_at = clock_timestamp() WHERE key = ANY ($4::bytea[]))
   INSERT INTO concatenation_parts (key, part_number, text_sealed)
   SELECT key, part_number, text_sealed FROM unnest($1::bytea[], $2::smallint[], $3::bytea[])
     AS input (key, part_number, text_sealed)

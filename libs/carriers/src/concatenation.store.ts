@@ -48,12 +48,16 @@ export type NearbyParts = ReadonlyMap<number, string>;
 
 interface KeyedPart {
   readonly part: MessagePart;
-  readonly key: string;
+  /** Of its message, under every version of the master key, the current one first. */
+  readonly keys: readonly [string, ...string[]];
 }
 
 /**
- * The place where parts of long messages meet, whichever gateway they came to. Texts are sealed; the key of a message
- * is a keyed digest, so that a dump tells no number.
+ * The parts of long messages, whichever gateway they came to. Texts are sealed; the key of a message is a keyed digest,
+ * so that a dump shows no number.
+ *
+ * During a rotation of the master key a message has one key for each version. All of its keys are locked and read, so two
+ * gateways that store under different versions still take turns; a part is stored under the current version alone.
  */
 export class ConcatenationStore {
   constructor(private readonly keys: ServerKeys) {}
@@ -65,11 +69,13 @@ export class ConcatenationStore {
    */
   async addParts(tx: Executor, parts: readonly MessagePart[]): Promise<NearbyParts[]> {
     if (parts.length === 0) return [];
-    const keyed = parts.map((part) => ({ part, key: this.keyOf(part) }));
+    const keyed = parts.map((part) => ({ part, keys: this.keysOf(part) }));
     const present = await this.readLocked(tx, keyed);
-    const nearby = keyed.map(({ part, key }) => {
-      const edges = new Map(present.get(key)).set(part.number, part.edges);
-      present.set(key, edges);
+    const nearby = keyed.map(({ part, keys }) => {
+      const [current] = keys;
+      const stored = keys.toReversed().flatMap((key) => [...(present.get(key) ?? [])]);
+      const edges = new Map(stored).set(part.number, part.edges);
+      present.set(current, edges);
       return edges;
     });
     await this.store(tx, keyed);
@@ -88,7 +94,8 @@ export class ConcatenationStore {
 
   /** Stored edges by message and part number, near these parts; their messages are locked from here on. */
   private async readLocked(tx: Executor, keyed: readonly KeyedPart[]): Promise<Map<string, Map<number, string>>> {
-    const totals = new Map(keyed.map(({ part, key }) => [key, part.total]));
+    const entries = keyed.flatMap(({ part, keys }) => keys.map((key) => ({ part, key })));
+    const totals = new Map(entries.map(({ part, key }) => [key, part.total]));
     const wholes = await tx.query<{ key: string; stale: boolean }>(LOCK_WHOLES, [
       [...totals.keys()].map(octetsOf),
       [...totals.values()],
@@ -97,8 +104,8 @@ export class ConcatenationStore {
     const stale = wholes.filter((whole) => whole.stale).map(({ key }) => octetsOf(key));
     if (stale.length > 0) await tx.query(FORGET_PARTS, [stale]);
     const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_NEIGHBOURS, [
-      keyed.map(({ key }) => octetsOf(key)),
-      keyed.map(({ part }) => part.number),
+      entries.map(({ key }) => octetsOf(key)),
+      entries.map(({ part }) => part.number),
       SEAL_OVERHEAD_OCTETS,
       NEIGHBOUR_PARTS,
       NEIGHBOUR_OCTETS,
@@ -112,19 +119,23 @@ export class ConcatenationStore {
   }
 
   private async store(tx: Executor, keyed: readonly KeyedPart[]): Promise<void> {
+    const entries = keyed.map(({ part, keys: [key] }) => ({ part, key }));
     // The same part twice in one call: the later one is kept, as it would be in two calls.
-    const latest = [...new Map(keyed.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
+    const latest = [...new Map(entries.map((entry) => [contextOf(entry.key, entry.part.number), entry])).values()];
     await tx.query(STORE_PARTS, [
       latest.map(({ key }) => octetsOf(key)),
       latest.map(({ part }) => part.number),
       latest.map(({ key, part }) => this.seal(key, part)),
+      keyed.flatMap(({ keys }) => keys.map(octetsOf)),
     ]);
   }
 
-  private keyOf(whole: WholeMessage): string {
+  /** The message's key under every version of the master key, the current one first. */
+  private keysOf(whole: WholeMessage): readonly [string, ...string[]] {
     const { carrier, source, destination, reference, referenceBits, total } = whole;
     const named = JSON.stringify([carrier, source, destination, reference, referenceBits, total]);
-    return this.keys.digest('concatenation', named).toString('hex');
+    const [current, ...others] = this.keys.digests('concatenation', named);
+    return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
   private seal(key: string, { number, edges }: MessagePart): Buffer {

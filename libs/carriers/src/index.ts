@@ -125,6 +125,8 @@ export { possibleCountries, receivingCountry, servingNumber } from './number-pla
 export { RouteDirectory } from './route.directory.js';
 export { RouteEntity } from './route.entity.js';
 export { routesInOrder, type Chance, type Route } from './route.js';
+export { CARRIER_KEY_DEPENDANTS } from './key-dependants.js';
+export { SystemPasswordStore } from './smpp-password.store.js';
 export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';
 export {
   createSystemPassword,
@@ -140,7 +142,7 @@ export {
   type TrustProof,
   type TrustTerms,
 } from './system-trust.js';
-export { epochOf, SenderFormatStore, type SenderObservation } from './sender-format.store.js';
+export { epochOf, SenderFormatStore, type ObservedSender, type SenderObservation } from './sender-format.store.js';
 export {
   LEARNED_SENDER_FORMATS,
   senderRuleOf,

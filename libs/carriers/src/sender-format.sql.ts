@@ -8,13 +8,17 @@ export const ENSURE_SENDER_FORMAT = `
 
 /** Locks the evidence of a link, digests as hex, if it is still of the epoch. $1 id of the link, $2 epoch. */
 export const LOCK_SENDER_FORMAT = `
-  SELECT learned, reading, ARRAY(SELECT encode(digest, 'hex') FROM unnest(digests) AS digest) AS digests
+  SELECT learned, reading, ARRAY(SELECT encode(digest, 'hex') FROM unnest(digests) AS digest) AS digests,
+    digest_version AS "digestVersion"
   FROM sender_formats WHERE link_id = $1 AND epoch = $2 FOR UPDATE`;
 
-/** Writes the evidence of a link that is locked. $1 id, $2 learned or null, $3 reading or null, $4 digests as hex. */
+/**
+ * Writes the evidence of a link that is locked. $1 id, $2 learned or null, $3 reading or null, $4 digests as hex, $5 the
+ * version of the master key that made them.
+ */
 export const WRITE_SENDER_FORMAT = `
   UPDATE sender_formats SET learned = $2, reading = $3,
-    digests = ARRAY(SELECT decode(digest, 'hex') FROM unnest($4::text[]) AS digest),
+    digests = ARRAY(SELECT decode(digest, 'hex') FROM unnest($4::text[]) AS digest), digest_version = $5,
     learned_at = CASE WHEN $2::text IS NULL THEN NULL ELSE clock_timestamp() END
   WHERE link_id = $1`;
 

@@ -4,13 +4,19 @@ import type { Bind, SmppSystem } from './carrier.js';
 
 /** What is stored of the password of a system that connects in. Bound to the row: equal passwords look different. */
 export function systemPasswordDigest(keys: ServerKeys, id: Uuid, password: string): Buffer {
-  return keys.digest('smpp-password', `${id}:${password}`);
+  return keys.digest('smpp-password', textOf(id, password));
 }
 
-/** Whether that is the system's password, in constant time. For an unknown system it takes as long and is false. */
+const textOf = (id: Uuid, password: string): string => `${id}:${password}`;
+
+/**
+ * Whether that is the system's password, under any version of the master key, in constant time. For an unknown system it
+ * takes as long and is false.
+ */
 export function systemPasswordMatches(keys: ServerKeys, system: SmppSystem | null, password: string): boolean {
-  const given = systemPasswordDigest(keys, system?.id ?? NO_SYSTEM, password);
-  return digestsEqual(given, system?.passwordDigest ?? NO_DIGEST) && system !== null;
+  const stored = system?.passwordDigest ?? NO_DIGEST;
+  const given = keys.digests('smpp-password', textOf(system?.id ?? NO_SYSTEM, password));
+  return given.map((digest) => digestsEqual(digest, stored)).includes(true) && system !== null;
 }
 
 const NO_SYSTEM: Uuid = '00000000-0000-0000-0000-000000000000';

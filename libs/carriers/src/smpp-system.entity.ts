@@ -15,6 +15,10 @@ export class SmppSystemEntity {
   @Column('bytea', { name: 'password_digest', select: false })
   passwordDigest!: Buffer;
 
+  /** Version of the master key that the digest is made with. */
+  @Column('smallint', { name: 'digest_version', default: 1, select: false })
+  digestVersion!: number;
+
   @Column('text')
   carrier!: string;
 

@@ -1,10 +1,13 @@
 export { createApiKey, parseApiKey, type ApiKeyKind, type ParsedApiKey } from './api-key.js';
 export {
   digestsEqual,
+  HIGHEST_MASTER_VERSION,
   SEAL_OVERHEAD_OCTETS,
+  sealedVersion,
   SealError,
   ServerKeys,
   type DigestLabel,
+  type MasterKeys,
   type SealLabel,
 } from './server-keys.js';
 export {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   digestsEqual,
   SEAL_OVERHEAD_OCTETS,
+  sealedVersion,
   SealError,
   ServerKeys,
   type DigestLabel,
@@ -93,5 +94,90 @@ describe('sealed values', () => {
     expect(() => keys.open('message-text', sealed, 'msg_00000000000000000000000002')).toThrow(SealError);
     expect(() => keys.open('webhook-body', sealed, CONTEXT)).toThrow(SealError);
     expect(() => ServerKeys.fromMaster(Buffer.alloc(32)).open('message-text', sealed, CONTEXT)).toThrow(SealError);
+  });
+});
+
+const VERSION_KEYS = new Map([1, 2, 3, 255].map((version) => [version, Buffer.alloc(32, version)]));
+const ringOf = (...versions: readonly number[]): ServerKeys =>
+  ServerKeys.fromRing(new Map(versions.map((version) => [version, VERSION_KEYS.get(version) ?? Buffer.alloc(0)])));
+const versions = fc.uniqueArray(fc.constantFrom(...VERSION_KEYS.keys()), { minLength: 1 });
+
+describe('a ring of master keys', () => {
+  it('refuses none, a version that is no octet, and a key of another length', () => {
+    expect(() => ServerKeys.fromRing(new Map())).toThrow(RangeError);
+    for (const version of [0, -1, 256, 1.5]) {
+      expect(() => ServerKeys.fromRing(new Map([[version, MASTER]]))).toThrow(RangeError);
+    }
+    expect(() => ServerKeys.fromRing(new Map([[2, Buffer.alloc(31)]]))).toThrow(RangeError);
+  });
+
+  it('of one key is version 1: what was stored before there were versions opens and is found', () => {
+    const before = ServerKeys.fromMaster(VERSION_KEYS.get(1) ?? MASTER);
+    for (const later of [ringOf(1), ringOf(1, 2), ringOf(2, 1)]) {
+      expect(later.open('message-text', before.seal('message-text', 'AUTH', CONTEXT), CONTEXT).toString()).toBe('AUTH');
+      expect(later.digests('api-key', 'key')).toContainEqual(before.digest('api-key', 'key'));
+    }
+    const sealed = ringOf(1, 2).seal('message-text', 'AUTH', CONTEXT);
+    expect(sealed[0]).toBe(1);
+    expect(before.open('message-text', sealed, CONTEXT).toString()).toBe('AUTH');
+  });
+
+  it('seals with its first version, and every ring that has that version opens it; others name the version', () => {
+    fc.assert(
+      fc.property(versions, versions, fc.uint8Array({ maxLength: 100 }), (writer, reader, plaintext) => {
+        const [current = 0] = writer;
+        const sealed = ringOf(...writer).seal('webhook-body', plaintext, CONTEXT);
+        expect(sealedVersion(sealed)).toBe(current);
+        expect(sealed.length).toBe(plaintext.length + SEAL_OVERHEAD_OCTETS + (current === 1 ? 0 : 1));
+        const open = (): Buffer => ringOf(...reader).open('webhook-body', sealed, CONTEXT);
+        if (reader.includes(current)) expect(open()).toEqual(Buffer.from(plaintext));
+        else expect(open).toThrow(`version ${current} of the master key`);
+      }),
+    );
+  });
+
+  it('digests with its first version, and every ring that has that version finds it', () => {
+    fc.assert(
+      fc.property(versions, versions, fc.string(), (writer, reader, data) => {
+        const [current = 0] = writer;
+        const stored = ringOf(...writer).digest('token-digest', data);
+        const found = ringOf(...reader)
+          .digests('token-digest', data)
+          .some((digest) => digest.equals(stored));
+        expect(found).toBe(reader.includes(current));
+      }),
+    );
+  });
+
+  it('has the same digests in every order, the current one first', () => {
+    const hex = (keys: ServerKeys): string[] =>
+      keys.digests('idempotency', 'a').map((digest) => digest.toString('hex'));
+    expect(hex(ringOf(1, 2)).toReversed()).toEqual(hex(ringOf(2, 1)));
+    expect(ringOf(2, 1).digest('idempotency', 'a')).toEqual(ringOf(2, 1).digests('idempotency', 'a')[0]);
+    expect(ringOf(2, 1).digest('idempotency', 'a', 1)).toEqual(ringOf(1).digest('idempotency', 'a'));
+    expect(() => ringOf(2).digest('idempotency', 'a', 1)).toThrow('version 1 of the master key');
+  });
+
+  it('opens no octets that it did not make', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (octets) => {
+        expect(() => ringOf(1, 2).open('message-text', octets, CONTEXT)).toThrow(SealError);
+      }),
+    );
+    const sealed = ringOf(2).seal('message-text', 'AUTH', CONTEXT);
+    for (let index = 0; index < sealed.length; index += 1) {
+      const altered = Buffer.from(sealed);
+      altered.writeUInt8((altered.readUInt8(index) + 1) & 0xff, index);
+      expect(() => ringOf(1, 2, 3).open('message-text', altered, CONTEXT)).toThrow(SealError);
+      expect(() => ringOf(1, 2).open('message-text', sealed.subarray(0, index), CONTEXT)).toThrow(SealError);
+    }
+  });
+
+  it('has a check value for each version that differs by key and by version', () => {
+    const other = ServerKeys.fromRing(new Map([[1, Buffer.alloc(32, 9)]]));
+    expect(ringOf(1, 2).checkValue(1)).toEqual(ringOf(1).checkValue(1));
+    expect(ringOf(1, 2).checkValue(1)).not.toEqual(other.checkValue(1));
+    const twice = ServerKeys.fromRing(new Map([1, 2].map((version) => [version, MASTER])));
+    expect(twice.checkValue(1)).not.toEqual(twice.checkValue(2));
   });
 });

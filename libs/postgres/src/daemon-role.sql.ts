@@ -2,7 +2,7 @@ import pg from 'pg';
 
 const quoted = (name: string): string => pg.escapeIdentifier(name);
 
-/** The functions of migrations/0020-database-roles.ts. */
+/** The functions of migrations/0013-database-roles.ts. */
 export const OWNED_FUNCTIONS = ['make_day_partition(text, date)', 'drop_day_partition(text, date, integer)'];
 
 export const grantFunction = (name: string, role: string): string =>

@@ -6,7 +6,15 @@ export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 export { Database, type DatabaseOptions, type EntityClass, type Executor } from './database.js';
 export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idOf, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';
-export { checkSchema, migrate, migrateFor, type Migrated, revertMigration, SchemaOutdated } from './migrate.js';
+export {
+  checkSchema,
+  ensureSchema,
+  migrate,
+  migrateFor,
+  type Migrated,
+  revertMigration,
+  SchemaOutdated,
+} from './migrate.js';
 export { dropOldPartitions, ensurePartitions, PartitionKeeper, type PartitionKeeperOptions } from './partitions.js';
 export { Periodic, type PeriodicOptions } from './periodic.js';
 export { readinessOf } from './readiness-checks.js';

@@ -12,7 +12,8 @@ import { TestMode1700000000006 } from './migrations/0006-test-mode.js';
 import { SenderFormat1700000000007 } from './migrations/0007-sender-format.js';
 import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budget.js';
 import { AdminKeys1700000000011 } from './migrations/0011-admin-keys.js';
-import { DatabaseRoles1700000000020 } from './migrations/0020-database-roles.js';
+import { KeyRing1700000000012 } from './migrations/0012-key-ring.js';
+import { DatabaseRoles1700000000013 } from './migrations/0013-database-roles.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -25,7 +26,8 @@ const MIGRATIONS = [
   SenderFormat1700000000007,
   ConversionBudget1700000000008,
   AdminKeys1700000000011,
-  DatabaseRoles1700000000020,
+  KeyRing1700000000012,
+  DatabaseRoles1700000000013,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */
@@ -144,11 +146,29 @@ export class SchemaOutdated extends Error {
   }
 }
 
+/** PostgreSQL, appendix A. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
 /** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and what they say of the table of migrations. */
 const UNMIGRATED: Readonly<Record<string, string>> = {
   '42P01': 'the database has no tables',
-  '42501': 'the role of DATABASE_URL was not given its rights in the database',
+  [INSUFFICIENT_PRIVILEGE]: 'the role of DATABASE_URL was not given its rights in the database',
 };
+
+/**
+ * As `checkSchema`, but an outdated database is migrated by `prepare` where the role of the URL may do that. For
+ * development; null in production, where migrating is a step of its own.
+ */
+export async function ensureSchema(url: string, prepare: ((url: string) => Promise<unknown>) | null): Promise<void> {
+  try {
+    await checkSchema(url);
+  } catch (outdated) {
+    if (prepare === null || !(outdated instanceof SchemaOutdated)) throw outdated;
+    await prepare(url).catch((error: unknown) => {
+      throw error instanceof DataError && error.sqlState === INSUFFICIENT_PRIVILEGE ? outdated : error;
+    });
+  }
+}
 
 /**
  * Reads whether every migration of this release was run, and changes nothing. Throws SchemaOutdated when one was not. A

@@ -15,7 +15,7 @@ export {
   type CodeLimit,
   type CodesRefused,
 } from './rules/otp.js';
-export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest } from './rules/token.js';
+export { deriveToken, TOKEN_ALPHABET, TOKEN_LENGTH, tokenDigest, tokenDigests } from './rules/token.js';
 export {
   ENDS,
   statusAt,
@@ -36,6 +36,7 @@ export {
   type SessionStatus,
 } from './session.js';
 export type { CheckResult, CodeCheck, CodeReadiness, ReadyForCode } from './session-codes.js';
+export { SESSION_KEY_DEPENDANTS } from './key-dependants.js';
 export { GuardedWriteError, type Ended } from './session-ending.js';
 export { ID_EARLIER_MS, type SessionPage, type SessionQuery } from './session-list.js';
 export { SessionEntity } from './session.entity.js';

@@ -2,6 +2,7 @@ import { ownsRow, tenantKey, type ServerKeys, type Tenant } from '@countersign/k
 import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
 import {
   codeDigest,
+  codeDigests,
   isAmong,
   judgeCheck,
   judgeSend,
@@ -180,7 +181,7 @@ export class SessionCodes {
   }
 
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
-    return attempt !== undefined && isAmong(codeDigest(this.options.keys, id, code), attempt.digests);
+    return attempt !== undefined && isAmong(codeDigests(this.options.keys, id, code), attempt.digests);
   }
 }
 

@@ -43,7 +43,7 @@ export class SessionEndings {
   constructor(
     private readonly clock: DatabaseClock,
     private readonly events: EventStore,
-    private readonly renderer: BareSessionRenderer,
+    private readonly renderer: Pick<BareSessionRenderer, 'bareWith'>,
   ) {}
 
   /** Ends sessions of which the caller holds the locks. Answers the ids of the events written. */

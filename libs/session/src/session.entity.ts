@@ -85,6 +85,10 @@ export class SessionEntity {
   @Column('integer', { name: 'entropy_key_version' })
   entropyKeyVersion!: number;
 
+  /** Version of the master key that its token and the buttons of its card are derived with. */
+  @Column('smallint', { name: 'key_version', default: 1 })
+  keyVersion!: number;
+
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
   createdAt!: Date;
 

@@ -67,12 +67,13 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
     metadata: encodeMetadata(session.metadata),
     entropy_key_version: session.entropyKeyVersion,
     otp_attempt_limit: session.attemptLimit ?? MAX_ATTEMPTS,
+    key_version: keys.currentVersion,
     ttl_seconds: session.ttlSeconds,
   };
 }
 
-/** The session that a create command made at `createdAt`. Spelled out, as `plainSessionOf` and for its reason. */
-export function createdSession({ id, session }: CreateCommand, createdAt: Date): Session {
+/** The session that a create command made at `createdAt` with the current keys. Spelled out, as `plainSessionOf` and for its reason. */
+export function createdSession(keys: ServerKeys, { id, session }: CreateCommand, createdAt: Date): Session {
   return {
     id,
     accountId: session.accountId,
@@ -92,6 +93,7 @@ export function createdSession({ id, session }: CreateCommand, createdAt: Date):
     webhookUrl: session.webhookUrl,
     allowSmsOtp: session.allowSmsOtp,
     entropyKeyVersion: session.entropyKeyVersion,
+    keyVersion: keys.currentVersion,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + session.ttlSeconds * 1000),
     endedAt: null,
@@ -128,6 +130,7 @@ export function plainSessionOf(row: TimedRow): PlainSession {
     webhookUrl: row.webhookUrl,
     allowSmsOtp: row.allowSmsOtp,
     entropyKeyVersion: row.entropyKeyVersion,
+    keyVersion: row.keyVersion,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
     endedAt: row.status === 'pending' && status === 'expired' ? row.expiresAt : row.endedAt,

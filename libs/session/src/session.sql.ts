@@ -27,7 +27,7 @@ export const COLUMNS = `id, account_id AS "accountId", brand_id AS "brandId", ph
   client_challenge AS "clientChallenge", brand_slug AS "brandSlug", brand_name AS "brandName",
   otp_sender AS "otpSender", otp_domain AS "otpDomain", instruction, inbound_number AS "inboundNumber",
   webhook_url AS "webhookUrl", allow_sms_otp AS "allowSmsOtp", metadata::text AS metadata,
-  entropy_key_version AS "entropyKeyVersion", created_at AS "createdAt", expires_at AS "expiresAt",
+  entropy_key_version AS "entropyKeyVersion", key_version AS "keyVersion", created_at AS "createdAt", expires_at AS "expiresAt",
   ended_at AS "endedAt", approved_by AS "approvedBy", sender_mismatch_at AS "senderMismatchAt"`;
 
 /** A locked row with what codes need. */
@@ -44,15 +44,16 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 export const INSERT_SESSIONS = `
   INSERT INTO sessions (id, account_id, brand_id, phone, country, test, status, channel, token_digest, client_challenge,
     brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url, allow_sms_otp, metadata,
-    entropy_key_version, otp_attempt_limit, created_at, expires_at)
+    entropy_key_version, otp_attempt_limit, key_version, created_at, expires_at)
   SELECT id, account_id, brand_id, phone, country, test, 'pending', channel, decode(token_digest, 'hex'),
     client_challenge, brand_slug, brand_name, otp_sender, otp_domain, instruction, inbound_number, webhook_url,
-    allow_sms_otp, metadata::json, entropy_key_version, otp_attempt_limit, created, created + make_interval(secs => ttl_seconds)
+    allow_sms_otp, metadata::json, entropy_key_version, otp_attempt_limit, key_version, created,
+    created + make_interval(secs => ttl_seconds)
   FROM (SELECT *, ${NOW} AS created FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid,
     phone text, country text, test boolean, channel text, token_digest text, client_challenge text, brand_slug text,
     brand_name text, otp_sender text, otp_domain text, instruction text,
     inbound_number text, webhook_url text, allow_sms_otp boolean, metadata text, entropy_key_version integer,
-    otp_attempt_limit smallint, ttl_seconds integer)) AS stamped
+    otp_attempt_limit smallint, key_version smallint, ttl_seconds integer)) AS stamped
   ON CONFLICT (id) DO NOTHING
   RETURNING id, created_at AS "createdAt"`;
 

@@ -13,7 +13,7 @@ import {
 } from '@countersign/postgres';
 import type { FoundToken } from './rules/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
-import { tokenDigest } from './rules/token.js';
+import { tokenDigests } from './rules/token.js';
 import {
   SessionCodes,
   type CheckResult,
@@ -65,7 +65,7 @@ export interface SessionStoreOptions {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly events: EventStore;
-  readonly renderer: BareSessionRenderer;
+  readonly renderer: Pick<BareSessionRenderer, 'bareWith'>;
   /** Called with the ids of event rows once they are committed: the moment to ring the bell. Must not throw. */
   onEvents(ids: readonly string[]): void;
   /** Called with checks of codes of live sessions once they are committed. Must not throw. */
@@ -225,7 +225,7 @@ export class SessionStore {
   ): Promise<{ verdicts: InboundVerdict[]; eventIds: string[] }> {
     // Spelled out, because a rest pattern costs five times as much and this runs for every SMS.
     const cases = evidence.map(({ tokens, senders, ambiguousSender = false, trusted }) => ({
-      digests: tokens.map((token) => this.digest(token)),
+      digests: tokens.flatMap((token) => this.digests(token)),
       senders,
       ambiguousSender,
       trusted,
@@ -334,7 +334,7 @@ export class SessionStore {
     const earlier = new Map((await this.findMany(database, there)).map((session) => [session.id, session]));
     return commands.map((command) => {
       const createdAt = times.get(command.id);
-      if (createdAt !== undefined) return createdSession(command, createdAt);
+      if (createdAt !== undefined) return createdSession(keys, command, createdAt);
       const session = earlier.get(command.id);
       if (session === undefined) throw new Error('a session was neither inserted nor found');
       return { ...session, status: 'pending', endedAt: null };
@@ -393,8 +393,8 @@ export class SessionStore {
     return tx.query<DigestRow>(LOCK_BY_DIGEST, [octets, low, this.firstFutureId(nowMs), isTestMode({ mode })]);
   }
 
-  private digest({ slug, token }: FoundToken): string {
-    return tokenDigest(this.options.keys, slug, token).toString('hex');
+  private digests({ slug, token }: FoundToken): string[] {
+    return tokenDigests(this.options.keys, slug, token).map((digest) => digest.toString('hex'));
   }
 
   /**

@@ -56,6 +56,8 @@ export interface Session {
   readonly allowSmsOtp: boolean;
   readonly metadata: Metadata;
   readonly entropyKeyVersion: number;
+  /** Version of the master key that its token and the buttons of its card are derived with. */
+  readonly keyVersion: number;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   /** The moment of the terminal transition; null while pending. */

@@ -34,6 +34,7 @@ const PENDING: Session = {
     ['__proto__', 'ünïcode 🙂'],
   ],
   entropyKeyVersion: 2,
+  keyVersion: 1,
   createdAt: new Date(1_700_000_000_007),
   expiresAt: new Date(1_700_000_090_007),
   endedAt: null,

@@ -82,10 +82,13 @@ export class SessionRenderer extends BareSessionRenderer {
     );
   }
 
-  /** The `sms:` deep link; null when the card was delivered instead. */
+  /**
+   * The `sms:` deep link; null when the card was delivered instead, and when the session's version of the master key is no
+   * longer listed: such a session ended long ago, and its token is good for nothing.
+   */
   fallbackUri(session: PlainSession): string | null {
-    if (session.channel === 'rcs') return null;
-    const token = deriveToken(this.keys, session.id);
+    if (session.channel === 'rcs' || !this.keys.has(session.keyVersion)) return null;
+    const token = deriveToken(this.keys, session.id, session.keyVersion);
     return fallbackUri(session.inboundNumber, fallbackText(session.brandSlug, token, session.instruction));
   }
 

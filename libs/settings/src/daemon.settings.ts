@@ -1,4 +1,4 @@
-import { ConnectionUrl, Host, MasterKey, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, Host, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -25,14 +25,14 @@ export class DaemonSettings {
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
-  /** 32 octets. */
-  @MasterKey('COUNTERSIGN_MASTER_KEY')
-  readonly masterKey!: Buffer;
+  /** Keys of 32 octets by version, 1 to 255, in the order of the variable: the first is current. */
+  @MasterKeys('COUNTERSIGN_MASTER_KEY')
+  readonly masterKeys!: ReadonlyMap<number, Buffer>;
 
   @Host('OPS_HOST')
   readonly opsHost: string = '127.0.0.1';
 
-  /** The database refuses to drop younger days (migrations/0020-database-roles.ts). */
+  /** The database refuses to drop younger days (migrations/0013-database-roles.ts). */
   @WholeNumber('RETENTION_DAYS', 4, 3650)
   readonly retentionDays: number = 30;
 

@@ -20,7 +20,7 @@ describe('a good environment', () => {
       redisUrl: null,
       databasePoolMax: 10,
       logLevel: 'info',
-      masterKey: Buffer.from(MASTER_KEY, 'base64'),
+      masterKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
       entropyKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
       adminKey: CONTROL_PLANE_KEYS.COUNTERSIGN_ADMIN_KEY,
       opsHost: '127.0.0.1',
@@ -102,6 +102,18 @@ describe('a good environment', () => {
     expect(loadSettings(ControlPlaneSettings, everywhere).publicBaseUrl).toBe('https://localhost:443');
     const named = { ...CONTROL_PLANE, PUBLIC_BASE_URL: 'https://verify.example.com/' };
     expect(loadSettings(ControlPlaneSettings, named).publicBaseUrl).toBe('https://verify.example.com');
+  });
+
+  it('has a ring of master keys in the order of the variable, or one key that is version 1', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 5 }), (versions) => {
+        const keys = versions.map((version): [number, Buffer] => [version, randomBytes(32)]);
+        const text = keys.map(([version, key]) => `${version}:${key.toString('base64')}`).join(',');
+        const { masterKeys } = loadSettings(GatewaySettings, { ...DAEMON, COUNTERSIGN_MASTER_KEY: text });
+        expect([...masterKeys]).toEqual(keys);
+      }),
+    );
+    expect([...loadSettings(GatewaySettings, DAEMON).masterKeys]).toEqual([[1, Buffer.from(MASTER_KEY, 'base64')]]);
   });
 
   it('is frozen', () => {
@@ -208,6 +220,7 @@ describe('the RCS platform is called with credentials', () => {
 
 describe('secrets', () => {
   const short = randomBytes(31).toString('base64');
+  const LONG = randomBytes(33).toString('base64');
   it.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'has another protocol'],
     ['DATABASE_URL', 'hunter2', 'is no URL'],
@@ -215,6 +228,13 @@ describe('secrets', () => {
     ['WEBHOOK_EGRESS_PROXY', 'socks://u:hunter2@proxy', 'has another protocol'],
     ['COUNTERSIGN_MASTER_KEY', short, 'has 31 bytes'],
     ['COUNTERSIGN_MASTER_KEY', 'hunter2 hunter2', 'is not standard base64'],
+    ['COUNTERSIGN_MASTER_KEY', `1:${short}`, 'has a version 1 of 31 bytes'],
+    ['COUNTERSIGN_MASTER_KEY', `1:${LONG}`, 'has a version 1 of 33 bytes'],
+    ['COUNTERSIGN_MASTER_KEY', `${MASTER_KEY},${MASTER_KEY}`, 'is not standard base64'],
+    ['COUNTERSIGN_MASTER_KEY', `1:${MASTER_KEY},${MASTER_KEY}`, 'has an entry that is not <version>:<base64>'],
+    ['COUNTERSIGN_MASTER_KEY', `1:${MASTER_KEY},1:${LONG}`, 'names version 1 twice'],
+    ['COUNTERSIGN_MASTER_KEY', `1:${MASTER_KEY},2:${MASTER_KEY}`, 'has the same key for the versions 1 and 2'],
+    ['COUNTERSIGN_MASTER_KEY', `256:${MASTER_KEY}`, 'has a version above 255'],
     ['COUNTERSIGN_ENTROPY_KEYS', MASTER_KEY, 'has an entry that is not <version>:<base64>'],
     ['COUNTERSIGN_ENTROPY_KEYS', `0:${MASTER_KEY}`, 'has an entry that is not <version>:<base64>'],
     ['COUNTERSIGN_ENTROPY_KEYS', `1:${short}`, 'has a version 1 of 31 bytes'],

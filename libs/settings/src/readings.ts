@@ -6,6 +6,8 @@ export const KEY_OCTETS = 32;
 const LONGEST_ENTROPY_KEY_OCTETS = 64;
 /** Fits PostgreSQL's integer with room to spare; nobody adds entropy keys by the million. */
 const HIGHEST_ENTROPY_VERSION = 1_000_000;
+/** The version of a sealed value is one octet. */
+const HIGHEST_MASTER_VERSION = 255;
 
 const WHOLE_NUMBER = /^-?[0-9]{1,15}$/;
 const HOST = /^(?!-)[A-Za-z0-9.-]{1,253}$/;
@@ -96,23 +98,57 @@ export function readFilePath(text: string): Reading {
   }
 }
 
-export function readMasterKey(text: string): Reading {
+/**
+ * `<base64>`, which is version 1, or `1:<base64>[,2:<base64>…]`, as a map from version to key in the order of the text:
+ * the first version is current.
+ */
+export function readMasterKeys(text: string): Reading {
+  if (text.includes(':')) return withoutRepeats(readKeyRing(text, MASTER_RING));
   const key = base64(text);
   if (key === null) return { fault: 'is not standard base64' };
-  return key.length === KEY_OCTETS ? { value: key } : { fault: `has ${key.length} bytes` };
+  return key.length === KEY_OCTETS ? { value: new Map([[1, key]]) } : { fault: `has ${key.length} bytes` };
 }
 
 /** `1:<base64>[,2:<base64>…]` as a map from version to key. */
 export function readEntropyKeys(text: string): Reading {
+  return readKeyRing(text, ENTROPY_RING);
+}
+
+interface RingLimits {
+  readonly highestVersion: number;
+  readonly longestOctets: number;
+}
+
+type RingReading = { readonly value: ReadonlyMap<number, Buffer> } | { readonly fault: string };
+
+const MASTER_RING: RingLimits = { highestVersion: HIGHEST_MASTER_VERSION, longestOctets: KEY_OCTETS };
+const ENTROPY_RING: RingLimits = {
+  highestVersion: HIGHEST_ENTROPY_VERSION,
+  longestOctets: LONGEST_ENTROPY_KEY_OCTETS,
+};
+
+/** One master key under two versions would seal everything anew for nothing: it is a mistake. */
+function withoutRepeats(reading: RingReading): RingReading {
+  if ('fault' in reading) return reading;
+  const versions = new Map<string, number>();
+  for (const [version, key] of reading.value) {
+    const same = versions.get(key.toString('hex'));
+    if (same !== undefined) return { fault: `has the same key for the versions ${same} and ${version}` };
+    versions.set(key.toString('hex'), version);
+  }
+  return reading;
+}
+
+function readKeyRing(text: string, { highestVersion, longestOctets }: RingLimits): RingReading {
   const keys = new Map<number, Buffer>();
   for (const entry of text.split(',')) {
     const [, version, encoded] = /^([1-9][0-9]{0,6}):(.+)$/.exec(entry.trim()) ?? [];
     if (version === undefined || encoded === undefined) return { fault: `has an entry that is not <version>:<base64>` };
-    if (Number(version) > HIGHEST_ENTROPY_VERSION) return { fault: `has a version above ${HIGHEST_ENTROPY_VERSION}` };
+    if (Number(version) > highestVersion) return { fault: `has a version above ${highestVersion}` };
     if (keys.has(Number(version))) return { fault: `names version ${version} twice` };
     const key = base64(encoded);
     if (key === null) return { fault: `has a version ${version} that is not standard base64` };
-    if (key.length < KEY_OCTETS || key.length > LONGEST_ENTROPY_KEY_OCTETS) {
+    if (key.length < KEY_OCTETS || key.length > longestOctets) {
       return { fault: `has a version ${version} of ${key.length} bytes` };
     }
     keys.set(Number(version), key);

@@ -17,7 +17,8 @@ describe('a secret in a file', () => {
 
   it.each(['', '\n', '\r\n'])('is read without its last newline %j', (end) => {
     const environment = { ...without, COUNTERSIGN_MASTER_KEY_FILE: fileOf(`${MASTER_KEY}${end}`) };
-    expect(loadSettings(ControlPlaneSettings, environment).masterKey).toEqual(Buffer.from(MASTER_KEY, 'base64'));
+    const { masterKeys } = loadSettings(ControlPlaneSettings, environment);
+    expect([...masterKeys]).toEqual([[1, Buffer.from(MASTER_KEY, 'base64')]]);
   });
 
   it('loses one newline alone', () => {

@@ -18,7 +18,7 @@ import {
   readFilePath,
   readFlag,
   readHost,
-  readMasterKey,
+  readMasterKeys,
   readServiceUrl,
   readText,
   readUrl,
@@ -103,9 +103,11 @@ export function ConnectionUrl(name: string, protocols: readonly string[]): Prope
   );
 }
 
-export function MasterKey(name: string): PropertyDecorator {
-  const allowed = '32 bytes in standard base64, as "openssl rand -base64 32" makes them';
-  return fromVariable(hidden(name, allowed, readMasterKey), IsInstance(Buffer));
+export function MasterKeys(name: string): PropertyDecorator {
+  const allowed =
+    '32 bytes in standard base64, as "openssl rand -base64 32" makes them, or <version>:<base64 of 32 bytes>, the ' +
+    'current version first, more versions from 1 to 255 after a comma';
+  return fromVariable(hidden(name, allowed, readMasterKeys), IsInstance(Map));
 }
 
 export function EntropyKeys(name: string): PropertyDecorator {

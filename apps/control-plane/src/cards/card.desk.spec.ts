@@ -50,6 +50,7 @@ const sessionOf = ({ ttlSeconds = 90, channel = 'sms_fallback' }: Rows): Session
   allowSmsOtp: true,
   metadata: [],
   entropyKeyVersion: 1,
+  keyVersion: 1,
   createdAt: new Date(STARTED_AT),
   expiresAt: new Date(STARTED_AT + ttlSeconds * 1000),
   endedAt: null,

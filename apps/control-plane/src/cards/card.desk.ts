@@ -126,7 +126,7 @@ export class CardDesk {
     try {
       const decision = await this.decide(card, wait, { patience, deliveryWaitMs });
       this.o.onEnd(decision.end, performance.now() - startedMs);
-      const matchCode = (await this.showsNumber(card, decision)) ? this.o.answers.matchCodeOf(card.id) : null;
+      const matchCode = (await this.showsNumber(card, decision)) ? this.o.answers.matchCodeOf(card) : null;
       return { channel: decision.end === 'rcs' ? 'rcs' : session.channel, matchCode };
     } finally {
       wait.close();
@@ -140,13 +140,14 @@ export class CardDesk {
   }
 
   /** Null where none is to be sent. */
-  private cardOf({ id, accountId, phone, expiresAt }: Session, brand: Brand): NewCard | null {
+  private cardOf({ id, accountId, phone, keyVersion, expiresAt }: Session, brand: Brand): NewCard | null {
     const agentId = brand.rcsAgentId;
     if (agentId === null || this.waits.size >= MAX_WAITING) return null;
     if (expiresAt.getTime() - this.o.nowMs() < SHORTEST_CARD_MS) return null;
     const { id: brandId, name: brandName, logoUrl, rcsNumberMatching: numberMatching } = brand;
     const { waiter } = this.o;
-    return { id, accountId, brandId, waiter, agentId, phone, brandName, logoUrl, numberMatching, expiresAt };
+    const recipient = { id, accountId, brandId, waiter, agentId, phone };
+    return { ...recipient, brandName, logoUrl, numberMatching, keyVersion, expiresAt };
   }
 
   private async decide(card: NewCard, wait: CardWait, terms: Terms): Promise<Decision> {

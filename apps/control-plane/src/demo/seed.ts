@@ -1,8 +1,8 @@
+import { prepareDatabase } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, ensurePartitions } from '@countersign/postgres';
 import { ControlPlaneSettings, loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
-import { prepareDatabase } from '../migration/prepare-database.js';
 import { DemoSeed, type SeededDemo } from './demo-account.js';
 import { parseSeedRequest, type SeedRequest } from './seed-request.js';
 
@@ -29,7 +29,7 @@ async function seed(settings: ControlPlaneSettings, request: SeedRequest): Promi
     await clock.stop();
     await ensurePartitions(database, clock.nowMs());
     const demo = new DemoSeed({
-      keys: ServerKeys.fromMaster(settings.masterKey),
+      keys: ServerKeys.fromRing(settings.masterKeys),
       newId: () => clock.newId(),
       entropyKeyVersion: Math.max(...settings.entropyKeys.keys()),
     });

@@ -20,6 +20,7 @@ const GUIDES = [
   'what-is-proven',
   'admin-keys',
   'a-carrier-calls',
+  'keys',
 ] as const;
 
 /** Every written page as HTML, read once. The first page is `''`. */

@@ -52,6 +52,7 @@ const NAVIGATION: readonly {
     title: 'Operate',
     pages: [
       ['/docs/admin-keys', 'Admin keys and roles'],
+      ['/docs/keys', 'Server keys'],
       ['/docs/a-carrier-calls', 'A carrier calls'],
       ['/docs/guard', 'Guard: simulation results'],
     ],

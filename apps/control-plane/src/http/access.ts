@@ -35,8 +35,8 @@ export interface AdmittedUpgrade {
   readonly refused: null;
   /** Null where no key was sent: who it is must be said afterwards. */
   readonly caller: Caller | null;
-  /** The digest of the key in hex, to see later whether it was rotated. */
-  readonly keyDigest: string | null;
+  /** The digests of the key in hex, one for each version of the master key, to see later whether it was rotated. */
+  readonly keyDigests: readonly string[];
   readonly clientAddress: string;
   readonly limitHeaders: LimitHeaders;
 }
@@ -103,7 +103,7 @@ export class Gatekeeper {
     const { authorization } = request.headers;
     if (authorization === undefined) {
       const limitHeaders = await limits.ofAddress(clientAddress);
-      return { refused: null, caller: null, keyDigest: null, clientAddress, limitHeaders };
+      return { refused: null, caller: null, keyDigests: [], clientAddress, limitHeaders };
     }
     const caller = await this.authenticate(authorization, clientAddress);
     if (caller === null) {
@@ -115,8 +115,8 @@ export class Gatekeeper {
     if (exhausted !== null) return { refused: new RefusedRequest(exhausted), clientAddress, limitHeaders };
     const barred = caller.kind === 'admin' ? null : judgeAccess(caller, REALTIME, null);
     if (barred !== null) return { refused: barred, clientAddress, limitHeaders };
-    const keyDigest = keys.digest('api-key', keyOf(authorization) ?? '').toString('hex');
-    return { refused: null, caller, keyDigest, clientAddress, limitHeaders };
+    const keyDigests = keys.digests('api-key', keyOf(authorization) ?? '').map((digest) => digest.toString('hex'));
+    return { refused: null, caller, keyDigests, clientAddress, limitHeaders };
   }
 
   private async refuseKey(request: FastifyRequest): Promise<RefusedRequest> {

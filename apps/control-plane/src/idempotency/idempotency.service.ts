@@ -68,10 +68,11 @@ export class IdempotencyService {
     const { accountId, mode } = tenant;
     // No part but the last can hold a line break, and the last is printable.
     const scope = [accountId, mode, method, path].join('\n');
-    return {
-      accountId,
-      digest: keys.digest('idempotency', `key\n${scope}\n${key}`),
-      fingerprint: keys.digest('idempotency', `body\n${scope}\n${bodyDigest.toString('hex')}`),
-    };
+    const digests = keys.versions.map((version) => ({
+      version,
+      digest: keys.digest('idempotency', `key\n${scope}\n${key}`, version),
+      fingerprint: keys.digest('idempotency', `body\n${scope}\n${bodyDigest.toString('hex')}`, version),
+    }));
+    return { accountId, digests };
   }
 }

@@ -4,15 +4,16 @@
  * that was begun before with the same body, and not too long ago, the id stays: what that one made is found again.
  * The WHERE holds the row's lock, so the clock is read after it; a claim that is run twice finds itself.
  *
- * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, in the same order; $6 lease in seconds, $7 hours that
- * an answer is kept, $8 lowest id that is taken up again.
+ * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, $9 versions of the master key that digests are made
+ * with, in the same order; $6 lease in seconds, $7 hours that an answer is kept, $8 lowest id that is taken up again.
  */
 export const CLAIM_KEYS = `
-  INSERT INTO idempotency_keys AS known (digest, account_id, fingerprint, resource_id, claimed_by, claimed_until, created_at)
+  INSERT INTO idempotency_keys AS known (digest, account_id, fingerprint, resource_id, claimed_by, claimed_until, created_at,
+    digest_version)
   SELECT digest, account_id, fingerprint, resource_id, claimed_by, clock_timestamp() + make_interval(secs => $6),
-    clock_timestamp()
-  FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[])
-    AS wanted (digest, account_id, fingerprint, resource_id, claimed_by)
+    clock_timestamp(), digest_version
+  FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[], $9::smallint[])
+    AS wanted (digest, account_id, fingerprint, resource_id, claimed_by, digest_version)
   ORDER BY digest
   ON CONFLICT (digest) DO UPDATE SET
     resource_id = CASE
@@ -24,6 +25,15 @@ export const CLAIM_KEYS = `
     OR (known.status IS NULL AND (known.claimed_until IS NULL OR known.claimed_until <= clock_timestamp()
       OR known.claimed_by = excluded.claimed_by))
   RETURNING digest, resource_id AS "resourceId"`;
+
+/**
+ * Gives claimed keys the id that an earlier attempt was begun with under another version of the master key.
+ * $1 digests, $2 claims, $3 ids, in the same order.
+ */
+export const ADOPT_RESOURCES = `
+  UPDATE idempotency_keys AS known SET resource_id = adopted.resource_id
+  FROM unnest($1::bytea[], $2::uuid[], $3::uuid[]) AS adopted (digest, claimed_by, resource_id)
+  WHERE known.digest = adopted.digest AND known.claimed_by = adopted.claimed_by`;
 
 /** What is known of keys that could not be claimed. $1 digests. */
 export const READ_KEYS = `

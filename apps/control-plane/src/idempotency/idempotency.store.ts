@@ -1,7 +1,15 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
-import { Batcher, firstIdAt, newId, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import {
+  Batcher,
+  firstIdAt,
+  newId,
+  type Database,
+  type DatabaseClock,
+  type Executor,
+  type Uuid,
+} from '@countersign/postgres';
 import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session';
-import { CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
+import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**
  * How long a claim holds whose owner went silent. A request is answered or given up within 3 s of its own time, its
@@ -13,16 +21,24 @@ const LEASE_SECONDS = 30;
 const KEPT_HOURS = 24;
 const MAX_QUEUED_COMMANDS = 4_096;
 
-/** A request as it is compared with earlier ones: both digests are keyed, and neither key nor body can be read from them. */
-export interface DigestedRequest {
+/** A request's idempotency key as it is stored under one version of the master key. */
+export interface KeyDigest {
+  readonly version: number;
   readonly digest: Buffer;
-  readonly fingerprint: Buffer;
+}
+
+/**
+ * A request as it is compared with earlier ones, under each version of the master key, the current one first. All digests
+ * are keyed: neither key nor body can be read from them.
+ */
+export interface DigestedRequest {
+  readonly digests: readonly (KeyDigest & { readonly fingerprint: Buffer })[];
   readonly accountId: Uuid;
 }
 
 /** Who works on a request, and for which id. */
 export interface Claim {
-  readonly digest: Buffer;
+  readonly digests: readonly KeyDigest[];
   readonly claimedBy: Uuid;
   /** What the request makes gets this id, whichever attempt makes it. */
   readonly resourceId: Uuid;
@@ -52,9 +68,31 @@ interface ClaimCommand {
 
 interface EndCommand {
   readonly claim: Claim;
+  /** Null where the claim ends without an answer. */
+  readonly answer: StoredAnswer | null;
+  readonly freed: boolean;
+}
+
+/** The end of a claim in one row. */
+interface RowEnd {
+  readonly digest: Buffer;
+  readonly claimedBy: Uuid;
   readonly status: number | null;
   readonly bodySealed: Buffer | null;
   readonly freed: boolean;
+}
+
+/** A row that was claimed, by whom, and with which id. */
+interface ClaimedRow {
+  readonly digest: Buffer;
+  readonly claimedBy: Uuid;
+  readonly resourceId: Uuid;
+}
+
+/** What became of one command in the rows of its digests. */
+interface Attempt {
+  readonly command: ClaimCommand;
+  readonly claimed: readonly ClaimedRow[];
 }
 
 interface KnownKey {
@@ -65,14 +103,20 @@ interface KnownKey {
 }
 
 export interface IdempotencyStoreOptions {
-  readonly database: Pick<Database, 'query'>;
+  readonly database: Pick<Database, 'query' | 'transaction'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly keys: ServerKeys;
   /** Requests that share a statement at most. */
   readonly maxBatch: number;
 }
 
-/** The one door to idempotency keys. Claims and their ends of one moment share a statement each. */
+/**
+ * Idempotency keys. Claims and their ends of one moment share a statement each.
+ *
+ * During a rotation of the master key a request has one row for each version, and is claimed only when all of them are:
+ * two processes that list the same versions in any order, or one of them alone, meet at the version that both have. Each
+ * row seals its answer under its own version, so a version that is removed takes nothing with it but its own rows.
+ */
 export class IdempotencyStore {
   private readonly claims: Batcher<ClaimCommand, ClaimResult>;
   private readonly ends: Batcher<EndCommand, null>;
@@ -82,13 +126,13 @@ export class IdempotencyStore {
     this.claims = new Batcher({
       ...bounds,
       name: 'idempotency.claim',
-      keysOf: ({ request }) => [keyOf(request.digest)],
+      keysOf: ({ request }) => keysOf(request.digests),
       run: (commands) => this.claimAll(commands),
     });
     this.ends = new Batcher({
       ...bounds,
       name: 'idempotency.end',
-      keysOf: ({ claim }) => [keyOf(claim.digest)],
+      keysOf: ({ claim }) => keysOf(claim.digests),
       run: (commands) => this.endAll(commands),
     });
   }
@@ -103,19 +147,18 @@ export class IdempotencyStore {
   }
 
   /** Keeps the answer for a day. Does nothing when the lease was over and another attempt has taken it up. */
-  async answered(claim: Claim, { status, body }: StoredAnswer): Promise<void> {
-    const bodySealed = this.options.keys.seal('idempotent-answer', body, claim.digest.toString('hex'));
-    await this.ends.add({ claim, status, bodySealed, freed: false });
+  async answered(claim: Claim, answer: StoredAnswer): Promise<void> {
+    await this.ends.add({ claim, answer, freed: false });
   }
 
   /** The request was refused: its key can be used for any other. What an earlier attempt may have made is not forgotten. */
   async refused(claim: Claim): Promise<void> {
-    await this.ends.add({ claim, status: null, bodySealed: null, freed: !claim.resumed });
+    await this.ends.add({ claim, answer: null, freed: !claim.resumed });
   }
 
   /** The request failed, and what it made may be there: the next attempt begins at once, and with the same id. */
   async failed(claim: Claim): Promise<void> {
-    await this.ends.add({ claim, status: null, bodySealed: null, freed: false });
+    await this.ends.add({ claim, answer: null, freed: false });
   }
 
   /** Forgets what is older than a day, at most `limit` of it; answers how many. */
@@ -128,56 +171,131 @@ export class IdempotencyStore {
     await Promise.all([this.claims.drain(), this.ends.drain()]);
   }
 
-  private async claimAll(commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
-    const { database, clock } = this.options;
-    const rows = await database.query<{ digest: Buffer; resourceId: Uuid }>(CLAIM_KEYS, [
-      commands.map(({ request }) => request.digest),
-      commands.map(({ request }) => request.accountId),
-      commands.map(({ request }) => request.fingerprint),
-      commands.map(({ resourceId }) => resourceId),
-      commands.map(({ claimedBy }) => claimedBy),
+  /** One statement with one version of the master key; with several, what follows it shares its transaction. */
+  private claimAll(commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
+    const { database, keys } = this.options;
+    if (keys.versions.length === 1) return this.claimIn(database, commands);
+    return database.transaction((tx) => this.claimIn(tx, commands));
+  }
+
+  private async claimIn(db: Executor, commands: readonly ClaimCommand[]): Promise<ClaimResult[]> {
+    const attempts = await this.attempt(db, commands);
+    const missed = attempts.filter((attempt) => !isWhole(attempt));
+    const released = missed.flatMap(({ command, claimed }) => claimed.map((row) => releaseOf(command, row)));
+    if (released.length > 0) await this.writeEnds(db, released);
+    const adopted = attempts.filter(isWhole).flatMap(adoptedRows);
+    if (adopted.length > 0) await db.query(ADOPT_RESOURCES, columnsOf(adopted));
+    const known = await this.read(db, missed);
+    return attempts.map((attempt) =>
+      isWhole(attempt) ? { kind: 'claimed', claim: claimOf(attempt) } : this.judge(attempt, known),
+    );
+  }
+
+  private async attempt(db: Executor, commands: readonly ClaimCommand[]): Promise<Attempt[]> {
+    const wanted = commands.flatMap((command) => command.request.digests.map((digest) => ({ command, ...digest })));
+    const rows = await db.query<{ digest: Buffer; resourceId: Uuid }>(CLAIM_KEYS, [
+      wanted.map(({ digest }) => digest),
+      wanted.map(({ command }) => command.request.accountId),
+      wanted.map(({ fingerprint }) => fingerprint),
+      wanted.map(({ command }) => command.resourceId),
+      wanted.map(({ command }) => command.claimedBy),
       LEASE_SECONDS,
       KEPT_HOURS,
-      firstIdAt(clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
+      firstIdAt(this.options.clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
+      wanted.map(({ version }) => version),
     ]);
-    const claimed = new Map(rows.map(({ digest, resourceId }) => [keyOf(digest), resourceId]));
-    const rest = commands.filter(({ request }) => !claimed.has(keyOf(request.digest)));
-    const known = await this.read(rest);
+    const ids = new Map(rows.map(({ digest, resourceId }) => [keyOf(digest), resourceId]));
     return commands.map((command) => {
-      const { digest } = command.request;
-      const resourceId = claimed.get(keyOf(digest));
-      if (resourceId === undefined) return this.judge(command.request, known.get(keyOf(digest)));
-      const { claimedBy } = command;
-      return { kind: 'claimed', claim: { digest, claimedBy, resourceId, resumed: resourceId !== command.resourceId } };
+      const claimed = command.request.digests.flatMap(({ digest }) => {
+        const resourceId = ids.get(keyOf(digest));
+        return resourceId === undefined ? [] : [{ digest, claimedBy: command.claimedBy, resourceId }];
+      });
+      return { command, claimed };
     });
   }
 
-  private async read(commands: readonly ClaimCommand[]): Promise<Map<string, KnownKey>> {
-    if (commands.length === 0) return new Map();
-    const digests = commands.map(({ request }) => request.digest);
-    const rows = await this.options.database.query<KnownKey>(READ_KEYS, [digests]);
+  private async read(db: Executor, attempts: readonly Attempt[]): Promise<Map<string, KnownKey>> {
+    if (attempts.length === 0) return new Map();
+    const digests = attempts.flatMap(({ command }) => command.request.digests.map(({ digest }) => digest));
+    const rows = await db.query<KnownKey>(READ_KEYS, [digests]);
     return new Map(rows.map((row) => [keyOf(row.digest), row]));
   }
 
   /** A key that was there and is gone now was being worked on a moment ago. */
-  private judge(request: DigestedRequest, known: KnownKey | undefined): ClaimResult {
-    if (known === undefined) return { kind: 'running' };
-    if (!digestsEqual(known.fingerprint, request.fingerprint)) return { kind: 'reused' };
-    if (known.status === null || known.bodySealed === null) return { kind: 'running' };
-    const body = this.options.keys.open('idempotent-answer', known.bodySealed, known.digest.toString('hex'));
-    return { kind: 'answered', answer: { status: known.status, body: body.toString('utf8') } };
+  private judge({ command, claimed }: Attempt, known: ReadonlyMap<string, KnownKey>): ClaimResult {
+    const own = new Set(claimed.map(({ digest }) => keyOf(digest)));
+    const stored = command.request.digests.flatMap(({ digest, fingerprint }) => {
+      const row = own.has(keyOf(digest)) ? undefined : known.get(keyOf(digest));
+      return row === undefined ? [] : [{ ...row, isSame: digestsEqual(row.fingerprint, fingerprint) }];
+    });
+    if (stored.some(({ isSame }) => !isSame)) return { kind: 'reused' };
+    for (const { digest, status, bodySealed } of stored) {
+      if (status === null || bodySealed === null) continue;
+      const body = this.options.keys.open('idempotent-answer', bodySealed, digest.toString('hex'));
+      return { kind: 'answered', answer: { status, body: body.toString('utf8') } };
+    }
+    return { kind: 'running' };
   }
 
   private async endAll(commands: readonly EndCommand[]): Promise<null[]> {
-    await this.options.database.query(END_CLAIMS, [
-      commands.map(({ claim }) => claim.digest),
-      commands.map(({ claim }) => claim.claimedBy),
-      commands.map(({ status }) => status),
-      commands.map(({ bodySealed }) => bodySealed),
-      commands.map(({ freed }) => freed),
-    ]);
+    const ends = commands.flatMap(({ claim: { digests, claimedBy }, answer, freed }) =>
+      digests.map(({ digest, version }): RowEnd => {
+        const bodySealed = answer === null ? null : this.seal(answer.body, digest, version);
+        return { digest, claimedBy, status: answer?.status ?? null, bodySealed, freed };
+      }),
+    );
+    await this.writeEnds(this.options.database, ends);
     return commands.map(() => null);
+  }
+
+  private seal(body: string, digest: Buffer, version: number): Buffer {
+    return this.options.keys.seal('idempotent-answer', body, digest.toString('hex'), version);
+  }
+
+  private async writeEnds(db: Executor, ends: readonly RowEnd[]): Promise<void> {
+    await db.query(END_CLAIMS, [
+      ends.map(({ digest }) => digest),
+      ends.map(({ claimedBy }) => claimedBy),
+      ends.map(({ status }) => status),
+      ends.map(({ bodySealed }) => bodySealed),
+      ends.map(({ freed }) => freed),
+    ]);
   }
 }
 
 const keyOf = (digest: Buffer): string => digest.toString('base64');
+
+const keysOf = (digests: readonly KeyDigest[]): string[] => digests.map(({ digest }) => keyOf(digest));
+
+const isWhole = ({ command, claimed }: Attempt): boolean => claimed.length === command.request.digests.length;
+
+/** Under one version the request is known already: the row of another, made or taken just now, is given back. */
+function releaseOf({ resourceId }: ClaimCommand, { digest, claimedBy, ...row }: ClaimedRow): RowEnd {
+  return { digest, claimedBy, status: null, bodySealed: null, freed: row.resourceId === resourceId };
+}
+
+/** The id of the earliest attempt; ids sort by time. Rows that were claimed together have one id. */
+function resourceIdOf({ command, claimed }: Attempt): Uuid {
+  const [earliest = command.resourceId] = claimed
+    .map(({ resourceId }) => resourceId)
+    .filter((id) => id !== command.resourceId)
+    .sort();
+  return earliest;
+}
+
+function adoptedRows(attempt: Attempt): ClaimedRow[] {
+  const resourceId = resourceIdOf(attempt);
+  return attempt.claimed.flatMap((row) => (row.resourceId === resourceId ? [] : [{ ...row, resourceId }]));
+}
+
+function claimOf(attempt: Attempt): Claim {
+  const { request, claimedBy, resourceId: newId } = attempt.command;
+  const resourceId = resourceIdOf(attempt);
+  return { digests: request.digests, claimedBy, resourceId, resumed: resourceId !== newId };
+}
+
+const columnsOf = (rows: readonly ClaimedRow[]): unknown[] => [
+  rows.map(({ digest }) => digest),
+  rows.map(({ claimedBy }) => claimedBy),
+  rows.map(({ resourceId }) => resourceId),
+];

@@ -1,6 +1,6 @@
+import { prepareDatabase } from '@countersign/events';
 import { loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
-import { prepareDatabase } from './prepare-database.js';
 
 // `npm run migrate`: prepares the database for this release and ends. One line for each thing that it did or found.
 

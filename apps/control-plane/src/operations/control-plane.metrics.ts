@@ -4,7 +4,12 @@ import type { Metrics } from '@countersign/telemetry';
 import type { CardEnd } from '../cards/card.desk.js';
 import type { AnsweredRequest } from '../http/server.js';
 
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
+const BATCH_COMMANDS = {
+  name: 'batch_commands',
+  help: 'Commands that shared a transaction.',
+  labels: ['batch'],
+  buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 500],
+} as const;
 const CREATE_ROUTE = '/v1/verify';
 
 /** What the control plane counts. Labels take few values: no phone, no id, no address, nothing a caller may choose. */
@@ -13,6 +18,7 @@ export class ControlPlaneMetrics {
   readonly deliverySeconds;
   readonly codesRefused;
   readonly realtimeClosed;
+  readonly sealedValuesRenewed;
   readonly #expired;
   readonly #checks;
   readonly #cards;
@@ -64,6 +70,10 @@ export class ControlPlaneMetrics {
       help: 'WebSockets that have ended, by their close code.',
       labels: ['code'],
     });
+    this.sealedValuesRenewed = metrics.counter({
+      name: 'sealed_values_renewed_total',
+      help: 'Stored values that were sealed again with the current version of the master key.',
+    });
     this.#cards = metrics.counter({
       name: 'cards_decided_total',
       help: 'Creates that wanted a card: rcs where it arrived, else why it did not.',
@@ -74,12 +84,7 @@ export class ControlPlaneMetrics {
       help: 'How long creates took to know whether their cards had arrived.',
       labels: ['end'],
     });
-    this.#batches = metrics.histogram({
-      name: 'batch_commands',
-      help: 'Commands that shared a transaction.',
-      labels: ['batch'],
-      buckets: BATCH_SIZES,
-    });
+    this.#batches = metrics.histogram(BATCH_COMMANDS);
   }
 
   /** A value that is read when the metrics are asked for. */

@@ -16,11 +16,13 @@ export const READ_SENT_CODES = `
 
 /**
  * Records that phones approved on a day. Returns those whose first approval of that day it is: it earns credits.
- * Locks the rows of all of them, in one order. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the day.
+ * Locks the rows of all of them, in one order. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the
+ * day, $4 the versions of the master key that made the digests.
  */
 export const CREDIT_PHONES = `
-  INSERT INTO otp_phones AS known (account_id, phone, credited_on)
-  SELECT account_id, phone, $3::date FROM unnest($1::uuid[], $2::bytea[]) AS approved (account_id, phone)
+  INSERT INTO otp_phones AS known (account_id, phone, credited_on, digest_version)
+  SELECT account_id, phone, $3::date, version
+  FROM unnest($1::uuid[], $2::bytea[], $4::smallint[]) AS approved (account_id, phone, version)
   ORDER BY account_id, phone
   ON CONFLICT (account_id, phone) DO UPDATE SET credited_on = excluded.credited_on
   WHERE known.credited_on < excluded.credited_on
@@ -28,7 +30,7 @@ export const CREDIT_PHONES = `
 
 /**
  * Records that phones, whose rows are locked, approved a session with a code on a day. Returns those for which it is the
- * first of that day. Parameters as above.
+ * first of that day. $1 accounts, $2 digests of phones in the same order, $3 the day.
  */
 export const CONVERT_PHONES = `
   UPDATE otp_phones SET converted_on = $3::date
@@ -36,6 +38,20 @@ export const CONVERT_PHONES = `
   WHERE otp_phones.account_id = approved.account_id AND otp_phones.phone = approved.phone
     AND (converted_on IS NULL OR converted_on < $3::date)
   RETURNING otp_phones.account_id AS "accountId", otp_phones.phone`;
+
+/**
+ * Deletes the rows of phones, which are locked, under other versions of the master key than the current one, once what they
+ * hold is in the current row. $1 accounts, $2 current and $3 other digests of the phones, in the same order.
+ */
+export const FOLD_PHONES = `
+  WITH folded AS (
+    DELETE FROM otp_phones USING unnest($1::uuid[], $2::bytea[], $3::bytea[]) AS known (account_id, phone, other)
+    WHERE otp_phones.account_id = known.account_id AND otp_phones.phone = known.other
+    RETURNING known.account_id, known.phone, otp_phones.converted_on
+  )
+  UPDATE otp_phones SET converted_on = greatest(otp_phones.converted_on, latest.converted_on)
+  FROM (SELECT account_id, phone, max(converted_on) AS converted_on FROM folded GROUP BY account_id, phone) AS latest
+  WHERE otp_phones.account_id = latest.account_id AND otp_phones.phone = latest.phone`;
 
 /**
  * Adds settled sends and approvals to slots. $1 accounts, $2 scopes, $3 slots, $4 until when each row is kept, $5 settled

@@ -7,13 +7,14 @@ import {
   ADD_APPROVALS,
   CONVERT_PHONES,
   CREDIT_PHONES,
+  FOLD_PHONES,
   PURGE_APPROVALS,
   PURGE_PHONES,
   READ_APPROVED,
   READ_SENT_CODES,
 } from './approval.sql.js';
 import { ApprovalTally } from './approval-tally.js';
-import { dayOf, firstKnownDay, phoneDigest, phoneKey } from './approved-phones.js';
+import { dayOf, firstKnownDay, phoneDigests, phoneKey } from './approved-phones.js';
 
 /** An approved live session. */
 interface Approved {
@@ -35,13 +36,24 @@ interface SentCode {
 
 interface PhoneRow {
   readonly accountId: Uuid;
+  /** Keyed digest. */
   readonly phone: Buffer;
+}
+
+/** An approved session and the rows of its phone: one for each version of the master key, the current one first. */
+interface ApprovedPhone {
+  readonly session: Approved;
+  readonly rows: readonly [PhoneRow, ...PhoneRow[]];
 }
 
 /**
  * Counts approvals for the conversion budget: settles the sends of approved sessions, and credits their phones. It runs
  * where events are dispatched, in the transaction that takes them, so each approval counts exactly once however the session
  * was approved, and the transactions that approve do nothing for it. Until it has run, the budget is stricter, never laxer.
+ *
+ * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only if
+ * it is so in all of them: two processes with different current versions do not both credit one phone. Only the row under
+ * the current version stays.
  */
 export class ApprovalStore {
   constructor(private readonly keys: ServerKeys) {}
@@ -96,28 +108,31 @@ export class ApprovalStore {
 
   /** Approvals of one day: each phone earns credits once, and counts once for its block of numbers. */
   private async credit(tx: Executor, day: string, sessions: readonly Approved[], tally: ApprovalTally): Promise<void> {
-    const byPhone = this.byPhone(sessions);
-    const credited = await tx.query<PhoneRow>(CREDIT_PHONES, columnsOf(byPhone.values(), day));
-    for (const row of credited) {
-      const phone = byPhone.get(phoneKey(row));
-      if (phone !== undefined) tally.credit(phone.session);
-    }
-    const withCode = this.byPhone(sessions.filter((session) => session.withCode));
-    if (withCode.size === 0) return;
-    const converted = await tx.query<PhoneRow>(CONVERT_PHONES, columnsOf(withCode.values(), day));
-    for (const row of converted) {
-      const phone = withCode.get(phoneKey(row));
-      if (phone !== undefined) tally.convert({ ...phone.session, block: destinationPrefix(phone.session.phone) });
+    const phones = this.phonesOf(sessions);
+    const versions = phones.flatMap(() => this.keys.versions);
+    const credited = await tx.query<PhoneRow>(CREDIT_PHONES, [...columnsOf(phones, day), versions]);
+    for (const session of firstOfDay(phones, credited)) tally.credit(session);
+    await this.convert(tx, day, sessions, tally);
+    if (this.keys.versions.length > 1) await tx.query(FOLD_PHONES, foldedColumns(phones));
+  }
+
+  private async convert(tx: Executor, day: string, sessions: readonly Approved[], tally: ApprovalTally): Promise<void> {
+    const withCode = this.phonesOf(sessions.filter((session) => session.withCode));
+    if (withCode.length === 0) return;
+    const converted = await tx.query<PhoneRow>(CONVERT_PHONES, columnsOf(withCode, day));
+    for (const session of firstOfDay(withCode, converted)) {
+      tally.convert({ ...session, block: destinationPrefix(session.phone) });
     }
   }
 
-  private byPhone(sessions: readonly Approved[]): Map<string, PhoneRow & { readonly session: Approved }> {
-    return new Map(
-      sessions.map((session) => {
-        const row = { accountId: session.accountId, phone: phoneDigest(this.keys, session.phone), session };
-        return [phoneKey(row), row];
-      }),
-    );
+  /** The last session of each phone, with the phone's rows. */
+  private phonesOf(sessions: readonly Approved[]): ApprovedPhone[] {
+    const latest = new Map(sessions.map((session) => [`${session.accountId}:${session.phone}`, session]));
+    return [...latest.values()].map((session) => {
+      const { accountId } = session;
+      const [current, ...others] = phoneDigests(this.keys, session.phone);
+      return { session, rows: [{ accountId, phone: current }, ...others.map((phone) => ({ accountId, phone }))] };
+    });
   }
 
   private async write(tx: Executor, tally: ApprovalTally): Promise<void> {
@@ -134,7 +149,25 @@ export class ApprovalStore {
   }
 }
 
-function columnsOf(phones: Iterable<PhoneRow>, day: string): readonly unknown[] {
-  const rows = [...phones];
+/** Sessions of phones of which every row was written. */
+function firstOfDay(phones: readonly ApprovedPhone[], written: readonly PhoneRow[]): Approved[] {
+  const keys = new Set(written.map(phoneKey));
+  return phones.filter(({ rows }) => rows.every((row) => keys.has(phoneKey(row)))).map(({ session }) => session);
+}
+
+/** Columns of FOLD_PHONES. */
+function foldedColumns(phones: readonly ApprovedPhone[]): readonly unknown[] {
+  const folded = phones.flatMap(({ rows: [current, ...others] }) =>
+    others.map((other) => ({ accountId: current.accountId, current: current.phone, other: other.phone })),
+  );
+  return [
+    folded.map(({ accountId }) => accountId),
+    folded.map(({ current }) => current),
+    folded.map(({ other }) => other),
+  ];
+}
+
+function columnsOf(phones: readonly ApprovedPhone[], day: string): readonly unknown[] {
+  const rows = phones.flatMap((phone) => phone.rows);
   return [rows.map(({ accountId }) => accountId), rows.map(({ phone }) => phone), day];
 }

@@ -20,7 +20,13 @@ export interface CodeChecksOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Counts compared codes of live sessions by account, and says how many wrong codes a new session takes. */
+/**
+ * Counts compared codes of live sessions by account, and says how many wrong codes a new session takes.
+ *
+ * Phones are digests under the current version of the master key alone. While two processes have different current versions,
+ * a phone that both compare codes of counts as two, for an hour: that can only make new sessions stricter, and the number of
+ * checks and the share of failures are exact throughout.
+ */
 export class CodeChecks {
   private readonly notes: Batcher<CodeCheck, undefined>;
   private readonly limits: RowCache<number>;

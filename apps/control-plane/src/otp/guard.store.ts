@@ -4,7 +4,7 @@ import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { firstKnownDay, phoneDigest, phoneKey } from './approved-phones.js';
+import { firstKnownDay, phoneDigests, phoneKey } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
   ADD_SENDS,
@@ -97,7 +97,8 @@ export class GuardStore {
     ]);
     const destinations = sends.map((send, at): [Send, Destination] => {
       const countries = accounts.get(send.session.accountId)?.countries ?? [];
-      const knownPhone = knownPhones.has(this.phoneKeyOf(send));
+      const { accountId, phone } = send.session;
+      const knownPhone = knownPhones.has(phoneKeyOf(accountId, this.digestsOf(phone)[0]));
       return [send, { ...destinationOf(send, rules[at] ?? []), countries, knownPhone }];
     });
     return { accounts, knownPhones, destinations: new Map(destinations) };
@@ -112,9 +113,11 @@ export class GuardStore {
     const now = new Date(Math.max(...moments));
     // From the earliest send on: in a batch that spans midnight, both days count for all of its sends.
     const earliest = new Date(Math.min(...moments));
+    const others = new Map(sends.flatMap((send) => this.othersOf(send)));
+    const locked = [...sends.flatMap((send) => this.counterKeysOf(send)), ...[...others.values()].flat()];
     // Sent together and executed in this order, so that all but the first read after the locks are taken.
     const [counters, windows, spent, prices] = await Promise.all([
-      lockCounters(tx, [...new Set(sends.flatMap((send) => this.counterKeysOf(send)))], now),
+      lockCounters(tx, [...new Set(locked)], now),
       readWindows(tx, sends, earliest),
       readSpent(tx, distinct(sends, accountOf), now),
       readPrices(
@@ -128,7 +131,7 @@ export class GuardStore {
       this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
-    const ledger = new TrafficLedger({ accounts, windows, counters, spent, knownPhones });
+    const ledger = new TrafficLedger({ accounts, windows, counters, others, spent, knownPhones });
     return { ledger, keys: new Map(keys), now };
   }
 
@@ -162,40 +165,54 @@ export class GuardStore {
 
   private async readKnownPhones(tx: Executor, sends: readonly Send[]): Promise<Set<string>> {
     const today = Math.max(...sends.map(({ now }) => now.getTime()));
-    const wanted = new Map(sends.map((send) => [this.phoneKeyOf(send), send.session]));
+    const wanted = sends.flatMap(({ session: { accountId, phone } }) => {
+      const [current, ...others] = this.digestsOf(phone);
+      const phoneKey = phoneKeyOf(accountId, current);
+      return [current, ...others].map((digest) => ({ accountId, digest, phoneKey }));
+    });
+    const rows = new Map(wanted.map((each) => [phoneKeyOf(each.accountId, each.digest), each]));
     const found = await tx.query<{ accountId: Uuid; phone: Buffer }>(READ_KNOWN_PHONES, [
-      [...wanted.values()].map(({ accountId }) => accountId),
-      [...wanted.values()].map(({ phone }) => phoneDigest(this.keys, phone)),
+      [...rows.values()].map(({ accountId }) => accountId),
+      [...rows.values()].map(({ digest }) => Buffer.from(digest, 'hex')),
       firstKnownDay(today),
     ]);
-    return new Set(found.map(phoneKey));
+    return new Set(found.flatMap(({ accountId, phone }) => rows.get(phoneKey({ accountId, phone }))?.phoneKey ?? []));
   }
 
-  private phoneKeyOf({ session }: Send): string {
-    return phoneKey({ accountId: session.accountId, phone: phoneDigest(this.keys, session.phone) });
+  /** A phone is counted by a digest: a counter holds no number. In hex, the one under the current master key first. */
+  private digestsOf(phone: string): readonly [string, ...string[]] {
+    const [current, ...others] = phoneDigests(this.keys, phone);
+    return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
-  /** A phone is counted by a digest: a counter holds no number. */
-  private digestOf(phone: string): string {
-    return phoneDigest(this.keys, phone).toString('hex');
+  private counterKeysOf({ session: { accountId, phone } }: Send): string[] {
+    const [digest] = this.digestsOf(phone);
+    return [counterKey('account', accountId), ...phoneCounters(accountId, digest)];
   }
 
-  private counterKeysOf(send: Send): string[] {
-    const { phone, phoneEverywhere } = this.keysOf(send, null);
-    const account = counterKey('account', send.session.accountId);
-    return [account, phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day];
+  /**
+   * The phone's counters under other versions of the master key, by the counter under the current one. During a rotation
+   * each process counts on under its current version and adds up all of them, so no cap begins anew; every version's
+   * counter is locked, so each cap holds exactly.
+   */
+  private othersOf({ session: { accountId, phone } }: Send): (readonly [string, readonly string[]])[] {
+    if (this.keys.versions.length === 1) return [];
+    const [current, ...others] = this.digestsOf(phone);
+    const ofOthers = others.map((digest) => phoneCounters(accountId, digest));
+    return phoneCounters(accountId, current).map((key, at) => [key, ofOthers.flatMap((keys) => keys[at] ?? [])]);
   }
 
   private keysOf(send: Send, price: Micros | null): SendKeys {
     const { accountId, phone, country } = send.session;
-    const phoneKey = this.phoneKeyOf(send);
-    const digest = this.digestOf(phone);
+    const [digest] = this.digestsOf(phone);
+    const phoneKey = phoneKeyOf(accountId, digest);
+    const [hour, day, hourEverywhere, dayEverywhere] = phoneCounters(accountId, digest);
     return {
       accountId,
       country,
       block: destinationPrefix(phone),
-      phone: { hour: counterKey('account-phone-hour', phoneKey), day: counterKey('account-phone-day', phoneKey) },
-      phoneEverywhere: { hour: counterKey('phone-hour', digest), day: counterKey('phone-day', digest) },
+      phone: { hour, day },
+      phoneEverywhere: { hour: hourEverywhere, day: dayEverywhere },
       phoneKey,
       price,
     };
@@ -210,6 +227,19 @@ function destinationOf({ session: { phone, country } }: Send, rules: readonly De
 }
 
 const counterKey = (scope: CounterScope, subject: string): string => `${scope} ${subject}`;
+
+const phoneKeyOf = (accountId: Uuid, digest: string): string => `${accountId}:${digest}`;
+
+/** Counters of a phone: of the account by hour and by day, then of all accounts by hour and by day. */
+function phoneCounters(accountId: Uuid, digest: string): readonly [string, string, string, string] {
+  const phoneKey = phoneKeyOf(accountId, digest);
+  return [
+    counterKey('account-phone-hour', phoneKey),
+    counterKey('account-phone-day', phoneKey),
+    counterKey('phone-hour', digest),
+    counterKey('phone-day', digest),
+  ];
+}
 
 function counterOf(key: string): { readonly scope: string; readonly subject: string } {
   const [scope = '', subject = ''] = key.split(' ');

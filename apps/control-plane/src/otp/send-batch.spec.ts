@@ -26,6 +26,7 @@ const sessionOf = (changes: Partial<Session> = {}): Session => ({
   allowSmsOtp: true,
   metadata: [],
   entropyKeyVersion: 1,
+  keyVersion: 1,
   createdAt: NOW,
   expiresAt: new Date(NOW.getTime() + 90_000),
   endedAt: null,

@@ -42,6 +42,7 @@ const pagesOf = ({ sends = 0, sums, spendCap = null, spent = 0n, known = [] }: R
       .flatMap(({ phone, phoneEverywhere }) => [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day])
       .map((key) => [key, { sends, endsAt: SOON }]),
   ),
+  others: new Map(),
   spent: new Map([['a', spent]]),
   knownPhones: new Set(known),
 });
@@ -58,6 +59,31 @@ describe('a ledger', () => {
       knownPhone: false,
       spend: 'within',
     });
+  });
+
+  it('adds up what was counted for one phone under several versions of the master key, until the first window ends', () => {
+    const later = new Date(SOON.getTime() + 60_000);
+    const pages = pagesOf({ sends: 2 });
+    const counters = new Map([
+      ...pages.counters,
+      [KEYS.phone.hour, { sends: 2, endsAt: later }],
+      [OTHER.phone.hour, { sends: 3, endsAt: SOON }],
+      [OTHER.phone.day, { sends: 0, endsAt: new Date(0) }],
+      [OTHER.phoneEverywhere.day, { sends: 5, endsAt: SOON }],
+    ]);
+    const others = new Map([
+      [KEYS.phone.hour, [OTHER.phone.hour]],
+      [KEYS.phone.day, [OTHER.phone.day]],
+      [KEYS.phoneEverywhere.day, [OTHER.phoneEverywhere.day]],
+    ]);
+    const ledger = new TrafficLedger({ ...pages, counters, others });
+    ledger.enter(KEYS);
+    expect(ledger.trafficWith(KEYS)).toMatchObject({
+      phone: { hour: { sends: 7, endsAt: SOON }, day: { sends: 4, endsAt: SOON } },
+      phoneEverywhere: { hour: { sends: 4, endsAt: SOON }, day: { sends: 9, endsAt: SOON } },
+    });
+    const written = new Map(ledger.counters().map(({ key, sends }) => [key, sends]));
+    expect([written.get(KEYS.phone.hour), written.get(OTHER.phone.hour)]).toEqual([3, 3]);
   });
 
   it('shows the next send those that were entered, and to another phone only what they share', () => {

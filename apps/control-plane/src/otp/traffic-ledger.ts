@@ -51,6 +51,8 @@ export interface LedgerPages {
   /** By `windowKey`; a window without rows may be left out. */
   readonly windows: ReadonlyMap<string, WindowSums>;
   readonly counters: ReadonlyMap<string, Counted>;
+  /** Counters of the same thing under other versions of the master key, by the key that is counted on with. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
   /** Spent today. */
   readonly spent: ReadonlyMap<Uuid, Micros>;
   readonly knownPhones: ReadonlySet<string>;
@@ -132,10 +134,24 @@ export class TrafficLedger {
     return { hour: this.countedWith(hour), day: this.countedWith(day) };
   }
 
+  /** With counters under other versions of the master key it is their sum, until the first of their windows ends. */
   private countedWith(key: string): Counted {
+    const counted = this.read(key);
+    const sends = counted.sends + (this.entered.get(key) ?? 0) + 1;
+    const others = (this.pages.others.get(key) ?? [])
+      .map((other) => this.read(other))
+      .filter((other) => other.sends > 0);
+    const endsMs = others.map(({ endsAt }) => endsAt.getTime());
+    return {
+      sends: others.reduce((sum, other) => sum + other.sends, sends),
+      endsAt: new Date(Math.min(counted.endsAt.getTime(), ...endsMs)),
+    };
+  }
+
+  private read(key: string): Counted {
     const counted = this.pages.counters.get(key);
     if (counted === undefined) throw new Error('a counter was not read');
-    return { sends: counted.sends + (this.entered.get(key) ?? 0) + 1, endsAt: counted.endsAt };
+    return counted;
   }
 
   /** A cap that is used up, one of nothing too, lets through nothing at all. */

@@ -21,8 +21,8 @@ const BINDS: Channel = { kind: 'binds' };
 const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
   ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
-  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd', view: 'full' },
-  admin: { kind: 'admin', keyId: 'a', keyDigest: 'd' },
+  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full' },
+  admin: { kind: 'admin', keyId: 'a', keyDigests: ['d'] },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {
   auth: { type: 'auth', id: 1, ticket: 't' },

@@ -15,13 +15,16 @@ export type Listener =
       readonly kind: 'key';
       readonly tenant: Tenant;
       readonly keyId: Uuid;
-      /** The key's digest in hex; it changes when the key is rotated. */
-      readonly keyDigest: string;
+      /**
+       * Digests of the key's text in hex, one for each version of the master key. The row holds one of them until the key
+       * is rotated.
+       */
+      readonly keyDigests: readonly string[];
       /** The view of sessions: the whole Session with the scope `verify`, else the fields that a ticket shows. */
       readonly view: SessionView;
     }
   /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */
-  | { readonly kind: 'admin'; readonly keyId: Uuid | null; readonly keyDigest: string };
+  | { readonly kind: 'admin'; readonly keyId: Uuid | null; readonly keyDigests: readonly string[] };
 
 export type ListenerKind = Listener['kind'];
 

@@ -7,14 +7,14 @@ const KEY: Listener = {
   kind: 'key',
   tenant: { accountId: 'a', mode: 'live' },
   keyId: 'k',
-  keyDigest: 'd',
+  keyDigests: ['d'],
   view: 'full',
 };
 const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };
 
-const ADMIN: Listener = { kind: 'admin', keyId: 'k', keyDigest: 'd' };
-const ROOT: Listener = { kind: 'admin', keyId: null, keyDigest: 'd' };
+const ADMIN: Listener = { kind: 'admin', keyId: 'k', keyDigests: ['d'] };
+const ROOT: Listener = { kind: 'admin', keyId: null, keyDigests: ['d'] };
 
 const key = (scopes: LiveKey['scopes'], digest = 'd'): LiveKey => ({ scopes, digest });
 

@@ -85,12 +85,13 @@ const adminKeyOf = (listener: Listener): Uuid | null => (listener.kind === 'admi
 /** Why a connection ends now that its key is as it is, or null. Tickets outlive a rotation, which takes only the old text. */
 export function judgeKey(listener: Listener, key: LiveKey | undefined): CloseCode | null {
   if (listener.kind !== 'key' && listener.kind !== 'ticket') return null;
-  if (key === undefined || (listener.kind === 'key' && key.digest !== listener.keyDigest)) return CLOSE.unauthorized;
+  if (key === undefined) return CLOSE.unauthorized;
+  if (listener.kind === 'key' && !listener.keyDigests.includes(key.digest)) return CLOSE.unauthorized;
   return requiredScopes(listener).every((scope) => key.scopes.includes(scope)) ? null : CLOSE.forbidden;
 }
 
 /** The same for an admin key. Every role may subscribe, so a changed role closes no connection. */
 export function judgeAdminKey(listener: Listener, key: LiveAdminKey | undefined): CloseCode | null {
   if (listener.kind !== 'admin' || listener.keyId === null) return null;
-  return key?.digest === listener.keyDigest ? null : CLOSE.unauthorized;
+  return key !== undefined && listener.keyDigests.includes(key.digest) ? null : CLOSE.unauthorized;
 }

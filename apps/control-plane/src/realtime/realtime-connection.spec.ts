@@ -24,7 +24,7 @@ async function connected(
   const client = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   const [[ours]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [[WebSocket], unknown];
   const connection = new RealtimeConnection(ours, {
-    listener: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigest: 'd', view: 'full' },
+    listener: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full' },
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
     onProven: () => undefined,

@@ -154,8 +154,8 @@ export class RealtimeDoor {
     return true;
   }
 
-  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigest }: AdmittedUpgrade): void {
-    const listener = listenerOf(caller, keyDigest ?? '');
+  private welcome(webSocket: WebSocket, { caller, clientAddress, keyDigests }: AdmittedUpgrade): void {
+    const listener = listenerOf(caller, keyDigests);
     if (caller !== null && caller.kind !== 'admin') this.#places.enter(caller.tenant);
     const connection: RealtimeConnection = new RealtimeConnection(webSocket, {
       listener,
@@ -205,9 +205,9 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
   retryAfterSeconds: 5,
 });
 
-function listenerOf(caller: Caller | null, keyDigest: string): Listener {
+function listenerOf(caller: Caller | null, keyDigests: readonly string[]): Listener {
   if (caller === null) return { kind: 'nobody' };
-  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigest };
+  if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests };
   const { tenant, keyId, scopes } = caller;
-  return { kind: 'key', tenant, keyId, keyDigest, view: scopes.includes('verify') ? 'full' : 'reduced_key' };
+  return { kind: 'key', tenant, keyId, keyDigests, view: scopes.includes('verify') ? 'full' : 'reduced_key' };
 }

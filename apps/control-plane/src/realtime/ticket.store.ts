@@ -27,6 +27,9 @@ export interface NewTicket {
 
 type RedeemedRow = OwnedRow & Omit<TicketScope, 'tenant'> & { readonly digest: string };
 
+/** Of one ticket, under every version of the master key, the current one first: it was stored under one of them. */
+type Digests = readonly [Buffer, ...Buffer[]];
+
 interface IssueCommand extends TicketScope {
   readonly digest: Buffer;
 }
@@ -34,27 +37,30 @@ interface IssueCommand extends TicketScope {
 /** The one door to tickets: what lets a browser listen to one session, once, within a minute. */
 export class TicketStore {
   private readonly issues: Batcher<IssueCommand, Date>;
-  private readonly redeems: Batcher<Buffer, TicketScope | null>;
+  private readonly redeems: Batcher<Digests, TicketScope | null>;
 
   constructor(
     private readonly database: Executor,
     private readonly keys: ServerKeys,
   ) {
     const bounds = { maxBatch: MAX_BATCH, maxInFlight: 2, maxQueued: MAX_QUEUED };
-    const keysOf = (digest: Buffer): string[] => [digest.toString('hex')];
+    const keysOf = ([digest]: Digests): string[] => [digest.toString('hex')];
     this.issues = new Batcher({
       ...bounds,
       name: 'ticket.issue',
-      keysOf: ({ digest }) => keysOf(digest),
+      keysOf: ({ digest }) => keysOf([digest]),
       run: (commands) => this.insert(commands),
     });
-    this.redeems = new Batcher({ ...bounds, name: 'ticket.redeem', keysOf, run: (digests) => this.redeemAll(digests) });
+    this.redeems = new Batcher({ ...bounds, name: 'ticket.redeem', keysOf, run: (tickets) => this.redeemAll(tickets) });
   }
 
   /** A new ticket for a session that is there. */
   async issue(scope: TicketScope): Promise<NewTicket> {
     const ticket = `rtk_${randomBytes(TICKET_OCTETS).toString('base64url')}`;
-    return { ticket, expiresAt: await this.issues.add({ ...scope, digest: this.digest(ticket) }) };
+    return {
+      ticket,
+      expiresAt: await this.issues.add({ ...scope, digest: this.keys.digest('realtime-ticket', ticket) }),
+    };
   }
 
   /**
@@ -62,7 +68,7 @@ export class TicketStore {
    * not told apart.
    */
   async redeem(ticket: string): Promise<TicketScope | null> {
-    return TICKET.test(ticket) ? this.redeems.add(this.digest(ticket)) : null;
+    return TICKET.test(ticket) ? this.redeems.add(this.keys.digests('realtime-ticket', ticket)) : null;
   }
 
   /** Forgets some of the old ones; as many as the limit means that more may be there. */
@@ -91,15 +97,14 @@ export class TicketStore {
     });
   }
 
-  private async redeemAll(digests: readonly Buffer[]): Promise<(TicketScope | null)[]> {
-    const rows = await this.database.query<RedeemedRow>(REDEEM_TICKETS, [digests]);
+  private async redeemAll(tickets: readonly Digests[]): Promise<(TicketScope | null)[]> {
+    const rows = await this.database.query<RedeemedRow>(REDEEM_TICKETS, [tickets.flat()]);
     const scopes = new Map(
       rows.map(({ digest, sessionId, keyId, ...owner }) => [digest, { sessionId, keyId, tenant: tenantOf(owner) }]),
     );
-    return digests.map((digest) => scopes.get(digest.toString('hex')) ?? null);
-  }
-
-  private digest(ticket: string): Buffer {
-    return this.keys.digest('realtime-ticket', ticket);
+    return tickets.map((digests) => {
+      const stored = digests.find((digest) => scopes.has(digest.toString('hex')));
+      return (stored && scopes.get(stored.toString('hex'))) ?? null;
+    });
   }
 }

@@ -106,8 +106,8 @@ export class TestAnswers {
 
   /** What `fallbackUri` puts into the compose sheet. */
   private smsOf(session: Session, sender: string): Sms {
-    const { id, brandSlug, instruction } = session;
-    return { session, sender, text: fallbackText(brandSlug, deriveToken(this.o.keys, id), instruction) };
+    const { id, keyVersion, brandSlug, instruction } = session;
+    return { session, sender, text: fallbackText(brandSlug, deriveToken(this.o.keys, id, keyVersion), instruction) };
   }
 
   private messageOf({ session, sender, text }: Sms, verdict: InboundVerdict): NewInboundMessage {

@@ -37,7 +37,7 @@ function opened(answer: () => Answer = () => Promise.resolve({ learned: null, ch
   const learned: InboundLink[] = [];
   const learner = new SenderLearner({
     store: {
-      digestOf: (linkId, e164) => `${linkId}:${e164}`,
+      digestsOf: (linkId, e164) => [`${linkId}:${e164}`],
       addSenders: (_, observation) => {
         written.push(observation);
         return answer();
@@ -60,7 +60,7 @@ describe('a gateway that learns the format of a link', () => {
     await learner.stop();
     const senders = written.flatMap((observation) => observation.senders);
     expect(senders).toHaveLength(20);
-    expect(new Set(senders.map(({ digest }) => digest)).size).toBe(20);
+    expect(new Set(senders.map(({ digests }) => digests[0])).size).toBe(20);
   });
 
   it('reads by what the row says, and not by what it has seen', async () => {

@@ -3,8 +3,8 @@ import {
   senderRuleOf,
   SENDERS_TO_LEARN,
   type LearnedSenderFormat,
+  type ObservedSender,
   type SenderFormatStore,
-  type ShownSender,
 } from '@countersign/carriers';
 import type { SenderEvidence, SenderReading, SenderRule } from '@countersign/phone';
 import { Periodic, renderId, type Database, type Uuid } from '@countersign/postgres';
@@ -17,7 +17,7 @@ const RETRY_MS = 1_000;
 const MAX_LINKS = 10_000;
 
 export interface SenderLearnerOptions {
-  readonly store: Pick<SenderFormatStore, 'digestOf' | 'addSenders'>;
+  readonly store: Pick<SenderFormatStore, 'digestsOf' | 'addSenders'>;
   readonly database: Pick<Database, 'transaction'>;
   /** Called after a commit that changed the learned format of a link, so that gateways read its row again. Must not throw. */
   readonly onLearned: (link: InboundLink) => void;
@@ -27,9 +27,9 @@ export interface SenderLearnerOptions {
 /** Sender evidence that this gateway collected on one link, in one epoch of that evidence. */
 interface Seen {
   readonly epoch: number;
-  /** Senders that were written or wait for it, by digest. */
+  /** Senders that were written or wait for it, by digest under the current master key. */
   readonly senders: Map<string, SenderReading>;
-  waiting: ShownSender[];
+  waiting: ObservedSender[];
   link: InboundLink;
   /** Whether a sender contradicted the learned format. This gateway then treats the link as `mixed` before the row says so. */
   contradicted: boolean;
@@ -69,10 +69,10 @@ export class SenderLearner {
     const learned = link.senderLearning?.learned ?? null;
     if (learned !== null) seen.contradicted ||= learned !== shows;
     if (countOf(seen, shows) >= SENDERS_TO_LEARN) return;
-    const digest = phone === null ? CONTRADICTION : this.o.store.digestOf(link.id, phone);
-    if (seen.senders.has(digest)) return;
-    seen.senders.set(digest, shows);
-    seen.waiting.push({ digest, shows });
+    const digests = phone === null ? CONTRADICTION : this.o.store.digestsOf(link.id, phone);
+    if (seen.senders.has(digests[0])) return;
+    seen.senders.set(digests[0], shows);
+    seen.waiting.push({ digests, shows });
     this.#writing.nudge();
   }
 
@@ -139,7 +139,7 @@ export class SenderLearner {
 }
 
 /** The digest of any sender that contradicted the learned format: which number it was does not matter. */
-const CONTRADICTION = '';
+const CONTRADICTION = [''] as const;
 
 function countOf({ senders }: Seen, reading: SenderReading): number {
   let count = 0;

@@ -1,6 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { PubSub } from '@countersign/bus';
-import { CarrierDirectory, SystemConnectionStore } from '@countersign/carriers';
+import { CarrierDirectory, SystemConnectionStore, SystemPasswordStore } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
@@ -41,7 +41,7 @@ export const listenerProviders: FactoryProvider[] = [
   },
   {
     provide: SystemGate,
-    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemGuesses, SystemConnectionStore, Database],
+    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemGuesses, SystemConnectionStore, Database, LOGGER],
     useFactory: (
       carriers: CarrierDirectory,
       keys: ServerKeys,
@@ -49,12 +49,16 @@ export const listenerProviders: FactoryProvider[] = [
       guesses: SystemGuesses,
       store: SystemConnectionStore,
       database: Database,
+      logger: Logger,
     ) => {
+      const passwords = new SystemPasswordStore(database, keys);
+      const onError = (err: unknown): void => logger.warn({ err }, 'the digest of a password was not renewed');
       return new SystemGate({
         carriers,
         keys,
         failedBinds,
         guesses,
+        onPassword: (system, password) => void passwords.renew(system, password).catch(onError),
         elsewhere: (id) => store.countOfSystemElsewhere(database, id),
       });
     },

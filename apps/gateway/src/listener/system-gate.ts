@@ -53,6 +53,8 @@ export interface SystemGateOptions {
   readonly keys: ServerKeys;
   readonly failedBinds: FailedBinds;
   readonly guesses: SystemGuesses;
+  /** Receives the password of each system that was admitted, to store its digest under the current master key. */
+  readonly onPassword: (system: SmppSystem, password: string) => void;
   /** Connections that the system has at other gateways. Rejects when the database is away. */
   readonly elsewhere: (systemId: Uuid) => Promise<number>;
 }
@@ -76,7 +78,10 @@ export class SystemGate {
     const here = system === null ? 0 : (this.#presences.get(system.id)?.here ?? 0);
     const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
     const refusal = refusalOf(system, passwordMatches, applicant);
-    if (system !== null && refusal === null) return this.enter(system, peer, elsewhere);
+    if (system !== null && refusal === null) {
+      this.o.onPassword(system, request.password);
+      return this.enter(system, peer, elsewhere);
+    }
     const delayMs = passwordMatches ? REFUSED_BIND_MS : this.countFailure(system, peer);
     return refused(refusal ?? 'unknown_system', startedMs + delayMs);
   }

@@ -8,6 +8,7 @@ const card = {
   brandName: 'Acme',
   logoUrl: 'https://acme.example/logo.png',
   numberMatching: false,
+  keyVersion: 1,
   expiresAt: new Date('2026-01-15T23:07:29.123Z'),
 };
 const APPROVE = { text: 'Approve', postback: 'v1.a.sess_01.9f2c' };

@@ -16,6 +16,7 @@ const cardOf = (id: Uuid): Card => ({
   brandName: 'Acme',
   logoUrl: null,
   numberMatching: false,
+  keyVersion: 1,
   expiresAt: new Date(0),
   messageId: id,
 });

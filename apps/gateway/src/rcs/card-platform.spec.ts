@@ -13,6 +13,7 @@ const card: Card = {
   waiter: ID,
   logoUrl: null,
   numberMatching: true,
+  keyVersion: 1,
   expiresAt: new Date(0),
 };
 const errand = (kind: Errand['kind']): Errand => ({ ...address, kind, expiresAt: new Date(0) });

@@ -24,7 +24,7 @@ const event = (changes: Partial<PlatformEvent> = {}): PlatformEvent => ({
 });
 
 const postbackOf = (number: number): string =>
-  answers.suggestionsOf({ id: CARD, numberMatching: false })[number]?.postback ?? '';
+  answers.suggestionsOf({ id: CARD, numberMatching: false, keyVersion: 1 })[number]?.postback ?? '';
 
 describe('an event as it is stored', () => {
   it('is of the bare agent and of our message, as rows spell them', () => {

@@ -18,6 +18,7 @@ const card: Card = {
   brandName: 'Acme',
   logoUrl: null,
   numberMatching: false,
+  keyVersion: 1,
   messageId: messageIdOf(id, 'card'),
   expiresAt: new Date('2026-01-15T10:01:30.000Z'),
 };

@@ -15,20 +15,20 @@ const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((octets): Uuid =
 
 describe('the buttons of a card', () => {
   it('are Approve and Deny', () => {
-    const card = { id: ID, numberMatching: false };
+    const card = { id: ID, numberMatching: false, keyVersion: 1 };
     expect(answers.suggestionsOf(card).map(({ text }) => text)).toEqual(['Approve', 'Deny']);
   });
 
   it('with number matching are three different numbers of two digits, the right one among them, and Deny', () => {
     fc.assert(
       fc.property(ids, (id) => {
-        const texts = answers.suggestionsOf({ id, numberMatching: true }).map(({ text }) => text);
+        const texts = answers.suggestionsOf({ id, numberMatching: true, keyVersion: 1 }).map(({ text }) => text);
         expect(texts).toHaveLength(4);
         expect(texts[3]).toBe('Deny');
         const numbers = texts.slice(0, 3);
         expect(new Set(numbers).size).toBe(3);
         for (const number of numbers) expect(number).toMatch(/^[1-9][0-9]$/);
-        expect(numbers).toContain(answers.matchCodeOf(id));
+        expect(numbers).toContain(answers.matchCodeOf({ id, keyVersion: 1 }));
       }),
     );
   });
@@ -38,8 +38,8 @@ describe('the buttons of a card', () => {
     const numbers = new Set<string>();
     for (let made = 0; made < 3_000; made += 1) {
       const id = newId(1_763_700_000_000 + made);
-      const texts = answers.suggestionsOf({ id, numberMatching: true }).map(({ text }) => text);
-      const place = texts.indexOf(answers.matchCodeOf(id));
+      const texts = answers.suggestionsOf({ id, numberMatching: true, keyVersion: 1 }).map(({ text }) => text);
+      const place = texts.indexOf(answers.matchCodeOf({ id, keyVersion: 1 }));
       places[place] = (places[place] ?? 0) + 1;
       for (const text of texts.slice(0, 3)) numbers.add(text);
     }
@@ -49,8 +49,8 @@ describe('the buttons of a card', () => {
 
   it('say nothing of the phone, fit the platform, and are the same each time', () => {
     for (const numberMatching of [false, true]) {
-      const suggestions = answers.suggestionsOf({ id: ID, numberMatching });
-      expect(answers.suggestionsOf({ id: ID, numberMatching })).toEqual(suggestions);
+      const suggestions = answers.suggestionsOf({ id: ID, numberMatching, keyVersion: 1 });
+      expect(answers.suggestionsOf({ id: ID, numberMatching, keyVersion: 1 })).toEqual(suggestions);
       for (const { text, postback } of suggestions) {
         expect(text.length).toBeLessThanOrEqual(25);
         expect(postback).toMatch(/^v1\.(a|d|n\d\d)\.sess_[0-9A-Z]{26}\.[0-9a-f]{32}$/);
@@ -64,11 +64,11 @@ describe('a postback', () => {
     fc.assert(
       fc.property(ids, fc.boolean(), (id, numberMatching) => {
         // The time of an id has 48 bits, of which its text keeps all: any 16 octets are one.
-        for (const { text, postback } of answers.suggestionsOf({ id, numberMatching })) {
+        for (const { text, postback } of answers.suggestionsOf({ id, numberMatching, keyVersion: 1 })) {
           const read = answers.readPostback(postback);
           expect(read?.cardId).toBe(id);
-          const verdict = read === null ? null : answers.verdictOf({ id, numberMatching }, read.choice);
-          const approves = text === 'Approve' || text === answers.matchCodeOf(id);
+          const verdict = read === null ? null : answers.verdictOf({ id, numberMatching, keyVersion: 1 }, read.choice);
+          const approves = text === 'Approve' || text === answers.matchCodeOf({ id, keyVersion: 1 });
           expect(verdict).toBe(approves ? 'approve' : 'deny');
         }
       }),
@@ -76,7 +76,7 @@ describe('a postback', () => {
   });
 
   it('with a single character changed is nobody’s', () => {
-    const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false });
+    const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 });
     const postback = approve?.postback ?? '';
     fc.assert(
       fc.property(fc.nat(postback.length - 1), fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }), (at, put) => {
@@ -87,7 +87,9 @@ describe('a postback', () => {
   });
 
   it('of one button is no proof for another, of one session none for another, of one server none for another', () => {
-    const [approve, deny] = answers.suggestionsOf({ id: ID, numberMatching: false }).map(({ postback }) => postback);
+    const [approve, deny] = answers
+      .suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 })
+      .map(({ postback }) => postback);
     const proof = deny?.split('.').at(-1) ?? '';
     expect(answers.readPostback(`v1.a.${renderId('sess', ID)}.${proof}`)).toBeNull();
     const other = renderId('sess', ID.replace('0123', '0124'));
@@ -110,7 +112,7 @@ describe('a postback', () => {
   });
 
   it('around which anything else stands is nobody’s', () => {
-    const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false });
+    const [approve] = answers.suggestionsOf({ id: ID, numberMatching: false, keyVersion: 1 });
     const postback = approve?.postback ?? '';
     for (const text of [` ${postback}`, `${postback} `, `${postback}\n`, `${postback}\0`, postback.toUpperCase()]) {
       expect(answers.readPostback(text)).toBeNull();
@@ -144,10 +146,12 @@ describe('a choice', () => {
   });
 
   it('that the card never offered means nothing', () => {
-    const plain = { id: ID, numberMatching: false };
-    const matching = { id: ID, numberMatching: true };
+    const plain = { id: ID, numberMatching: false, keyVersion: 1 };
+    const matching = { id: ID, numberMatching: true, keyVersion: 1 };
     expect(answers.verdictOf(matching, { kind: 'approve' })).toBeNull();
-    expect(answers.verdictOf(plain, { kind: 'number', number: answers.matchCodeOf(ID) })).toBeNull();
+    expect(
+      answers.verdictOf(plain, { kind: 'number', number: answers.matchCodeOf({ id: ID, keyVersion: 1 }) }),
+    ).toBeNull();
     const offered = new Set(answers.suggestionsOf(matching).map(({ text }) => text));
     for (let number = 10; number < 100; number += 1) {
       const verdict = answers.verdictOf(matching, { kind: 'number', number: String(number) });

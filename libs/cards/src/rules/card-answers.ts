@@ -12,7 +12,12 @@ export interface Suggestion {
 export interface AnsweredCard {
   readonly id: Uuid;
   readonly numberMatching: boolean;
+  /** Version of the master key that its buttons are derived with. */
+  readonly keyVersion: number;
 }
+
+/** A card whose buttons can be derived. */
+type KeyedCard = Pick<AnsweredCard, 'id' | 'keyVersion'>;
 
 export type Verdict = 'approve' | 'deny';
 
@@ -45,38 +50,46 @@ export class CardAnswers {
   /** Approve and Deny; with number matching three numbers and Deny. */
   suggestionsOf(card: AnsweredCard): readonly Suggestion[] {
     const approvals: readonly Choice[] = card.numberMatching
-      ? this.numbersOf(card.id).map((number) => ({ kind: 'number', number }))
+      ? this.numbersOf(card).map((number) => ({ kind: 'number', number }))
       : [{ kind: 'approve' }];
     const choices: readonly Choice[] = [...approvals, { kind: 'deny' }];
-    return choices.map((choice) => ({ text: labelOf(choice), postback: this.postbackOf(card.id, choice) }));
+    return choices.map((choice) => ({ text: labelOf(choice), postback: this.postbackOf(card, choice) }));
   }
 
   /** What the browser shows: `10` to `99`, the one of the card's numbers that approves. */
-  matchCodeOf(id: Uuid): string {
-    return numberAt(this.draw('match', id));
+  matchCodeOf(card: KeyedCard): string {
+    return numberAt(this.draw('match', card));
   }
 
-  /** Whose card was tapped and where; null for anything that is no button of ours. The proof is compared in constant time. */
+  /**
+   * The card and the button of a tap; null for anything that is no button of ours. The proof is compared in constant time
+   * under every version of the master key: the card's own version is in its row.
+   */
   readPostback(text: string): { readonly cardId: Uuid; readonly choice: Choice } | null {
     const [, chosen = '', session = '', proof = ''] = POSTBACK.exec(text) ?? [];
     const choice = decodeChoice(chosen);
     const cardId = parseId('sess', session);
     if (choice === null || cardId === null) return null;
-    return digestsEqual(this.proofOf(cardId, choice), Buffer.from(proof, 'hex')) ? { cardId, choice } : null;
+    const given = Buffer.from(proof, 'hex');
+    const isProved = this.keys.versions
+      .map((keyVersion) => digestsEqual(this.proofOf({ id: cardId, keyVersion }, choice), given))
+      .includes(true);
+    return isProved ? { cardId, choice } : null;
   }
 
   /** What a choice says; null for one that this card never offered. A wrong number denies. */
   verdictOf(card: AnsweredCard, choice: Choice): Verdict | null {
     if (choice.kind === 'deny') return 'deny';
     if (choice.kind === 'approve') return card.numberMatching ? null : 'approve';
-    if (!card.numberMatching || !this.numbersOf(card.id).includes(choice.number)) return null;
-    return choice.number === this.matchCodeOf(card.id) ? 'approve' : 'deny';
+    if (!card.numberMatching || !this.keys.has(card.keyVersion)) return null;
+    if (!this.numbersOf(card).includes(choice.number)) return null;
+    return choice.number === this.matchCodeOf(card) ? 'approve' : 'deny';
   }
 
   /** Three different numbers, the right one at any place among them. */
-  private numbersOf(id: Uuid): readonly string[] {
-    const right = this.matchCodeOf(id);
-    const drawn = this.draw('others', id);
+  private numbersOf(card: KeyedCard): readonly string[] {
+    const right = this.matchCodeOf(card);
+    const drawn = this.draw('others', card);
     const others: string[] = [];
     // Each offset is another number than the right one, and the second other than the first.
     const first = 1 + (drawn.readUInt32BE(0) % (NUMBERS - 1));
@@ -86,16 +99,16 @@ export class CardAnswers {
     return [...others.slice(0, place), right, ...others.slice(place)];
   }
 
-  private postbackOf(id: Uuid, choice: Choice): string {
-    return `v1.${encodeChoice(choice)}.${renderId('sess', id)}.${this.proofOf(id, choice).toString('hex')}`;
+  private postbackOf(card: KeyedCard, choice: Choice): string {
+    return `v1.${encodeChoice(choice)}.${renderId('sess', card.id)}.${this.proofOf(card, choice).toString('hex')}`;
   }
 
-  private proofOf(id: Uuid, choice: Choice): Buffer {
-    return this.draw(`tap:${encodeChoice(choice)}`, id).subarray(0, NONCE_OCTETS);
+  private proofOf(card: KeyedCard, choice: Choice): Buffer {
+    return this.draw(`tap:${encodeChoice(choice)}`, card).subarray(0, NONCE_OCTETS);
   }
 
-  private draw(purpose: string, id: Uuid): Buffer {
-    return this.keys.digest('card-answer', `${purpose}:${id}`);
+  private draw(purpose: string, { id, keyVersion }: KeyedCard): Buffer {
+    return this.keys.digest('card-answer', `${purpose}:${id}`, keyVersion);
   }
 }
 

@@ -9,6 +9,7 @@ const ID = '019ab000-0000-0123-4567-89abcdef0123';
 const card: LockedCard = {
   id: ID,
   numberMatching: false,
+  keyVersion: 1,
   agentId: 'acme_agent',
   phone: '+14155552671',
   expiresAtMs: NOW + 1,

@@ -23,7 +23,7 @@ export interface InboundVerdict {
 
 /** What the judge needs to know of one message. */
 export interface InboundCase {
-  /** Digests of the message's tokens, as hex, in the order of its text. */
+  /** Digests of the message's tokens, as hex, in the order of its text; a token has one for each version of the master key. */
   readonly digests: readonly string[];
   /** E.164 numbers that its sender may be. */
   readonly senders: readonly string[];

@@ -26,9 +26,15 @@ export function codeDigest(keys: ServerKeys, sessionId: Uuid, code: string): Buf
   return keys.digest('otp-code', `${sessionId}:${code}`);
 }
 
-/** Whether a digest is one of those stored. Every one is compared, so that the time tells neither which nor whether. */
-export function isAmong(digest: Buffer, stored: readonly Buffer[]): boolean {
-  return stored.reduce((found, each) => digestsEqual(digest, each) || found, false);
+/** The digests under which a code may be stored: one for each version of the master key. */
+export function codeDigests(keys: ServerKeys, sessionId: Uuid, code: string): readonly Buffer[] {
+  return keys.digests('otp-code', `${sessionId}:${code}`);
+}
+
+/** Whether one of the digests is stored. All pairs are compared, so the time shows neither which nor whether. */
+export function isAmong(digests: readonly Buffer[], stored: readonly Buffer[]): boolean {
+  const pairs = digests.flatMap((digest) => stored.map((each) => digestsEqual(digest, each)));
+  return pairs.includes(true);
 }
 
 /** The text of the SMS (contract, OTP). With a domain its last line is the one that phones fill in for that site alone. */

@@ -13,9 +13,11 @@ const TOKEN_BYTES = (TOKEN_LENGTH * BITS_PER_CHARACTER) / 8;
 /**
  * The token of a session, without its `AUTH-<SLUG>-` prefix (contract, Token). It is derived from the session id with a
  * server key: nothing but its digest need be stored, and `fallbackUri` can be rendered again at any time.
+ *
+ * @param version of the master key that the session was created with; the current one for a new session
  */
-export function deriveToken(keys: ServerKeys, id: Uuid): string {
-  const bytes = keys.digest('token', id).subarray(0, TOKEN_BYTES);
+export function deriveToken(keys: ServerKeys, id: Uuid, version = keys.currentVersion): string {
+  const bytes = keys.digest('token', id, version).subarray(0, TOKEN_BYTES);
   let token = '';
   let pending = 0;
   let bits = 0;
@@ -32,9 +34,14 @@ export function deriveToken(keys: ServerKeys, id: Uuid): string {
 }
 
 /**
- * What is stored and looked up in place of the token: 32 bytes over slug and token together, so that a token under
- * another brand's slug is simply unknown.
+ * The digest that a new session stores in place of its token: 32 bytes over slug and token together, so that a token
+ * under another brand's slug is simply unknown.
  */
 export function tokenDigest(keys: ServerKeys, slug: string, token: string): Buffer {
   return keys.digest('token-digest', `AUTH-${slug}-${token}`);
+}
+
+/** The digests under which a session with this token may be stored: one for each version of the master key. */
+export function tokenDigests(keys: ServerKeys, slug: string, token: string): readonly Buffer[] {
+  return keys.digests('token-digest', `AUTH-${slug}-${token}`);
 }

@@ -74,8 +74,8 @@ const FUNCTIONS = ['make_day_partition(text, date)', 'drop_day_partition(text, d
  * The daemons' role makes and drops day partitions through functions of the owner. Who may call them is granted after
  * the migrations (daemon-role.ts).
  */
-export class DatabaseRoles1700000000020 implements MigrationInterface {
-  readonly name = 'DatabaseRoles1700000000020';
+export class DatabaseRoles1700000000013 implements MigrationInterface {
+  readonly name = 'DatabaseRoles1700000000013';
 
   async up(runner: QueryRunner): Promise<void> {
     const [row] = (await runner.query('SELECT quote_ident(current_schema()) AS schema')) as { schema: string }[];

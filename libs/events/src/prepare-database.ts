@@ -1,6 +1,6 @@
 import { migrateBell } from '@countersign/bus';
-import { QUEUES } from '@countersign/events';
 import { migrate, migrateFor, type Migrated } from '@countersign/postgres';
+import { QUEUES } from './queues.js';
 
 export interface DatabaseToPrepare {
   /** Of the role that owns the tables. */
@@ -19,3 +19,7 @@ export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepar
   await migrateBell({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
   return migrated;
 }
+
+/** The same by a daemon in development, whose role owns the tables. */
+export const prepareByDaemon = (databaseUrl: string): Promise<Migrated> =>
+  prepareDatabase({ ownerUrl: databaseUrl, daemonRole: null });

@@ -1,0 +1,16 @@
+import type { VersionedRows } from '@countersign/key-ring';
+
+/** Contract, Idempotency. */
+const KEPT_SECONDS = 86_400;
+
+/** Idempotency keys that are known under one version of the master key alone. */
+export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
+  name: 'idempotency_keys',
+  count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM idempotency_keys AS known
+    WHERE digest_version = $1 AND created_at > clock_timestamp() - interval '1 day' AND $2::uuid IS NOT NULL
+      AND NOT EXISTS (SELECT FROM idempotency_keys AS twin
+        WHERE twin.resource_id = known.resource_id AND twin.digest_version <> $1)`,
+  isNeeded: false,
+  livesSeconds: KEPT_SECONDS,
+  renewal: 'ends by itself',
+};

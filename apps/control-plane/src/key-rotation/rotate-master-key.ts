@@ -1,0 +1,67 @@
+import { listNeeds, KeyCheckError, checkKeys, Resealer } from '@countersign/key-ring';
+import { ServerKeys } from '@countersign/keys';
+import { Database } from '@countersign/postgres';
+import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
+import { redactText } from '@countersign/telemetry';
+import { KEY_DEPENDANTS } from './key-dependants.js';
+import { renderStatus, type VersionStatus } from './rotation-status.js';
+
+// For operators: `--status` lists what still needs an old version of the master key; without it, stored values are sealed
+// again at once, which a running control plane does in the background.
+
+const RECORDED_VERSIONS = `SELECT version FROM key_checks WHERE purpose = 'master' AND retired_at IS NULL ORDER BY version`;
+
+async function readStatus(database: Database, keys: ServerKeys): Promise<string> {
+  const recorded = await database.query<{ version: number }>(RECORDED_VERSIONS);
+  const all = [...new Set([...keys.versions, ...recorded.map(({ version }) => version)])];
+  const { currentVersion } = keys;
+  const versions: VersionStatus[] = [];
+  for (const version of all.filter((each) => each !== currentVersion)) {
+    const needs = await listNeeds(database, KEY_DEPENDANTS, version);
+    versions.push({ version, isListed: keys.has(version), needs });
+  }
+  return renderStatus({ currentVersion, versions });
+}
+
+async function sealAgain(database: Database, keys: ServerKeys): Promise<string> {
+  const onError = (error: unknown, column: string): void =>
+    void process.stderr.write(`${column}: ${redactText(String(error))}\n`);
+  const resealer = new Resealer({ database, keys, columns: KEY_DEPENDANTS.columns, onError });
+  let renewed = 0;
+  for (;;) {
+    const step = await resealer.step();
+    renewed += step.renewed;
+    if (step.isPassOver) return `${renewed} values were sealed again with version ${keys.currentVersion}.\n`;
+  }
+}
+
+async function run(argv: readonly string[]): Promise<string> {
+  const unknown = argv.find((argument) => argument !== '--status');
+  if (unknown !== undefined)
+    throw new KeyCheckError(`unknown argument ${unknown}. Usage: rotate-master-key [--status]`);
+  const { databaseUrl, masterKeys } = loadSettings(DaemonSettings);
+  const keys = ServerKeys.fromRing(masterKeys);
+  const log = (facts: object, message: string): void =>
+    void process.stderr.write(`${message}: ${JSON.stringify(facts)}\n`);
+  await checkKeys({ databaseUrl, keys, entropy: null, dependants: KEY_DEPENDANTS, isComplete: true, log });
+  const database = await Database.open({
+    url: databaseUrl,
+    poolMax: 2,
+    applicationName: 'countersign-rotate-master-key',
+    entities: [],
+    onError: () => undefined,
+  });
+  try {
+    return await (argv.includes('--status') ? readStatus(database, keys) : sealAgain(database, keys));
+  } finally {
+    await database.close();
+  }
+}
+
+try {
+  process.stdout.write(await run(process.argv.slice(2)));
+} catch (error) {
+  const isForOperator = error instanceof SettingsError || error instanceof KeyCheckError;
+  process.stderr.write(`${isForOperator ? error.message : redactText(String(error))}\n`);
+  process.exitCode = 1;
+}

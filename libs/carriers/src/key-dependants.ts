@@ -1,0 +1,30 @@
+import type { KeyDependants } from '@countersign/key-ring';
+
+const OWN_ID = { context: 'id::text', isList: false } as const;
+
+/** Columns and rows of this module that depend on the master key. Parts of long messages end within minutes. */
+export const CARRIER_KEY_DEPENDANTS: KeyDependants = {
+  columns: [
+    { table: 'binds', column: 'password_sealed', label: 'bind-password', isSmall: true, ...OWN_ID },
+    { table: 'messages', column: 'text_sealed', label: 'message-text', isSmall: false, ...OWN_ID },
+    { table: 'outbound_messages', column: 'text_sealed', label: 'message-text', isSmall: false, ...OWN_ID },
+  ],
+  rows: [
+    {
+      name: 'smpp_systems',
+      count: `SELECT count(*)::int AS rows, NULL::timestamptz AS "newestAt" FROM smpp_systems
+        WHERE digest_version = $1 AND $2::uuid IS NOT NULL`,
+      isNeeded: true,
+      livesSeconds: null,
+      renewal: 'digested again when the system binds; set the password of a system that does not bind, or delete it',
+    },
+    {
+      name: 'sender_formats',
+      count: `SELECT count(*)::int AS rows, NULL::timestamptz AS "newestAt" FROM sender_formats
+        WHERE digest_version = $1 AND cardinality(digests) > 0 AND $2::uuid IS NOT NULL`,
+      isNeeded: false,
+      livesSeconds: null,
+      renewal: 'ends when the format of the link is learned; without the version the link begins to learn anew',
+    },
+  ],
+};

@@ -1,0 +1,93 @@
+import type { ServerKeys } from '@countersign/keys';
+import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
+import { nameOf, type SealedColumn, type SealedRow } from './sealed-column.js';
+import { pageOfOutdated, replaceValues } from './sealed-column.sql.js';
+
+/** Rows that one step reads, and at most seals again. */
+const PAGE_ROWS = 500;
+const BEFORE_ALL: Uuid = '00000000-0000-0000-0000-000000000000';
+
+export interface ResealerOptions {
+  readonly database: Executor;
+  readonly keys: ServerKeys;
+  readonly columns: readonly SealedColumn[];
+  /** Receives values that do not open. They stay as they are. */
+  readonly onError: (error: unknown, column: string) => void;
+}
+
+export interface ResealStep {
+  /** Values that were sealed again. */
+  readonly renewed: number;
+  /** Whether the step was the last of a pass over all columns. */
+  readonly isPassOver: boolean;
+}
+
+/**
+ * Seals values of other versions of the master key again with the current one, a page of rows in each step. Steps may
+ * run beside any writer, and beside the resealer of another process: a value that changed meanwhile is left alone. A new
+ * resealer begins a pass from the start.
+ */
+export class Resealer {
+  #column = 0;
+  #after = BEFORE_ALL;
+
+  constructor(private readonly options: ResealerOptions) {}
+
+  async step(): Promise<ResealStep> {
+    const column = this.options.columns[this.#column];
+    if (column === undefined) return this.#begin(0);
+    const { database, keys } = this.options;
+    const rows = await database.query<{ id: Uuid; context: string; sealed: Buffer | null }>(pageOfOutdated(column), [
+      this.#after,
+      PAGE_ROWS,
+      keys.currentVersion,
+    ]);
+    const outdated = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
+    const renewed = await this.#renew(column, outdated);
+    const last = rows.find(({ sealed }) => sealed === null);
+    if (last === undefined) return this.#next(renewed);
+    this.#after = last.id;
+    return { renewed, isPassOver: false };
+  }
+
+  async #renew(column: SealedColumn, outdated: readonly SealedRow[]): Promise<number> {
+    const rows = outdated.flatMap((row) => this.#sealAgain(column, row));
+    if (rows.length === 0) return 0;
+    const ids = rows.map(({ id }) => id);
+    const { low, high } = idBounds(ids);
+    const written = await this.options.database.query(replaceValues(column), [
+      ids,
+      rows.map(({ stored }) => stored),
+      rows.map(({ sealed }) => sealed),
+      low,
+      high,
+    ]);
+    return written.length;
+  }
+
+  #sealAgain(
+    column: SealedColumn,
+    { id, context, sealed: stored }: SealedRow,
+  ): readonly { readonly id: Uuid; readonly stored: Buffer; readonly sealed: Buffer }[] {
+    const { keys, onError } = this.options;
+    try {
+      const plaintext = keys.open(column.label, stored, context);
+      return [{ id, stored, sealed: keys.seal(column.label, plaintext, context) }];
+    } catch (error) {
+      onError(error, nameOf(column));
+      return [];
+    }
+  }
+
+  #next(renewed: number): ResealStep {
+    const next = this.#column + 1;
+    if (next >= this.options.columns.length) return this.#begin(renewed);
+    [this.#column, this.#after] = [next, BEFORE_ALL];
+    return { renewed, isPassOver: false };
+  }
+
+  #begin(renewed: number): ResealStep {
+    [this.#column, this.#after] = [0, BEFORE_ALL];
+    return { renewed, isPassOver: true };
+  }
+}

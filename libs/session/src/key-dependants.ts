@@ -1,0 +1,31 @@
+import type { KeyDependants } from '@countersign/key-ring';
+
+/** The longest window of a counter of codes. */
+const COUNTER_SECONDS = 86_400;
+const LONGEST_SESSION_SECONDS = 300;
+
+/**
+ * Rows of this module that depend on the master key: tokens of live sessions. Codes, tickets and counters have no version
+ * in their rows; all of them belong to a session, and end a day after the last session of the version.
+ */
+export const SESSION_KEY_DEPENDANTS: KeyDependants = {
+  columns: [],
+  rows: [
+    {
+      name: 'sessions (pending)',
+      count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM sessions
+        WHERE key_version = $1 AND status = 'pending' AND expires_at > clock_timestamp() AND id >= $2::uuid`,
+      isNeeded: true,
+      livesSeconds: LONGEST_SESSION_SECONDS,
+      renewal: 'ends with the session',
+    },
+    {
+      name: 'sessions (codes, tickets and counters of the last day)',
+      count: `SELECT count(*)::int AS rows, max(created_at) AS "newestAt" FROM sessions
+        WHERE key_version = $1 AND id >= $2::uuid`,
+      isNeeded: false,
+      livesSeconds: LONGEST_SESSION_SECONDS + COUNTER_SECONDS,
+      renewal: 'ends by itself',
+    },
+  ],
+};

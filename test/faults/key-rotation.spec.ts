@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseId } from '@countersign/postgres';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { partOfSms, sms } from '../support/gateway-room.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { RotationRoom, type Answer, type Member, type Ring } from '../support/rotation.js';
+import { until } from '../support/until.js';
+
+const WITHIN_MS = 20_000;
+/** Between two rounds of the traffic, so that it does not take the processors that restarts need. */
+const PACE_MS = 50;
+
+let room: RotationRoom;
+let receiver: Receiver;
+const failures: string[] = [];
+const load = { isOver: false, calls: 0, done: Promise.resolve() as Promise<unknown> };
+
+beforeAll(async () => {
+  room = await RotationRoom.open();
+  receiver = await startReceiver();
+  await Promise.all(members().map((member) => member.start([1])));
+  load.done = traffic();
+});
+afterAll(async () => {
+  load.isOver = true;
+  await load.done;
+  await room.close();
+  await receiver.close();
+});
+
+const members = (): Member[] => [...room.controlPlanes, ...room.gateways];
+
+let phones = 2_000;
+const nextPhone = (): string => `+1415555${(phones += 1)}`;
+
+function createBody(phone: string): object {
+  const { accountId, brandId } = room.demo;
+  return { phone, accountId, brandId, clientChallenge: 'ab'.repeat(32), webhookUrl: receiver.url };
+}
+
+const sessionOf = ({ json }: Answer): { id: string; text: string } => ({
+  id: String(json['id']),
+  text: decodeURIComponent(String(json['fallbackUri']).split('body=')[1] ?? ''),
+});
+
+/** Creates, reads and cancels all the time, each at any control plane that is up. */
+async function traffic(): Promise<void> {
+  let turn = 0;
+  const anyUp = (): Member => {
+    const up = room.controlPlanes.filter(({ isUp }) => isUp);
+    const member = up[(turn += 1) % up.length];
+    if (member === undefined) throw new Error('no control plane is up');
+    return member;
+  };
+  while (!load.isOver) {
+    const created = await room.call(anyUp(), '/v1/verify', { method: 'POST', body: createBody(nextPhoneOfLoad()) });
+    const id = String(created.json['id']);
+    const read = await room.call(anyUp(), `/v1/verify/${id}`);
+    const cancelled = await room.call(anyUp(), `/v1/verify/${id}`, { method: 'DELETE' });
+    const statuses = [created.status, read.status, cancelled.status].join();
+    const isSame = created.json['fallbackUri'] === read.json['fallbackUri'];
+    if (statuses !== '200,200,204' || !isSame) failures.push(`${statuses} ${JSON.stringify([created, read])}`);
+    load.calls += 3;
+    await delay(PACE_MS);
+  }
+}
+let loadPhones = 0;
+const nextPhoneOfLoad = (): string => `+1415554${2_000 + ((loadPhones += 1) % 7_000)}`;
+
+async function create(at: Member, phone: string): Promise<{ id: string; text: string }> {
+  const answer = await room.call(at, '/v1/verify', { method: 'POST', body: createBody(phone) });
+  expect(answer.status, JSON.stringify(answer.json)).toBe(200);
+  return sessionOf(answer);
+}
+
+async function isApproved(at: Member, id: string): Promise<void> {
+  const { status, json } = await room.call(at, `/v1/verify/${id}`);
+  expect([status, json['status']]).toEqual([200, 'approved']);
+  expect(json['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
+}
+
+/** The code that was queued for a session, opened with the ring of the test. */
+async function codeOf(sessionId: string): Promise<string> {
+  const [row] = await room.database.query<{ id: string; sealed: Buffer }>(
+    'SELECT id, text_sealed AS sealed FROM outbound_messages WHERE session_id = $1',
+    [parseId('sess', sessionId)],
+  );
+  if (row === undefined) throw new Error('no code was queued');
+  return room.keys.open('message-text', row.sealed, row.id).toString('utf8').slice(0, 6);
+}
+
+/** A ticket opens the live channel of its session. */
+async function listens(at: Member, ticket: string, sessionId: string): Promise<void> {
+  const socket = new WebSocket(`wss://127.0.0.1:${at.port}/v1/realtime`, ['countersign.v1'], {
+    ca: readFileSync(room.caFile),
+  });
+  const said: string[] = [];
+  socket.on('message', (data: Buffer) => {
+    said.push(data.toString('utf8'));
+    if (said.length === 1) socket.send(JSON.stringify({ type: 'auth', id: 'a', ticket }));
+    if (said.length === 2) socket.send(JSON.stringify({ type: 'subscribe', id: 's', channel: `session:${sessionId}` }));
+  });
+  socket.on('error', (error) => said.push(String(error)));
+  await until('the snapshot is there', WITHIN_MS, () => said.length >= 3 || socket.readyState === WebSocket.CLOSED);
+  socket.terminate();
+  expect(said.map((text) => (JSON.parse(text) as { type: string }).type)).toEqual([
+    'welcome',
+    'authenticated',
+    'subscribed',
+  ]);
+}
+
+/** Exactly one session for one idempotency key, at whichever control planes it is used. */
+async function isOneSession(one: Member, other: Member): Promise<void> {
+  const headers = { 'idempotency-key': `key ${(phones += 1)}` };
+  const body = createBody(nextPhone());
+  const both = await Promise.all(
+    [one, other].map((at) => room.call(at, '/v1/verify', { method: 'POST', body, headers })),
+  );
+  const again = await Promise.all(
+    [one, other].map((at) => room.call(at, '/v1/verify', { method: 'POST', body, headers })),
+  );
+  const statuses = both.map(({ status }) => status).sort();
+  expect([
+    [200, 200],
+    [200, 409],
+  ]).toContainEqual(statuses);
+  const made = [...both, ...again].filter(({ status }) => status === 200);
+  expect(new Set(made.map(({ json }) => json['id'])).size).toBe(1);
+  expect(again.map(({ status }) => status)).toEqual([200, 200]);
+  const id = String(made[0]?.json['id']);
+  expect((await room.call(one, `/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
+}
+
+/** Everything that one process begins and another ends. */
+async function worksAcross(cpOne: Member, cpOther: Member, gwOne: Member, gwOther: Member): Promise<void> {
+  const phone = nextPhone();
+  const [esmeOne, esmeOther] = await Promise.all([room.esme(gwOne), room.esme(gwOther)]);
+  const from = { source_addr: phone.slice(1) };
+  try {
+    const short = await create(cpOne, phone);
+    expect((await esmeOther.send('submit_sm', sms(short.text, from))).command_status).toBe(0);
+    await isApproved(cpOther, short.id);
+    const long = await create(cpOther, phone);
+    const half = long.text.indexOf('-') + 8;
+    const [head, tail] = [long.text.slice(0, half), long.text.slice(half)];
+    const reference = phones % 256;
+    const sent = await Promise.all([
+      esmeOne.send('submit_sm', partOfSms(head, reference, 2, 1, from)),
+      esmeOther.send('submit_sm', partOfSms(tail, reference, 2, 2, from)),
+    ]);
+    expect(sent.map(({ command_status }) => command_status)).toEqual([0, 0]);
+    await isApproved(cpOne, long.id);
+    await verifiesSignature(short.id);
+    await verifiesSignature(long.id);
+  } finally {
+    esmeOne.destroy();
+    esmeOther.destroy();
+  }
+  const coded = await create(cpOne, phone);
+  expect((await room.call(cpOther, `/v1/verify/${coded.id}/send-sms`, { method: 'POST' })).status).toBe(200);
+  const body = { code: await codeOf(coded.id) };
+  const { ticket } = (await room.call(cpOne, `/v1/verify/${coded.id}/realtime-ticket`, { method: 'POST' })).json;
+  await listens(cpOther, String(ticket), coded.id);
+  const checked = await room.call(cpOne, `/v1/verify/${coded.id}/check`, { method: 'POST', body });
+  expect(checked.json).toMatchObject({ status: 'approved' });
+  await isOneSession(cpOne, cpOther);
+}
+
+async function verifiesSignature(sessionId: string): Promise<void> {
+  const ofSession = () => receiver.received.find(({ body }) => body.includes(sessionId) && body.includes('completed'));
+  await until('the webhook came', WITHIN_MS, () => ofSession() !== undefined);
+  const { body = '', headers = {} } = ofSession() ?? {};
+  const verified = new Webhook(room.demo.webhookSecret).verify(body, headers as Record<string, string>);
+  expect(verified).toMatchObject({ type: 'verification.completed', data: { status: 'approved' } });
+}
+
+async function worksBothWays(): Promise<void> {
+  const [[cpOne, cpOther], [gwOne, gwOther]] = [room.controlPlanes, room.gateways];
+  await worksAcross(cpOne, cpOther, gwOne, gwOther);
+  await worksAcross(cpOther, cpOne, gwOther, gwOne);
+  expect(failures).toEqual([]);
+}
+
+/** One control plane and one gateway at a time: in between, each app of the old ring works with each of the new one. */
+async function rollOut(ring: Ring): Promise<void> {
+  for (const at of [0, 1] as const) {
+    const pair = [room.controlPlanes[at], room.gateways[at]];
+    await Promise.all(pair.map((member) => member.stop()));
+    await Promise.all(pair.map((member) => member.start(ring)));
+    if (at === 0) await worksBothWays();
+  }
+  const [[cpOne, cpOther], [gwOne, gwOther]] = [room.controlPlanes, room.gateways];
+  await worksAcross(cpOne, cpOther, gwOne, gwOther);
+  expect(failures).toEqual([]);
+}
+
+/** Uses both keys until their digests are of the current version, seals the rest again, and asks whether it is all. */
+async function finish(ring: Ring, oldVersion: number): Promise<void> {
+  const [controlPlane] = room.controlPlanes;
+  await until('the digests of the keys are renewed', WITHIN_MS, async () => {
+    for (const key of [room.demo.apiKey, room.demo.testApiKey]) {
+      expect((await room.call(controlPlane, '/v1/verify?limit=1', { key })).status).toBe(200);
+    }
+    const rows = await room.database.query('SELECT 1 FROM api_keys WHERE digest_version = $1', [oldVersion]);
+    return rows.length === 0;
+  });
+  expect(await room.rotateMasterKey(ring)).toMatch(/values were sealed again/);
+  const status = await room.rotateMasterKey(ring, '--status');
+  expect(status).toMatch(new RegExp(`Version ${oldVersion} can be removed after \\d{4}-`));
+}
+
+it('a new master key is rolled out, and taken back, without a failure', { timeout: 300_000 }, async () => {
+  await worksBothWays();
+  await rollOut([1, 2]);
+  await rollOut([2, 1]);
+  await finish([2, 1], 1);
+  await rollOut([2]);
+  await rollOut([2, 1]);
+  await rollOut([1, 2]);
+  await finish([1, 2], 2);
+  await rollOut([1]);
+  expect(load.calls).toBeGreaterThan(100);
+});

@@ -1,0 +1,289 @@
+import { AccountDirectory, AccountStore, AdminKeyStore, entropyVersionsInUse } from '@countersign/accounts';
+import { CarrierStore, MessageStore, SenderFormatStore } from '@countersign/carriers';
+import { checkKeys, KeyCheckError, listNeeds, Resealer } from '@countersign/key-ring';
+import { sealedVersion, ServerKeys } from '@countersign/keys';
+import { SessionRenderer, SessionStore } from '@countersign/session';
+import { EventStore } from '@countersign/events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
+import { verdictOf } from '../../apps/control-plane/src/key-rotation/rotation-status.js';
+import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { liveTenant, testTenant } from '../support/tenants.js';
+
+const KEYS = new Map([1, 2, 3].map((version) => [version, Buffer.alloc(32, version)]));
+const ringOf = (...versions: readonly number[]): ServerKeys =>
+  ServerKeys.fromRing(new Map(versions.map((version) => [version, KEYS.get(version) ?? Buffer.alloc(0)])));
+const wrongKey = (version: number): ServerKeys => ServerKeys.fromRing(new Map([[version, Buffer.alloc(32, 77)]]));
+const ENTROPY = new Map([[1, Buffer.alloc(32, 9)]]);
+
+let home: TestDatabase;
+let room: SessionRoom;
+let news: string[] = [];
+
+beforeEach(async () => {
+  home = await freshDatabase();
+  room = await openSessionRoom({ home });
+  news = [];
+});
+afterEach(async () => {
+  await room.close();
+  await home.drop();
+});
+
+const boot = (
+  keys: ServerKeys,
+  entropy: ReadonlyMap<number, Buffer> | null = ENTROPY,
+  isComplete = true,
+): Promise<void> =>
+  checkKeys({
+    databaseUrl: home.url,
+    keys,
+    entropy: entropy === null ? null : { keys: entropy, versionsInUse: entropyVersionsInUse },
+    dependants: KEY_DEPENDANTS,
+    isComplete,
+    log: (facts, message) => void news.push(`${message} ${JSON.stringify(facts)}`),
+  });
+
+describe('the master key at boot', () => {
+  it('is recorded after a stored value has opened with it, logged by a fingerprint, and good from then on', async () => {
+    await boot(ringOf(1));
+    expect(news).toHaveLength(2);
+    expect(news[0]).toMatch(/"COUNTERSIGN_MASTER_KEY","version":1,"fingerprint":"[0-9a-f]{8}"/);
+    await boot(ringOf(1));
+    await boot(ringOf(1), null, false);
+    expect(news).toHaveLength(2);
+    expect(news.join()).not.toContain(KEYS.get(1)?.toString('base64'));
+  });
+
+  it('is refused when it opens nothing of what is stored, before anything is recorded', async () => {
+    await expect(boot(wrongKey(1))).rejects.toThrow(KeyCheckError);
+    await expect(boot(wrongKey(1))).rejects.toThrow(/version 1 of COUNTERSIGN_MASTER_KEY is not the key/);
+    expect(await room.database.query('SELECT 1 FROM key_checks')).toEqual([]);
+    await boot(ringOf(1));
+  });
+
+  it('is refused when it is not the recorded one, with both fingerprints', async () => {
+    await boot(ringOf(1));
+    await expect(boot(wrongKey(1))).rejects.toThrow(
+      /COUNTERSIGN_MASTER_KEY .*fingerprint is [0-9a-f]{8}, the recorded one [0-9a-f]{8}/,
+    );
+    await boot(ringOf(1, 2));
+    const wrong = ServerKeys.fromRing(
+      new Map([...KEYS.entries()].map(([v, key]) => [v, v === 2 ? Buffer.alloc(32, 7) : key])),
+    );
+    await expect(boot(wrong)).rejects.toThrow(/version 2 of COUNTERSIGN_MASTER_KEY/);
+  });
+
+  it('of a database without any rows may be any, and of two that start at once with different keys one is refused', async () => {
+    await room.database.query('TRUNCATE accounts, brands, api_keys CASCADE');
+    const results = await Promise.allSettled([boot(ringOf(1)), boot(wrongKey(1))]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('may lose a version that no row needs, as when a roll-out is taken back', async () => {
+    await boot(ringOf(1));
+    await boot(ringOf(1, 2));
+    await boot(ringOf(1));
+    const retired = 'SELECT version FROM key_checks WHERE retired_at IS NOT NULL';
+    expect(await room.database.query(retired)).toEqual([{ version: 2 }]);
+    await boot(ringOf(1, 2));
+    expect(await room.database.query(retired)).toEqual([]);
+  });
+
+  it('may not lose a version that rows need, and says which', async () => {
+    await boot(ringOf(1));
+    await boot(ringOf(1, 2));
+    await expect(boot(ringOf(2))).rejects.toThrow(
+      /COUNTERSIGN_MASTER_KEY does not list version 1, and accounts.webhook_secret_sealed needs it.*rotate-master-key --status/,
+    );
+    await room.accounts.createApiKey(room.database, { accountId: room.account.id, kind: 'live', name: 'k' });
+    await expect(boot(ringOf(2))).rejects.toThrow('api_keys needs it');
+  });
+
+  it('is not found to be out of use by a process that knows a part of the tables', async () => {
+    await boot(ringOf(1, 2));
+    await boot(ringOf(1), null, false);
+    expect(await room.database.query('SELECT 1 FROM key_checks WHERE retired_at IS NOT NULL')).toEqual([]);
+  });
+});
+
+describe('entropy keys at boot', () => {
+  it('are refused when the value of a version is another one', async () => {
+    await boot(ringOf(1));
+    await expect(boot(ringOf(1), new Map([[1, Buffer.alloc(32, 8)]]))).rejects.toThrow(
+      /version 1 of COUNTERSIGN_ENTROPY_KEYS is not the key/,
+    );
+    await boot(ringOf(1), new Map([...ENTROPY, [2, Buffer.alloc(32, 8)]]));
+  });
+
+  it('are refused without a version that a brand was created with, and may lose one that none was', async () => {
+    await boot(ringOf(1), new Map([...ENTROPY, [2, Buffer.alloc(32, 8)]]));
+    await boot(ringOf(1));
+    await expect(boot(ringOf(1), new Map([[2, Buffer.alloc(32, 8)]]))).rejects.toThrow(
+      /COUNTERSIGN_ENTROPY_KEYS does not list version 1, and brands were created with it/,
+    );
+  });
+});
+
+describe('values sealed again', () => {
+  async function sealAll(keys: ServerKeys): Promise<number> {
+    const onError = (error: unknown): void => expect(error).toBeNull();
+    const resealer = new Resealer({ database: room.database, keys, columns: KEY_DEPENDANTS.columns, onError });
+    let renewed = 0;
+    for (;;) {
+      const step = await resealer.step();
+      renewed += step.renewed;
+      if (step.isPassOver) return renewed;
+    }
+  }
+
+  async function fill(): Promise<void> {
+    const { database, keys, clock, account, accounts } = room;
+    for (const tenant of [liveTenant(account.id), testTenant(account.id)]) {
+      await accounts.rotateWebhookSecret(database, tenant);
+    }
+    const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
+    await carriers.createBind(database, {
+      name: 'b',
+      carrier: 'c',
+      hosts: [{ host: 'h', port: 1 }],
+      systemId: 's',
+      password: 'secret08',
+    });
+    const messages = Array.from({ length: 1_200 }, () => {
+      const id = clock.newId();
+      const link = { carrier: 'c', linkId: account.id, source: '1', sourceTon: 1, sourceNpi: 1, destination: '2' };
+      const verdict = { fate: 'no_token', sessionId: null, accountId: null } as const;
+      return {
+        id,
+        ...link,
+        dataCoding: 0,
+        textSealed: keys.seal('message-text', `text of ${id}`, id),
+        part: null,
+        ...verdict,
+      };
+    });
+    await new MessageStore().insertInbound(database, messages);
+    const id = clock.newId();
+    await database.query(
+      `INSERT INTO deliveries (id, account_id, session_id, type, url, status, body_sealed, occurred_at)
+       VALUES ($1, $2, $1, 'webhook.test', 'https://a.example', 'succeeded', $3, clock_timestamp())`,
+      [id, account.id, keys.seal('webhook-body', 'body', id)],
+    );
+  }
+
+  it('need the new version alone afterwards, in every table, and open to the same texts', async () => {
+    await fill();
+    await boot(ringOf(1, 2));
+    const keys = ringOf(2, 1);
+    const needsOf = async (version: number) =>
+      Object.fromEntries(
+        (await listNeeds(room.database, KEY_DEPENDANTS, version)).map((need) => [need.name, need.rows]),
+      );
+    expect(await needsOf(1)).toMatchObject({
+      'accounts.webhook_secret_sealed': 1,
+      'accounts.previous_webhook_secrets_sealed': 1,
+      'accounts.test_webhook_secret_sealed': 1,
+      'accounts.previous_test_webhook_secrets_sealed': 1,
+      'binds.password_sealed': 1,
+      'messages.text_sealed': 1_200,
+      'deliveries.body_sealed': 1,
+    });
+    const webhooks = async (ring: ServerKeys) => {
+      const directory = new AccountDirectory(room.database, ring);
+      return Promise.all([liveTenant, testTenant].map((tenant) => directory.webhookSecrets(tenant(room.account.id))));
+    };
+    const before = await webhooks(room.keys);
+    expect(await sealAll(keys)).toBe(1_206);
+    expect(await sealAll(keys)).toBe(0);
+    expect(Object.values(await needsOf(1)).every((rows) => rows === 0)).toBe(true);
+    expect(await webhooks(ringOf(2))).toEqual(before);
+    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+      'SELECT id, text_sealed AS sealed FROM messages',
+    );
+    for (const { id, sealed } of rows) {
+      expect(sealedVersion(sealed)).toBe(2);
+      expect(ringOf(2).open('message-text', sealed, id).toString()).toBe(`text of ${id}`);
+    }
+    await boot(ringOf(2));
+  });
+
+  it('are sealed by two at once without a loss, and back to the version before', async () => {
+    await fill();
+    await Promise.all([sealAll(ringOf(2, 1)), sealAll(ringOf(2, 1)), sealAll(ringOf(1, 2))]);
+    await sealAll(ringOf(1, 2));
+    await boot(ringOf(1));
+    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+      'SELECT id, text_sealed AS sealed FROM messages',
+    );
+    for (const { id, sealed } of rows) {
+      expect(ringOf(1).open('message-text', sealed, id).toString()).toBe(`text of ${id}`);
+    }
+  });
+
+  it('leave a value that does not open as it is, and go on', async () => {
+    await fill();
+    const [row] = await room.database.query<{ id: string }>(
+      `UPDATE messages SET text_sealed = set_byte(text_sealed, 20, get_byte(text_sealed, 20) # 1)
+       WHERE id = (SELECT id FROM messages ORDER BY id LIMIT 1) RETURNING id`,
+    );
+    const failed: string[] = [];
+    const columns = KEY_DEPENDANTS.columns;
+    const onError = (_: unknown, column: string): void => void failed.push(column);
+    const resealer = new Resealer({ database: room.database, keys: ringOf(2, 1), columns, onError });
+    while (!(await resealer.step()).isPassOver);
+    expect(row).toBeDefined();
+    expect(failed).toEqual(['messages.text_sealed']);
+    const needs = await listNeeds(room.database, KEY_DEPENDANTS, 1);
+    expect(needs.find(({ name }) => name === 'messages.text_sealed')?.rows).toBe(1);
+  });
+});
+
+describe('the status', () => {
+  it('lists keys that only their use renews, live sessions, and when short-lived values end', async () => {
+    const { database, clock } = room;
+    const keys = ringOf(1);
+    const accounts = new AccountStore({ keys, newId: () => clock.newId() });
+    await accounts.createApiKey(database, { accountId: room.account.id, kind: 'live', name: 'k' });
+    const renderer = new SessionRenderer(keys, ENTROPY);
+    const store = { database, clock, keys, events: new EventStore(), renderer, onEvents: () => undefined };
+    const session = await new SessionStore(store).create(room.draft());
+    const newId = (): string => clock.newId();
+    await new AdminKeyStore({ keys, newId }).create(database, { name: 'a', role: 'viewer' });
+    const { id: linkId } = await new CarrierStore({ keys, newId }).createSystem(database, {
+      systemId: 's',
+      carrier: 'c',
+      password: 'secret08',
+    });
+    const senders = new SenderFormatStore(keys);
+    const seen = [{ digests: senders.digestsOf(linkId, '+14155552671'), shows: 'national' as const }];
+    await senders.addSenders(database, { linkId, epoch: 0, senders: seen });
+    await database.query(`INSERT INTO otp_phones (account_id, phone, credited_on) VALUES ($1, '\\x01', '2026-03-02')`, [
+      room.account.id,
+    ]);
+    const needs = await listNeeds(database, KEY_DEPENDANTS, 1);
+    const of = (name: string) => needs.find((need) => need.name.startsWith(name));
+    expect(of('api_keys')).toMatchObject({ rows: 1, isNeeded: true, endsAt: null });
+    expect(of('admin_keys')).toMatchObject({ rows: 1, isNeeded: true, endsAt: null });
+    expect(of('sender_formats')).toMatchObject({ rows: 1, isNeeded: false, endsAt: null });
+    // 30 whole days after the day of the approval.
+    expect(of('otp_phones')).toMatchObject({ rows: 1, isNeeded: false, endsAt: new Date('2026-04-02T00:00:00.000Z') });
+    expect(of('sessions (pending)')).toMatchObject({ rows: 1, isNeeded: true });
+    expect(of('sessions (codes')).toMatchObject({
+      rows: 1,
+      isNeeded: false,
+      endsAt: new Date(session.createdAt.getTime() + (86_400 + 300) * 1000),
+    });
+    expect(verdictOf(1, needs)).toBe('Version 1 must stay.');
+    const shortLived = needs.filter(({ isNeeded }) => !isNeeded);
+    expect(verdictOf(1, shortLived)).toMatch(/^Version 1 can be removed after \d{4}-/);
+    expect(verdictOf(1, [])).toBe('Version 1 can be removed.');
+    expect(
+      verdictOf(
+        1,
+        needs.filter(({ name }) => name === 'sender_formats'),
+      ),
+    ).toBe('Version 1 can be removed.');
+  });
+});

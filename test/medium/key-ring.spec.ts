@@ -1,0 +1,414 @@
+import {
+  AccountDirectory,
+  AccountStore,
+  AdminKeyDirectory,
+  AdminKeyStore,
+  KeyUse,
+  type OutdatedDigest,
+} from '@countersign/accounts';
+import { CardAnswers } from '@countersign/cards';
+import {
+  CarrierStore,
+  ConcatenationStore,
+  DestinationStore,
+  SenderFormatStore,
+  SystemPasswordStore,
+  systemPasswordMatches,
+  type MessagePart,
+  type SmppSystem,
+} from '@countersign/carriers';
+import { EventStore } from '@countersign/events';
+import { createApiKey, ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/postgres';
+import { findTokens, SessionRenderer, SessionStore, type Session } from '@countersign/session';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  IdempotencyStore,
+  type ClaimResult,
+  type DigestedRequest,
+} from '../../apps/control-plane/src/idempotency/idempotency.store.js';
+import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
+import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
+import { ENTROPY_KEYS, openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { liveTenant } from '../support/tenants.js';
+
+const KEYS = new Map([1, 2].map((version) => [version, Buffer.alloc(32, version)]));
+const ringOf = (versions: readonly number[]): ServerKeys =>
+  ServerKeys.fromRing(new Map(versions.map((version) => [version, KEYS.get(version) ?? Buffer.alloc(0)])));
+
+/** Rings of two processes that run at the same time in a roll-out, in both directions. */
+const PAIRS = [
+  [[1], [1, 2]],
+  [
+    [1, 2],
+    [2, 1],
+  ],
+  [[2, 1], [2]],
+].flatMap(([one = [], other = []]) => [[one, other] as const, [other, one] as const]);
+
+const ROOT_KEY = createApiKey('admin');
+/** A number that no other test has. */
+let numbers = 2_000_000;
+const freshPhone = (): string => `+1415${(numbers += 1)}`;
+
+let room: SessionRoom;
+
+beforeAll(async () => {
+  room = await openSessionRoom({ poolMax: 12 });
+});
+afterAll(() => room.close());
+beforeEach(async () => {
+  for (const table of ['idempotency_keys', 'otp_counters', 'otp_phones', 'otp_approvals', 'concatenations']) {
+    await room.database.query(`DELETE FROM ${table}`);
+  }
+});
+
+/** The stores of one process. */
+function processOf(versions: readonly number[]) {
+  const { database, clock } = room;
+  const keys = ringOf(versions);
+  const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
+  const sessions = new SessionStore({
+    database,
+    clock,
+    keys,
+    events: new EventStore(),
+    renderer,
+    onEvents: () => undefined,
+  });
+  const outdated: OutdatedDigest[] = [];
+  return {
+    keys,
+    renderer,
+    sessions,
+    outdated,
+    adminKeys: new AdminKeyDirectory({
+      database,
+      keys,
+      rootKey: ROOT_KEY,
+      onOutdatedDigest: (each) => outdated.push(each),
+    }),
+    senders: new SenderFormatStore(keys),
+    approvals: new ApprovalStore(keys),
+    directory: new AccountDirectory(database, keys, (each) => outdated.push(each)),
+    tickets: new TicketStore(database, keys),
+    answers: new CardAnswers(keys),
+    parts: new ConcatenationStore(keys),
+    guard: new GuardStore(new DestinationStore(() => clock.newId()), keys),
+    idempotency: new IdempotencyStore({ database, clock, keys, maxBatch: 64 }),
+  };
+}
+type Process = ReturnType<typeof processOf>;
+
+/** A request as the process would digest it. */
+function requestAt({ keys }: Process, key: string, body = ''): DigestedRequest {
+  const digests = keys.versions.map((version) => ({
+    version,
+    digest: keys.digest('idempotency', `key ${key}`, version),
+    fingerprint: keys.digest('idempotency', `body ${body}`, version),
+  }));
+  return { accountId: room.account.id, digests };
+}
+
+const claimAt = (process: Process, key: string, body = ''): Promise<ClaimResult> =>
+  process.idempotency.claim(requestAt(process, key, body));
+
+function claimOf(result: ClaimResult) {
+  if (result.kind !== 'claimed') throw new Error(`not claimed: ${result.kind}`);
+  return result.claim;
+}
+
+const part = (number: number, reference: number): MessagePart => ({
+  carrier: 'north',
+  source: PHONE,
+  destination: '14155550100',
+  reference,
+  referenceBits: 8,
+  total: 2,
+  number,
+  edges: `part ${number}`,
+});
+
+describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number[], second: readonly number[]) => {
+  let one: Process;
+  let other: Process;
+  beforeAll(() => {
+    [one, other] = [processOf(first), processOf(second)];
+  });
+
+  beforeEach(() => {
+    for (const { outdated } of [one, other]) outdated.length = 0;
+  });
+
+  async function fate(process: Process, text: string, phone = PHONE): Promise<string | undefined> {
+    const evidence = [{ ref: 0, tokens: findTokens(text), senders: [phone], trusted: true }];
+    const { verdicts } = await room.database.transaction((tx) => process.sessions.matchInbound(tx, 'live', evidence));
+    return verdicts[0]?.fate;
+  }
+
+  it('a session is rendered with one link by both, and the token of that link approves it', async () => {
+    const created = await one.sessions.create(room.draft());
+    const found = (await other.sessions.find(liveTenant(room.account.id), created.id)) as Session;
+    expect(found).toEqual(created);
+    expect(other.renderer.fallbackUri(found)).toBe(one.renderer.fallbackUri(created));
+    expect(await fate(other, textOf(one, created))).toBe('matched');
+  });
+
+  it('a code that one has sent is accepted by the other, and a wrong one is not', async () => {
+    const tenant = liveTenant(room.account.id);
+    const { id } = await one.sessions.create(room.draft());
+    await room.database.transaction(async (tx) => {
+      const ready = await one.sessions.prepareCode(tx, tenant, id);
+      if (ready.kind !== 'ready') throw new Error(ready.kind);
+      await one.sessions.addCode(tx, ready, '042137');
+    });
+    expect(await other.sessions.check(tenant, id, '042138')).toMatchObject({ kind: 'wrong' });
+    expect(await other.sessions.check(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
+  });
+
+  it('a ticket is good at the other, once', async () => {
+    const { id: keyId } = await room.accounts.createApiKey(room.database, {
+      accountId: room.account.id,
+      kind: 'live',
+      name: 'k',
+    });
+    const scope = { sessionId: room.clock.newId(), tenant: liveTenant(room.account.id), keyId };
+    const { ticket } = await one.tickets.issue(scope);
+    expect(await other.tickets.redeem(ticket)).toEqual(scope);
+    expect(await one.tickets.redeem(ticket)).toBeNull();
+  });
+
+  it('an idempotency key has one owner, however many ask at both', async () => {
+    const asked = Array.from({ length: 60 }, (_, at) => claimAt(at % 2 === 0 ? one : other, 'k'));
+    const results = await Promise.all(asked);
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['claimed', ...Array<string>(59).fill('running')]);
+  });
+
+  it('many keys in every order have one owner each', async () => {
+    const names = Array.from({ length: 100 }, (_, at) => `key ${at}`);
+    const results = await Promise.all([
+      ...names.map((name) => claimAt(one, name)),
+      ...names.toReversed().map((name) => claimAt(other, name)),
+    ]);
+    expect(results.filter(({ kind }) => kind === 'claimed')).toHaveLength(100);
+  });
+
+  it('an answer is repeated by the other, and another body is refused', async () => {
+    await one.idempotency.answered(claimOf(await claimAt(one, 'k')), { status: 200, body: 'answer' });
+    for (const process of [other, one, other]) {
+      expect(await claimAt(process, 'k')).toEqual({ kind: 'answered', answer: { status: 200, body: 'answer' } });
+    }
+    expect(await claimAt(other, 'k', 'other')).toEqual({ kind: 'reused' });
+  });
+
+  it('a request that was cut short is taken up with its id, and one that was refused begins anew', async () => {
+    const begun = claimOf(await claimAt(one, 'k'));
+    await room.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
+    const resumed = claimOf(await claimAt(other, 'k'));
+    expect(resumed).toMatchObject({ resourceId: begun.resourceId, resumed: true });
+    await other.idempotency.failed(resumed);
+    expect(claimOf(await claimAt(one, 'k'))).toMatchObject({ resourceId: begun.resourceId, resumed: true });
+    const fresh = claimOf(await claimAt(one, 'fresh'));
+    await one.idempotency.refused(fresh);
+    expect(claimOf(await claimAt(other, 'fresh', 'other body'))).toMatchObject({ resumed: false });
+  });
+
+  it('parts of a long message meet, whoever of them is first', async () => {
+    const add = (process: Process, each: MessagePart) =>
+      room.database.transaction((tx) => process.parts.addParts(tx, [each]));
+    expect([...((await add(one, part(1, 1)))[0] ?? [])]).toEqual([[1, 'part 1']]);
+    expect(new Map((await add(other, part(2, 1)))[0])).toEqual(
+      new Map([
+        [1, 'part 1'],
+        [2, 'part 2'],
+      ]),
+    );
+    for (let reference = 2; reference < 22; reference += 1) {
+      const [[left], [right]] = await Promise.all([add(one, part(1, reference)), add(other, part(2, reference))]);
+      expect([left?.size, right?.size].sort()).toEqual([1, 2]);
+    }
+  });
+
+  it('what one seals the other opens', () => {
+    const sealed = one.keys.seal('message-text', 'text', 'id');
+    expect(other.keys.open('message-text', sealed, 'id').toString()).toBe('text');
+  });
+
+  it('a card has the same buttons for both, and a tap is believed by both', async () => {
+    const { id, keyVersion } = await one.sessions.create(room.draft());
+    const card = { id, keyVersion, numberMatching: true };
+    const suggestions = one.answers.suggestionsOf(card);
+    expect(other.answers.suggestionsOf(card)).toEqual(suggestions);
+    expect(other.answers.matchCodeOf(card)).toBe(one.answers.matchCodeOf(card));
+    const [number] = suggestions;
+    const tapped = other.answers.readPostback(number?.postback ?? '');
+    expect(tapped).toEqual(one.answers.readPostback(number?.postback ?? ''));
+    expect(tapped?.cardId).toBe(id);
+  });
+
+  it('codes to a phone are counted on by both', async () => {
+    const send = { session: { accountId: room.account.id, phone: PHONE, country: 'US' }, now: new Date() };
+    const sendAt = ({ guard }: Process): Promise<number> =>
+      room.database.transaction(async (tx) => {
+        const ledger = await guard.openLedger(tx, [send], await guard.readSends(tx, [send]));
+        const keys = ledger.keys.get(send);
+        if (keys === undefined) throw new Error('no keys of the send');
+        const { phone, phoneEverywhere } = ledger.ledger.trafficWith(keys);
+        const sends = [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day].map((each) => each.sends);
+        expect(new Set(sends)).toEqual(new Set([phone.hour.sends]));
+        ledger.ledger.enter(keys);
+        await guard.writeLedger(tx, ledger, [send]);
+        return phone.hour.sends;
+      });
+    for (const expected of [1, 2, 3]) expect(await sendAt(expected % 2 === 0 ? other : one)).toBe(expected);
+    const atOnce = await Promise.all([one, other, one, other].map(sendAt));
+    expect(atOnce.sort()).toEqual([4, 5, 6, 7]);
+  });
+
+  it('a phone earns credits once a day, whoever of them counts its approvals, and is known to both', async () => {
+    const { database } = room;
+    const phone = freshPhone();
+    const drafts = [one, other].map(({ sessions }) => sessions.create(room.draft({ phone })));
+    const [left, right] = await Promise.all(drafts);
+    if (left === undefined || right === undefined) throw new Error('no sessions');
+    expect(await fate(one, textOf(one, left), phone)).toBe('matched');
+    expect(await fate(other, textOf(other, right), phone)).toBe('matched');
+    const due = await database.transaction((tx) => new EventStore().takeUndispatched(tx, 1_000));
+    const approvalOf = (id: Uuid) => due.filter(({ sessionId }) => sessionId === id);
+    await Promise.all([
+      database.transaction((tx) => one.approvals.count(tx, approvalOf(left.id))),
+      database.transaction((tx) => other.approvals.count(tx, approvalOf(right.id))),
+    ]);
+    const [counted] = await database.query<{ approvals: number }>(
+      `SELECT sum(approvals)::int AS approvals FROM otp_approvals WHERE scope = '*'`,
+    );
+    expect(counted?.approvals).toBe(1);
+    const send = { session: { accountId: room.account.id, phone, country: 'US' }, now: new Date() };
+    const stranger = { ...send, session: { ...send.session, phone: freshPhone() } };
+    for (const { guard } of [one, other]) {
+      const { destinations } = await guard.readSends(database, [send, stranger]);
+      expect([destinations.get(send)?.knownPhone, destinations.get(stranger)?.knownPhone]).toEqual([true, false]);
+    }
+  });
+
+  it('a sender of a link counts once as evidence of its format, whoever of them saw it', async () => {
+    const carriers = new CarrierStore({ keys: one.keys, newId: () => room.clock.newId() });
+    const systemId = `e${first.join('')}${second.join('')}`;
+    const { id: linkId } = await carriers.createSystem(room.database, { systemId, carrier: 'n', password: 'secret08' });
+    const phones = Array.from({ length: 19 }, freshPhone);
+    const show = ({ senders }: Process, seen: readonly string[]) => {
+      const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
+      return senders.addSenders(room.database, { linkId, epoch: 0, senders: observed });
+    };
+    for (const process of [one, other, one]) expect(await show(process, phones)).toMatchObject({ learned: null });
+    expect(await show(other, [freshPhone()])).toEqual({ learned: 'national', changed: true });
+  });
+
+  it('an admin key works at both, is digested anew where it is used, and that of the environment is root', async () => {
+    const store = new AdminKeyStore({ keys: one.keys, newId: () => room.clock.newId() });
+    const name = `k${first.join('')}${second.join('')}`;
+    const created = await store.create(room.database, { name, role: 'support' });
+    const before = (await other.adminKeys.liveKeys([created.id])).get(created.id);
+    expect(other.keys.digests('api-key', created.key).map((each) => each.toString('hex'))).toContain(before?.digest);
+    expect(await other.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id, role: 'support' });
+    expect(await other.adminKeys.authenticate(ROOT_KEY)).toMatchObject({ keyId: null, name: 'root' });
+    const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
+    expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
+    const onError = (error: unknown): void => expect(error).toBeNull();
+    const use = new KeyUse({ database: room.database, onError, table: 'admin_keys' });
+    for (const each of other.outdated) use.noteOutdated(each);
+    await use.stop();
+    for (const process of [processOf(first), processOf(second)]) {
+      expect(await process.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id });
+    }
+    const [row] = await room.database.query<{ version: number }>(
+      'SELECT digest_version AS version FROM admin_keys WHERE id = $1',
+      [created.id],
+    );
+    expect(row?.version).toBe(other.keys.currentVersion);
+  });
+
+  it('an API key works at both, and is digested anew where it is used', async () => {
+    const accounts = { keys: one.keys, newId: () => room.clock.newId() };
+    const created = await new AccountStore(accounts).createApiKey(room.database, {
+      accountId: room.account.id,
+      kind: 'live',
+      name: 'k',
+    });
+    expect(await other.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });
+    const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
+    expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
+    const use = new KeyUse({ database: room.database, onError: (error) => expect(error).toBeNull() });
+    for (const each of other.outdated) use.noteOutdated(each);
+    await use.stop();
+    for (const process of [processOf(first), processOf(second)]) {
+      expect(await process.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });
+    }
+    const [row] = await room.database.query<{ version: number }>(
+      'SELECT digest_version AS version FROM api_keys WHERE id = $1',
+      [created.id],
+    );
+    expect(row?.version).toBe(other.keys.currentVersion);
+  });
+
+  it('a system binds at both, and its password is digested anew by a bind', async () => {
+    const carriers = new CarrierStore({ keys: one.keys, newId: () => room.clock.newId() });
+    const system = await carriers.createSystem(room.database, {
+      systemId: `s${first.join('')}${second.join('')}`,
+      carrier: 'north',
+      password: 'secret08',
+    });
+    expect(systemPasswordMatches(other.keys, system, 'secret08')).toBe(true);
+    expect(systemPasswordMatches(other.keys, system, 'secret09')).toBe(false);
+    await new SystemPasswordStore(room.database, other.keys).renew(system, 'secret08');
+    const [renewed] = await room.database.query<SmppSystem & { digestVersion: number }>(
+      `SELECT id, password_digest AS "passwordDigest", digest_version AS "digestVersion" FROM smpp_systems WHERE id = $1`,
+      [system.id],
+    );
+    if (renewed === undefined) throw new Error('the system is gone');
+    expect(renewed.digestVersion).toBe(other.keys.currentVersion);
+    for (const { keys } of [one, other]) expect(systemPasswordMatches(keys, renewed, 'secret08')).toBe(true);
+  });
+});
+
+/** The text that the link of a session sends. */
+const textOf = ({ renderer }: Process, session: Session): string =>
+  decodeURIComponent((renderer.fallbackUri(session) ?? '').split('body=')[1] ?? '');
+
+describe('a version that is not listed any more', () => {
+  it('leaves evidence of senders that nobody can compare, so a link begins to learn anew', async () => {
+    const carriers = new CarrierStore({ keys: ringOf([1]), newId: () => room.clock.newId() });
+    const { id: linkId } = await carriers.createSystem(room.database, {
+      systemId: 'anew',
+      carrier: 'n',
+      password: 'secret08',
+    });
+    const phones = Array.from({ length: 19 }, freshPhone);
+    const show = ({ senders }: Process, seen: readonly string[]) => {
+      const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
+      return senders.addSenders(room.database, { linkId, epoch: 0, senders: observed });
+    };
+    await show(processOf([1]), phones);
+    expect(await show(processOf([2]), phones)).toMatchObject({ learned: null });
+    const [row] = await room.database.query<{ version: number; count: number }>(
+      'SELECT digest_version AS version, cardinality(digests) AS count FROM sender_formats WHERE link_id = $1',
+      [linkId],
+    );
+    expect(row).toEqual({ version: 2, count: 19 });
+    expect(await show(processOf([2, 1]), [freshPhone()])).toMatchObject({ learned: 'national' });
+  });
+
+  it('leaves a session readable, without its link', async () => {
+    const { id } = await processOf([1]).sessions.create(room.draft());
+    const { sessions, renderer } = processOf([2]);
+    const found = (await sessions.find(liveTenant(room.account.id), id)) as Session;
+    expect(renderer.fallbackUri(found)).toBeNull();
+    expect(JSON.parse(renderer.full(found))).toMatchObject({ status: 'pending', fallbackUri: null });
+  });
+
+  it('is told from another key of the same version', () => {
+    const sealed = ringOf([1]).seal('message-text', 'text', 'id');
+    expect(() => ringOf([2]).open('message-text', sealed, 'id')).toThrow('version 1 of the master key');
+  });
+});
