@@ -88,7 +88,7 @@ describe('a gateway that learns the format of a link', () => {
     learner.observe(international, CONTRADICTION);
     expect(learner.ruleOf(link({ learned: 'international', epoch: 4 })).learned).toBe('international');
     await learner.stop();
-    expect(written).toEqual([{ linkId: ID, epoch: 3, senders: [{ digest: '', shows: 'national' }] }]);
+    expect(written).toEqual([{ linkId: ID, epoch: 3, senders: [{ digests: [''], shows: 'national' }] }]);
   });
 
   it('keeps senders that could not be written, and writes them with later ones', async () => {
