@@ -135,8 +135,9 @@ export class ControlPlaneSettings extends DaemonSettings {
   }
 
   /** Faults that only several variables together have. */
-  contradictions(): SettingFault[] {
-    const faults: SettingFault[] = coverWholeSpace(this.trustedProxies) ? [EVERY_PROXY_TRUSTED] : [];
+  override contradictions(): SettingFault[] {
+    const faults = super.contradictions();
+    if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
       return faults;

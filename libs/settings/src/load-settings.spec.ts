@@ -18,6 +18,7 @@ describe('a good environment', () => {
     expect(settings).toMatchObject({
       databaseUrl: DAEMON.DATABASE_URL,
       redisUrl: null,
+      storesWithoutTls: [],
       databasePoolMax: 10,
       logLevel: 'info',
       masterKey: Buffer.from(MASTER_KEY, 'base64'),
