@@ -14,6 +14,7 @@ const MIGRATIONS = [
   'ConversionBudget1700000000008',
   'AdminKeys1700000000011',
   'DatabaseRoles1700000000020',
+  'IdempotencyQuota1700000000021',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -13,6 +13,7 @@ import { SenderFormat1700000000007 } from './migrations/0007-sender-format.js';
 import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budget.js';
 import { AdminKeys1700000000011 } from './migrations/0011-admin-keys.js';
 import { DatabaseRoles1700000000020 } from './migrations/0020-database-roles.js';
+import { IdempotencyQuota1700000000021 } from './migrations/0021-idempotency-quota.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -26,6 +27,7 @@ const MIGRATIONS = [
   ConversionBudget1700000000008,
   AdminKeys1700000000011,
   DatabaseRoles1700000000020,
+  IdempotencyQuota1700000000021,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

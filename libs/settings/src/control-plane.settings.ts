@@ -79,6 +79,10 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('WEBHOOK_HOST_PER_SECOND', 1, 1_000_000)
   readonly webhookHostPerSecond: number = 1_000;
 
+  /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so fewer could not be told. */
+  @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
+  readonly idempotencyKeysPerAccount: number = 2_000_000;
+
   /** WebSockets of one process; no account takes the last fifth of these places from the others. */
   @WholeNumber('REALTIME_CONNECTIONS', 15, 15_000)
   readonly realtimeConnections: number = 15_000;

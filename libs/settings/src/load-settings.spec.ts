@@ -34,6 +34,7 @@ describe('a good environment', () => {
       tls: { mode: 'direct', certFile: FILE, keyFile: FILE },
       trustedProxies: [],
       adminAllowedCidrs: [],
+      idempotencyKeysPerAccount: 2_000_000,
       webhookAllowedCidrs: [],
       webhookAllowHttp: false,
       webhookEgressProxy: null,

@@ -160,7 +160,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     message: 'Too many requests.',
-    when: 'A quota of the API key is used up, too many calls with a wrong key came from this address, a code was sent less than 30 seconds ago, or a webhook was tried or its secret replaced too often of late (the message says which).',
+    when: 'A quota of the API key is used up, too many calls with a wrong key came from this address, a code was sent less than 30 seconds ago, the account has too many Idempotency-Keys, or a webhook was tried or its secret replaced too often of late (the message says which).',
     whatToDo:
       'Wait for the seconds in Retry-After. The RateLimit headers of every answer say what is left; webhooks and the WebSocket channel save polling.',
   },

@@ -10,7 +10,7 @@ import { CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql
  */
 const LEASE_SECONDS = 30;
 /** Contract, Idempotency. */
-const KEPT_HOURS = 24;
+export const KEPT_HOURS = 24;
 const MAX_QUEUED_COMMANDS = 4_096;
 
 /** A request as it is compared with earlier ones: both digests are keyed, and neither key nor body can be read from them. */
@@ -18,6 +18,8 @@ export interface DigestedRequest {
   readonly digest: Buffer;
   readonly fingerprint: Buffer;
   readonly accountId: Uuid;
+  /** Made with a test key. */
+  readonly test: boolean;
 }
 
 /** Who works on a request, and for which id. */
@@ -102,6 +104,11 @@ export class IdempotencyStore {
     return this.claims.add({ request, claimedBy: newId(nowMs), resourceId: newId(nowMs) });
   }
 
+  /** Whether an earlier request had this key, which may be a day old. */
+  async has({ digest }: DigestedRequest): Promise<boolean> {
+    return (await this.options.database.query<KnownKey>(READ_KEYS, [[digest]])).length > 0;
+  }
+
   /** Keeps the answer for a day. Does nothing when the lease was over and another attempt has taken it up. */
   async answered(claim: Claim, { status, body }: StoredAnswer): Promise<void> {
     const bodySealed = this.options.keys.seal('idempotent-answer', body, claim.digest.toString('hex'));
@@ -139,6 +146,7 @@ export class IdempotencyStore {
       LEASE_SECONDS,
       KEPT_HOURS,
       firstIdAt(clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
+      commands.map(({ request }) => request.test),
     ]);
     const claimed = new Map(rows.map(({ digest, resourceId }) => [keyOf(digest), resourceId]));
     const rest = commands.filter(({ request }) => !claimed.has(keyOf(request.digest)));
