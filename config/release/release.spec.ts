@@ -173,7 +173,7 @@ describe('a release', () => {
         ) ?? [];
       expect(names, name).toEqual(expect.arrayContaining(Object.keys(locked?.dependencies ?? {})));
     }
-    for (const tool of ['vitest', 'typescript', 'eslint', 'playwright-core']) {
+    for (const tool of ['vitest', 'typescript', 'eslint', 'playwright-core', 'smpp']) {
       expect(Object.keys(devDependencies ?? {})).toContain(tool);
       expect(names).not.toContain(tool);
     }
