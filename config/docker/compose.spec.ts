@@ -4,6 +4,8 @@ import { Script } from 'node:vm';
 import { Ajv } from 'ajv';
 import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
+import { ControlPlaneSettings, GatewaySettings, loadSettings, SettingsError } from '../../libs/settings/src/index.js';
+import { CONTROL_PLANE } from '../../libs/settings/src/environment.fixture.js';
 
 const FILE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
 
@@ -81,6 +83,8 @@ const COMPOSE = {
   additionalProperties: false,
 };
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 interface Service {
   readonly networks: readonly string[];
   readonly secrets?: readonly string[];
@@ -127,6 +131,26 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(secrets)).toEqual(expect.arrayContaining([...(service.secrets ?? [])]));
       expect(Object.keys(services)).toEqual(expect.arrayContaining(Object.keys(service.depends_on ?? {})));
     }
+  });
+
+  it.each([
+    ['control-plane', (variables: Variables) => loadSettings(ControlPlaneSettings, variables)],
+    ['gateway', (variables: Variables) => loadSettings(GatewaySettings, variables)],
+  ])('has stores that %s may reach without TLS, because it names their hosts', (name, boot) => {
+    const { DATABASE_URL, REDIS_URL, STORES_WITHOUT_TLS, NODE_ENV } = compose.services[name]?.environment ?? {};
+    const urls = Object.fromEntries(
+      Object.entries({ DATABASE_URL, REDIS_URL }).map(([key, url]) => [key, url?.replace(/\$\{[^}]*\}/g, 'secret')]),
+    );
+    const faultsWith = (changes: Variables): string[] => {
+      try {
+        boot({ ...CONTROL_PLANE, NODE_ENV: NODE_ENV ?? '', ...urls, ...changes });
+      } catch (error) {
+        return error instanceof SettingsError ? error.faults.map(({ variable }) => variable) : [String(error)];
+      }
+      return [];
+    };
+    expect(faultsWith({ STORES_WITHOUT_TLS: STORES_WITHOUT_TLS ?? '' })).toEqual([]);
+    expect(faultsWith({})).toEqual(['DATABASE_URL', 'REDIS_URL']);
   });
 
   it('has health checks that are programs', () => {

@@ -36,6 +36,8 @@ function raw(octets: string): Promise<string> {
 const bodyOf = (response: string): { error: { code: string } } =>
   JSON.parse(response.slice(response.indexOf('\r\n\r\n') + 4)) as { error: { code: string } };
 
+const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' };
+
 describe('every answer', () => {
   it('carries a request id of its own and is not stored', async () => {
     const answers = [
@@ -51,6 +53,17 @@ describe('every answer', () => {
     for (const id of ids) expect(id).toMatch(/^req_[0-9A-Za-z]+$/);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { headers } of answers) expect(headers['cache-control']).toBe('no-store');
+  });
+
+  it.each(['/docs', '/docs/errors', '/docs/nothing', '/v1/openapi.json', '/v1/nothing', '/nothing', '/%zz'])(
+    'says that its type is not to be guessed, and that this host is asked over TLS alone: %s',
+    async (path) => {
+      expect((await room.call(path, { key: null })).headers).toMatchObject(SECURITY_HEADERS);
+    },
+  );
+
+  it('says so on a success, too', async () => {
+    expect((await room.create()).headers).toMatchObject(SECURITY_HEADERS);
   });
 
   it('allows no page of another origin', async () => {

@@ -149,6 +149,10 @@ describe('every error of the catalogue', () => {
   it.each(codes)('is answered by a real request: %s', async (code) => {
     const answer = await REQUESTS[code]();
     expect([answer.status, answer.code, answer.field]).toEqual([ERRORS[code].status, code, FIELDS[code]]);
+    // Behind a TLS proxy, as plain HTTP is refused there, the second is the proxy's.
+    const hsts = code === 'HTTPS_REQUIRED' ? undefined : 'max-age=31536000';
+    const { 'x-content-type-options': sniffing, 'strict-transport-security': strict } = answer.headers;
+    expect([sniffing, strict]).toEqual(['nosniff', hsts]);
   });
 
   it.each(codes)('%s leads to a page that explains it', async (code) => {

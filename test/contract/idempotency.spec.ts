@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AccountStore } from '@countersign/accounts';
-import { newId } from '@countersign/postgres';
+import { newId, parseId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';
@@ -244,6 +244,33 @@ describe('200 creates while the database is lost and found three times', () => {
       const again = await Promise.all(keys.map((key) => create(key)));
       expect(again.map(({ text }) => text)).toEqual(keys.map((key) => answers.get(key)));
       expect(again.every((answer) => expected.some((each) => each === replayed(answer)))).toBe(true);
+    }
+  });
+});
+
+describe('an account with as many keys as its operator allows', () => {
+  it('is refused a new one with the reason, and is answered for known ones and without a key', async () => {
+    const key = randomUUID();
+    const first = await create(key);
+    // 1 in 64 is counted.
+    await room.database.query(
+      `INSERT INTO idempotency_keys (digest, account_id, fingerprint, resource_id, created_at)
+        SELECT set_byte(sha256(n::text::bytea), 0, 3), $1, '', gen_random_uuid(), clock_timestamp()
+        FROM generate_series(1, $2) AS n`,
+      [parseId('acct', room.demo.accountId), Math.ceil(10_000 / 64)],
+    );
+    const { baseUrl, stop } = await room.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
+    try {
+      const refused = await create(randomUUID(), {}, { baseUrl });
+      expect([refused.status, refused.code, refused.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '60']);
+      expect(refused.text).toContain('as many Idempotency-Keys of the last 24 hours as it may have');
+      const again = await create(key, {}, { baseUrl });
+      expect([again.status, again.text, replayed(again)]).toEqual([200, first.text, 'true']);
+      expect((await room.create({}, { baseUrl })).status).toBe(200);
+      const withTestKey = { baseUrl, key: room.demo.testApiKey };
+      expect((await create(randomUUID(), {}, withTestKey)).status).toBe(200);
+    } finally {
+      await stop();
     }
   });
 });

@@ -253,3 +253,28 @@ describe('a quota that is used up', () => {
     expect((await room.call(SESSION, { key: other })).status).toBe(404);
   });
 });
+
+describe('one phone', () => {
+  it('has only so many live sessions at an account, by a create limit that says when the first of them is over', async () => {
+    const { baseUrl, stop } = await room.neighbour({ LIVE_SESSIONS_PER_PHONE: '3' });
+    const create = (changes: Readonly<Record<string, unknown>> = {}, call: object = {}): Promise<Answer> =>
+      room.create(changes, { baseUrl, ...call });
+    try {
+      // What is refused opens no session, and an end before its time frees no place.
+      expect((await create({ brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
+      const opened = [await create({ ttl: 60 }), await create({ ttl: 300 }), await create({ ttl: 300 })];
+      expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);
+      await room.call(`/v1/verify/${String(opened[0]?.json['id'])}`, { method: 'DELETE', baseUrl });
+      const refused = await create();
+      expect([refused.status, refused.code]).toEqual([429, 'RATE_LIMITED']);
+      expect(refused.text).toContain('This phone has 3 sessions whose time is not over');
+      const retryAfter = Number(refused.headers['retry-after']);
+      expect(retryAfter).toBeGreaterThan(0);
+      expect(retryAfter).toBeLessThanOrEqual(60);
+      expect((await create({ phone: '+14155552672' })).status).toBe(200);
+      for (let n = 0; n < 4; n += 1) expect((await create({}, { key: room.demo.testApiKey })).status).toBe(200);
+    } finally {
+      await stop();
+    }
+  });
+});

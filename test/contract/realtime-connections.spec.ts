@@ -61,6 +61,8 @@ describe('the upgrade', () => {
       'x-request-id': expect.stringMatching(/^req_/) as string,
       'ratelimit-policy': expect.any(String) as string,
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'strict-transport-security': 'max-age=31536000',
     });
     if (status === 401) expect(refused.headers['www-authenticate']).toBe('Bearer');
   });

@@ -54,6 +54,8 @@ describe.concurrent('a slow client', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"MALFORMED_REQUEST"');
     expect(answer.toLowerCase()).toContain('ratelimit: "ip";');
+    expect(answer.toLowerCase()).toContain('\r\nx-content-type-options: nosniff\r\n');
+    expect(answer.toLowerCase()).toContain('\r\nstrict-transport-security: max-age=31536000\r\n');
   });
 
   it('whose body does not come to its end is cut, and nothing is stored', { timeout: TEST_MS }, async () => {

@@ -280,7 +280,10 @@ describe('POST /v1/webhooks/test', () => {
   it('of a name that leads to nowhere public ends as blocked, like a delivery', async () => {
     const strict = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
     try {
-      const answer = await strict.call('/v1/webhooks/test', { method: 'POST', body: { url: 'https://localhost:1/' } });
+      const answer = await strict.call('/v1/webhooks/test', {
+        method: 'POST',
+        body: { url: 'https://localhost:4433/' },
+      });
       const { id } = deliveryOf(answer);
       const status = async (): Promise<unknown> => (await strict.call(`${LIST}/${id}`)).json['status'];
       await expect.poll(status, { timeout: 10_000 }).toBe('blocked');

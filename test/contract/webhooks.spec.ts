@@ -251,7 +251,7 @@ describe('a receiver that fails', () => {
 
 describe('a target that is not public', () => {
   it('is blocked at delivery, and not tried again', async () => {
-    const url = 'https://localhost:1/hook';
+    const url = 'https://localhost:4433/hook';
     const room2 = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'false' });
     try {
       expect((await room2.create({ webhookUrl: 'https://127.0.0.1/hook' })).code).toBe('INVALID_WEBHOOK_URL');

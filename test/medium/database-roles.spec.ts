@@ -270,7 +270,7 @@ describe('a database', () => {
     await checkSchema(home.url);
     await prepareBell({ redisUrl: null, databaseUrl: home.url });
     await revertMigration(home.ownerUrl);
-    await expect(checkSchema(home.url)).rejects.toThrow(/lacks DatabaseRoles1700000000013: run "npm run migrate"/);
+    await expect(checkSchema(home.url)).rejects.toThrow(/lacks IdempotencyQuota1700000000014: run "npm run migrate"/);
     await migrate(home.ownerUrl);
     await asOwner(home, `INSERT INTO migrations (timestamp, name) VALUES (1800000000000, 'Later1800000000000')`);
     await checkSchema(home.url);

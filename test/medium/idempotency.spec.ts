@@ -2,14 +2,19 @@ import { createHash, randomUUID } from 'node:crypto';
 import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse, succeed, type Outcome } from '../../apps/control-plane/src/http/errors.js';
+import { IdempotencyQuota } from '../../apps/control-plane/src/idempotency/idempotency-quota.js';
 import { IdempotencyService } from '../../apps/control-plane/src/idempotency/idempotency.service.js';
+import { COUNT_SAMPLE } from '../../apps/control-plane/src/idempotency/idempotency.sql.js';
 import {
   IdempotencyStore,
   type Claim,
   type ClaimResult,
   type DigestedRequest,
 } from '../../apps/control-plane/src/idempotency/idempotency.store.js';
-import type { IdempotentCall } from '../../apps/control-plane/src/idempotency/idempotent-call.decorator.js';
+import type {
+  IdempotentCall,
+  RepeatableRequest,
+} from '../../apps/control-plane/src/idempotency/idempotent-call.decorator.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 import { liveTenant } from '../support/tenants.js';
 
@@ -24,7 +29,12 @@ beforeAll(async () => {
   room = await openSessionRoom();
   store = new IdempotencyStore({ ...room, maxBatch: 64 });
   other = new IdempotencyStore({ ...room, maxBatch: 64 });
-  service = new IdempotencyService({ ...room, store, onError: (error) => void failures.push(error) });
+  service = new IdempotencyService({
+    ...room,
+    store,
+    quota: quotaOf(1_000_000),
+    onError: (error) => void failures.push(error),
+  });
 });
 afterAll(async () => {
   await Promise.all([store.drain(), other.drain()]);
@@ -33,10 +43,15 @@ afterAll(async () => {
 });
 beforeEach(() => room.database.query('DELETE FROM idempotency_keys'));
 
+/** With no answer of an earlier count. */
+const quotaOf = (keysPerAccount: number): IdempotencyQuota =>
+  new IdempotencyQuota({ ...room, keysPerAccount, keptHours: 24 });
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const requestOf = (key: string, body = ''): DigestedRequest => ({
   accountId: room.account.id,
+  test: false,
   digests: [{ version: 1, digest: sha256(key), fingerprint: sha256(body) }],
 });
 
@@ -103,6 +118,93 @@ describe('a claim', () => {
     expect(second.resourceId).not.toBe(first.resourceId);
     await other.answered(second, { status: 200, body: '{}' });
     expect((await store.claim(requestOf('body', 'a'))).kind).toBe('reused');
+  });
+});
+
+/** 10 of the sample, which holds 1 in 64. */
+const QUOTA = 640;
+
+describe('the keys of an account', () => {
+  const request = (key: string, bodyDigest = sha256('')): RepeatableRequest => {
+    return { tenant: liveTenant(room.account.id), method: 'POST', path: '/x', key, bodyDigest };
+  };
+  const run = (under: IdempotencyService, call: RepeatableRequest, body: string): Promise<Outcome<string>> =>
+    under.run({ request: call, markReplayed: () => undefined }, () => Promise.resolve(succeed(body)));
+  /** The same request with a digest that begins with this octet: the sample has those with 0 to 3. */
+  const beginning = (octet: number, request: DigestedRequest): DigestedRequest => {
+    const digests = request.digests.map((each) => {
+      return { ...each, digest: Buffer.concat([Buffer.from([octet]), each.digest.subarray(1)]) };
+    });
+    return { ...request, digests };
+  };
+  const fill = async (keys: number, test = false): Promise<void> => {
+    const made = Array.from({ length: keys }, (_, at) => beginning(at % 4, requestOf(`fill ${at}`)));
+    await Promise.all(made.map((each) => store.claim({ ...each, test })));
+  };
+  const isFull = (test = false, accountId: Uuid = room.account.id): Promise<boolean> =>
+    quotaOf(QUOTA).isFull(accountId, test);
+
+  it('are full with as many as it may have, and not with one less', async () => {
+    await fill(9);
+    expect(await isFull()).toBe(false);
+    await claimed(store.claim(beginning(3, requestOf('tenth'))));
+    expect(await isFull()).toBe(true);
+  });
+
+  it('are counted by the sample alone', async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, at) => store.claim(beginning(4, requestOf(`${at}`)))));
+    expect([await countKeys(), await isFull()]).toEqual([100, false]);
+  });
+
+  it('of one mode or account are not those of another', async () => {
+    await fill(10, true);
+    expect([await isFull(true), await isFull(false), await isFull(true, room.brand.id)]).toEqual([true, false, false]);
+  });
+
+  it('count for a day, whether or not they are purged', async () => {
+    await fill(10);
+    await room.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
+    expect(await isFull()).toBe(false);
+  });
+
+  it('are counted from the index of the sample', async () => {
+    const counted = [`'${room.account.id}'`, 'false', '24', '10'];
+    const statement = COUNT_SAMPLE.replace(/\$([1-4])/g, (_, at: string) => counted[Number(at) - 1] ?? '');
+    const plan = await room.database.transaction(async (tx) => {
+      // With few keys the table is as cheap.
+      await tx.query('SET LOCAL enable_seqscan = off', []);
+      return tx.query<Record<'QUERY PLAN', string>>(`EXPLAIN ${statement}`, []);
+    });
+    expect(plan.map((row) => row['QUERY PLAN']).join(' ')).toContain('idempotency_keys_sample');
+  });
+
+  it('when full take no new one, and known ones are answered, run on and are refused as ever', async () => {
+    await run(service, request('answered'), 'first');
+    await service.run({ request: request('refused'), markReplayed: () => undefined }, () =>
+      Promise.resolve(refuse('INVALID_BRAND')),
+    );
+    await fill(10);
+    const full = new IdempotencyService({
+      ...room,
+      store,
+      quota: quotaOf(QUOTA),
+      onError: (error) => void failures.push(error),
+    });
+    const before = await countKeys();
+    const outcomes = await Promise.all([
+      run(full, request('new'), 'second'),
+      run(full, request('answered'), 'second'),
+      run(full, request('answered', sha256('another body')), 'second'),
+      run(full, request('refused'), 'second'),
+    ]);
+    expect(outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.refusal.code))).toEqual([
+      'RATE_LIMITED',
+      'first',
+      'IDEMPOTENCY_KEY_REUSED',
+      'RATE_LIMITED',
+    ]);
+    expect(outcomes[0]).toMatchObject({ refusal: { retryAfterSeconds: 60 } });
+    expect(await countKeys()).toBe(before);
   });
 });
 

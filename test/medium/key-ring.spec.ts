@@ -108,7 +108,7 @@ function requestAt({ keys }: Process, key: string, body = ''): DigestedRequest {
     digest: keys.digest('idempotency', `key ${key}`, version),
     fingerprint: keys.digest('idempotency', `body ${body}`, version),
   }));
-  return { accountId: room.account.id, digests };
+  return { accountId: room.account.id, test: false, digests };
 }
 
 const claimAt = (process: Process, key: string, body = ''): Promise<ClaimResult> =>

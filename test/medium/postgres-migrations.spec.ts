@@ -15,6 +15,7 @@ const MIGRATIONS = [
   'AdminKeys1700000000011',
   'KeyRing1700000000012',
   'DatabaseRoles1700000000013',
+  'IdempotencyQuota1700000000014',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -21,7 +21,13 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        VerifyModule.over(stores, testNumbers, idempotency, CardsModule.over(options)),
+        VerifyModule.over(
+          stores,
+          testNumbers,
+          idempotency,
+          CardsModule.over(options),
+          options.settings.liveSessionsPerPhone,
+        ),
         UsageModule.over(options),
         OtpModule.over(options, stores, testNumbers, idempotency),
         AdminModule.over(options),

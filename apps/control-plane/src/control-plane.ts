@@ -26,6 +26,7 @@ import { AllowedMethods } from './http/allowed-methods.js';
 import { ErrorAnswers } from './http/error-answers.js';
 import { Limits } from './http/limits.js';
 import { RequestDeadline } from './http/request-deadline.js';
+import { securityHeaders } from './http/security-headers.js';
 import { createServer } from './http/server.js';
 import { IdempotencyKeeper } from './idempotency/idempotency.keeper.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
@@ -95,8 +96,10 @@ export async function startControlPlane(
   const methods = new AllowedMethods();
   const gatekeeper = gatekeeperOf(settings, stores, methods, limits);
   const newRequestId = createRequestIds();
+  const headers = securityHeaders(settings.tls, settings.publicBaseUrl);
   const adapter = serverOf({
     settings,
+    securityHeaders: headers,
     gatekeeper,
     methods,
     newRequestId,
@@ -115,7 +118,7 @@ export async function startControlPlane(
   app.useGlobalFilters(answers);
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const { publicBaseUrl, realtimeConnections: maxConnections } = settings;
-  const door = { gatekeeper, publicBaseUrl, maxConnections, newRequestId };
+  const door = { gatekeeper, publicBaseUrl, securityHeaders: headers, maxConnections, newRequestId };
   const realtime = await Realtime.start({ app, stores, metrics, failures, ...door });
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
@@ -157,6 +160,7 @@ function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: F
 
 interface ServerParts {
   readonly settings: Readonly<ControlPlaneSettings>;
+  readonly securityHeaders: Readonly<Record<string, string>>;
   readonly gatekeeper: Gatekeeper;
   readonly methods: AllowedMethods;
   readonly newRequestId: () => string;

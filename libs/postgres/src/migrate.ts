@@ -14,6 +14,7 @@ import { ConversionBudget1700000000008 } from './migrations/0008-conversion-budg
 import { AdminKeys1700000000011 } from './migrations/0011-admin-keys.js';
 import { KeyRing1700000000012 } from './migrations/0012-key-ring.js';
 import { DatabaseRoles1700000000013 } from './migrations/0013-database-roles.js';
+import { IdempotencyQuota1700000000014 } from './migrations/0014-idempotency-quota.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -28,6 +29,7 @@ const MIGRATIONS = [
   AdminKeys1700000000011,
   KeyRing1700000000012,
   DatabaseRoles1700000000013,
+  IdempotencyQuota1700000000014,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

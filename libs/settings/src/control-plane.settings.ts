@@ -29,6 +29,8 @@ export interface OtpLimits {
   readonly breakerBlockSeconds: number;
 }
 
+const PRODUCTION_LIVE_SESSIONS_PER_PHONE = 20;
+
 /** Settings of the control plane. Entropy and admin keys have no default and are given to no other process. */
 export class ControlPlaneSettings extends DaemonSettings {
   /** By version, from 1; new brands get the highest. */
@@ -79,6 +81,17 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('WEBHOOK_HOST_PER_SECOND', 1, 1_000_000)
   readonly webhookHostPerSecond: number = 1_000;
 
+  /**
+   * Sessions of one phone at one account whose time is not over, as each control plane counts them; 0: no limit. Null: 20
+   * in production, none in development, where one phone is used for every trial.
+   */
+  @WholeNumber('LIVE_SESSIONS_PER_PHONE', 0, 1_000)
+  readonly configuredLiveSessionsPerPhone: number | null = null;
+
+  /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so fewer could not be told. */
+  @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
+  readonly idempotencyKeysPerAccount: number = 2_000_000;
+
   /** WebSockets of one process; no account takes the last fifth of these places from the others. */
   @WholeNumber('REALTIME_CONNECTIONS', 15, 15_000)
   readonly realtimeConnections: number = 15_000;
@@ -110,6 +123,10 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('OTP_BREAKER_BLOCK_MINUTES', 1, 43_200)
   readonly otpBreakerBlockMinutes: number = 60;
 
+  get liveSessionsPerPhone(): number {
+    return this.configuredLiveSessionsPerPhone ?? (this.production ? PRODUCTION_LIVE_SESSIONS_PER_PHONE : 0);
+  }
+
   get otpLimits(): OtpLimits {
     return {
       phonePerHour: this.otpPhonePerHour,
@@ -135,8 +152,9 @@ export class ControlPlaneSettings extends DaemonSettings {
   }
 
   /** Faults that only several variables together have. */
-  contradictions(): SettingFault[] {
-    const faults: SettingFault[] = coverWholeSpace(this.trustedProxies) ? [EVERY_PROXY_TRUSTED] : [];
+  override contradictions(): SettingFault[] {
+    const faults = super.contradictions();
+    if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
       return faults;

@@ -1,4 +1,6 @@
-import { ConnectionUrl, Host, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import type { SettingFault } from './settings-error.js';
+import { unprotectedStores } from './store-links.js';
+import { ConnectionUrl, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -14,6 +16,10 @@ export class DaemonSettings {
   /** Null: queues, bus and limits run on PostgreSQL. */
   @ConnectionUrl('REDIS_URL', ['redis:', 'rediss:'])
   readonly redisUrl: string | null = null;
+
+  /** Hosts of stores that production may reach without TLS: on a network that nobody else can listen to. */
+  @Hosts('STORES_WITHOUT_TLS')
+  readonly storesWithoutTls: readonly string[] = [];
 
   @WholeNumber('DATABASE_POOL_MAX', 2, 200)
   readonly databasePoolMax: number = 10;
@@ -39,4 +45,9 @@ export class DaemonSettings {
   /** The most commands that share one transaction; 1 switches batching off, which only a measurement wants. */
   @WholeNumber('BATCH_MAX_COMMANDS', 1, 500)
   readonly batchMaxCommands: number = 64;
+
+  /** Faults that only several variables together have. */
+  contradictions(): SettingFault[] {
+    return this.production ? unprotectedStores(this) : [];
+  }
 }

@@ -64,8 +64,8 @@ export class GatewaySettings extends DaemonSettings {
   }
 
   /** Faults that only several variables together have. */
-  contradictions(): SettingFault[] {
-    return [...this.halfOfTls(), ...this.clientsWithoutTls(), ...this.halfOfRbm()];
+  override contradictions(): SettingFault[] {
+    return [...super.contradictions(), ...this.halfOfTls(), ...this.clientsWithoutTls(), ...this.halfOfRbm()];
   }
 
   private halfOfTls(): SettingFault[] {

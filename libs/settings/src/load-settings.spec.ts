@@ -18,6 +18,7 @@ describe('a good environment', () => {
     expect(settings).toMatchObject({
       databaseUrl: DAEMON.DATABASE_URL,
       redisUrl: null,
+      storesWithoutTls: [],
       databasePoolMax: 10,
       logLevel: 'info',
       masterKeys: new Map([[1, Buffer.from(MASTER_KEY, 'base64')]]),
@@ -33,6 +34,8 @@ describe('a good environment', () => {
       tls: { mode: 'direct', certFile: FILE, keyFile: FILE },
       trustedProxies: [],
       adminAllowedCidrs: [],
+      idempotencyKeysPerAccount: 2_000_000,
+      liveSessionsPerPhone: 0,
       webhookAllowedCidrs: [],
       webhookAllowHttp: false,
       webhookEgressProxy: null,
@@ -287,6 +290,17 @@ describe('NODE_ENV', () => {
     ['', false],
   ])('%j is one of production: %s', (text, production) => {
     expect(loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, NODE_ENV: text }).production).toBe(production);
+  });
+
+  it.each([
+    ['production', '', 20],
+    ['production', '0', 0],
+    ['production', '3', 3],
+    ['development', '', 0],
+    ['development', '3', 3],
+  ])('%s with LIVE_SESSIONS_PER_PHONE=%s allows a phone %i live sessions', (NODE_ENV, text, allowed) => {
+    const environment = { ...CONTROL_PLANE, NODE_ENV, LIVE_SESSIONS_PER_PHONE: text };
+    expect(loadSettings(ControlPlaneSettings, environment).liveSessionsPerPhone).toBe(allowed);
   });
 
   it.each(['prod', 'Production', 'staging', ' production'])('%j starts neither daemon', (text) => {

@@ -1,5 +1,6 @@
 import type { SettingFault } from './settings-error.js';
-import { ConnectionUrl } from './variables.js';
+import { unprotectedDatabase } from './store-links.js';
+import { ConnectionUrl, Hosts, Production } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
@@ -13,6 +14,13 @@ export class MigrationSettings {
   @ConnectionUrl('DATABASE_URL', POSTGRES)
   readonly databaseUrl: string | null = null;
 
+  /** As of the daemons. */
+  @Hosts('STORES_WITHOUT_TLS')
+  readonly storesWithoutTls: readonly string[] = [];
+
+  @Production('NODE_ENV')
+  readonly production: boolean = false;
+
   /** Of the role that owns the tables. */
   get ownerUrl(): string {
     return this.migrationUrl ?? this.databaseUrl ?? '';
@@ -25,7 +33,10 @@ export class MigrationSettings {
   }
 
   contradictions(): SettingFault[] {
-    if (this.ownerUrl !== '') return [];
+    if (this.ownerUrl !== '') {
+      const variable = this.migrationUrl === null ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL';
+      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this.storesWithoutTls) : [];
+    }
     return [
       { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },
     ];

@@ -31,6 +31,15 @@ export function readHost(text: string): Reading {
   return HOST.test(text) || ipaddr.isValid(text) ? { value: text } : { fault: 'is no address and no host name' };
 }
 
+/** A comma-separated list of names and addresses, as they stand in URLs without brackets; in lower case. */
+export function readHosts(text: string): Reading {
+  const hosts = text.split(',').map((part) => part.trim().toLowerCase());
+  const wrong = hosts.find((host) => 'fault' in readHost(host));
+  if (wrong !== undefined)
+    return { fault: `has an entry ${JSON.stringify(wrong)} that is no address and no host name` };
+  return { value: Object.freeze(hosts) };
+}
+
 /** A comma-separated list of CIDR ranges, each with its prefix length; a single address is a range of one. */
 export function readCidrs(text: string): Reading {
   const ranges: string[] = [];

@@ -18,6 +18,7 @@ import {
   readFilePath,
   readFlag,
   readHost,
+  readHosts,
   readMasterKeys,
   readServiceUrl,
   readText,
@@ -77,6 +78,10 @@ export function Host(name: string): PropertyDecorator {
 export function Cidrs(name: string): PropertyDecorator {
   const allowed = 'address ranges such as 10.0.0.0/8, separated by commas';
   return fromVariable(shown(name, allowed, readCidrs), IsArray());
+}
+
+export function Hosts(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'host names and addresses, separated by commas', readHosts), IsArray());
 }
 
 export function BaseUrl(name: string): PropertyDecorator {

@@ -1,11 +1,11 @@
-import smpp from 'smpp';
-import type { CommandName as DictionaryCommand, Statuses, TlvName } from 'smpp';
+import { COMMAND_IDS, STATUS_CODES, TLVS } from './dictionary-tables.js';
 
-export type { DictionaryCommand, TlvName };
+export type DictionaryCommand = keyof typeof COMMAND_IDS;
+export type StatusName = keyof typeof STATUS_CODES;
+export type TlvName = keyof typeof TLVS;
 
 /** Status codes by name (SMPP 3.4 section 5.1.3, 5.0 section 4.7.6), for example `STATUS.ESME_RTHROTTLED`. */
-export const STATUS: Statuses = smpp.errors;
-export type StatusName = keyof Statuses;
+export const STATUS = STATUS_CODES;
 
 /** The bit of command_id that marks a response. */
 export const RESPONSE_BIT = 0x8000_0000;
@@ -17,22 +17,18 @@ export interface TlvDefinition {
   readonly kind: TlvKind;
 }
 
-const commandEntries = Object.values(smpp.commands).map(({ id, command }) => [id, command] as const);
-const NAME_BY_ID: ReadonlyMap<number, string> = new Map(commandEntries);
+const NAME_BY_ID: ReadonlyMap<number, string> = new Map(Object.entries(COMMAND_IDS).map(([name, id]) => [id, name]));
 const STATUS_NAME_BY_CODE: ReadonlyMap<number, string> = new Map(
-  Object.entries(smpp.errors).map(([name, code]: [string, number]) => [code, name]),
+  Object.entries(STATUS_CODES).map(([name, code]) => [code, name]),
 );
 
-const TLV_KINDS = ['int8', 'int16', 'int32', 'cstring', 'string', 'buffer'] as const satisfies readonly TlvKind[];
-const kindOf = (type: unknown): TlvKind => TLV_KINDS.find((kind) => smpp.types.tlv[kind] === type) ?? 'buffer';
-
 const DEFINITIONS: ReadonlyMap<number, TlvDefinition> = new Map(
-  Object.values(smpp.tlvs).map(({ id, tag, type }) => [id, { tag: id, name: tag, kind: kindOf(type) }]),
+  Object.entries(TLVS).map(([name, [tag, kind]]) => [tag, { tag, name, kind }]),
 );
 
 /** The command_id of a command of the dictionary. */
 export function commandId(command: DictionaryCommand): number {
-  return smpp.commands[command].id;
+  return COMMAND_IDS[command];
 }
 
 /** The dictionary's name of a command_id; null when it has none. */
@@ -52,7 +48,7 @@ export function tlvDefinition(tag: number): TlvDefinition | undefined {
 
 /** The tag of a TLV by its name, for example 0x0424 for `message_payload`. */
 export function tlvTag(name: TlvName): number {
-  return smpp.tlvs[name].id;
+  return TLVS[name][0];
 }
 
 /** Whether the dictionary has a response to a request; outbind and alert_notification have none. */

@@ -22,6 +22,14 @@ describe('the operations port', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
   });
 
+  it.each(['/healthz', '/readyz', '/metrics', '/elsewhere', '/%zz'])(
+    '%s says that its type is not to be guessed',
+    async (path) => {
+      const { url } = await start({ database: () => Promise.reject(new Error('away')) });
+      expect((await fetch(`${url}${path}`)).headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
+
   it('/readyz is 200 while every check passes', async () => {
     const { url } = await start({ database: () => Promise.resolve(), clock: () => undefined });
     const answer = await fetch(`${url}/readyz`);

@@ -50,6 +50,10 @@ export class OpsServer {
       forceCloseConnections: true,
     });
     this.#server.server.on('connection', (socket) => this.#boundConnections(socket));
+    // Before the framework, which answers some requests without a hook.
+    this.#server.server.prependListener('request', (_, response) => {
+      response.setHeader('x-content-type-options', 'nosniff');
+    });
     this.#route();
   }
 

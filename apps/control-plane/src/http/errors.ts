@@ -142,7 +142,7 @@ export const ERRORS = {
   INVALID_WEBHOOK_URL: {
     status: 422,
     message: 'The webhook URL cannot be used.',
-    when: 'The webhook URL is not an https URL of at most 2,048 characters, holds a user name, password or fragment, or points to an address that is not public.',
+    when: 'The webhook URL is not an https URL of at most 2,048 characters, holds a user name, password or fragment, names the port of another service (of a database, for instance), or points to an address that is not public.',
     whatToDo: 'Use a public https URL. Private addresses are opt-in for the operator (WEBHOOK_ALLOWED_CIDRS).',
   },
   INVALID_CODE: {
@@ -160,7 +160,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     message: 'Too many requests.',
-    when: 'A quota of the API key is used up, too many calls with a wrong key came from this address, a code was sent less than 30 seconds ago, or a webhook was tried or its secret replaced too often of late (the message says which).',
+    when: 'A quota of the API key is used up, too many calls with a wrong key came from this address, a code was sent less than 30 seconds ago, the account has too many Idempotency-Keys, the phone has too many live sessions, or a webhook was tried or its secret replaced too often of late (the message says which).',
     whatToDo:
       'Wait for the seconds in Retry-After. The RateLimit headers of every answer say what is left; webhooks and the WebSocket channel save polling.',
   },

@@ -73,6 +73,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   const adapter = createServer({
     tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
     publicBaseUrl: 'https://cs.test',
+    securityHeaders: { 'x-content-type-options': 'nosniff' },
     gatekeeper,
     methods,
     answers,

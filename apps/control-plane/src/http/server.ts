@@ -30,6 +30,8 @@ const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 export interface ServerOptions {
   readonly tls: TlsSettings;
   readonly publicBaseUrl: string;
+  /** Of every response. */
+  readonly securityHeaders: Readonly<Record<string, string>>;
   readonly gatekeeper: Gatekeeper;
   readonly methods: AllowedMethods;
   readonly answers: ErrorAnswers;
@@ -137,14 +139,14 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
 const beingRefused = new WeakSet<Duplex>();
 
 async function refuseBroken(
-  { limits, publicBaseUrl, newRequestId }: ServerOptions,
+  { limits, publicBaseUrl, securityHeaders, newRequestId }: ServerOptions,
   socket: Duplex,
   nodeCode: string | undefined,
 ): Promise<void> {
   if (beingRefused.has(socket)) return;
   beingRefused.add(socket);
   const address = socket instanceof Socket ? (socket.remoteAddress ?? '') : '';
-  const headers = { 'x-request-id': newRequestId(), ...(await limits.ofAddress(address)) };
+  const headers = { 'x-request-id': newRequestId(), ...securityHeaders, ...(await limits.ofAddress(address)) };
   refuseRaw(socket, rawAnswer(refusalOfBrokenHttp(nodeCode), publicBaseUrl, headers));
 }
 
@@ -164,12 +166,12 @@ function refuseUnread(reply: FastifyReply, { raw, headers }: FastifyRequest): vo
 
 /** Marks the answer, starts the clock and asks the gatekeeper; `proceed` is called when the request may go on. */
 async function admit(
-  { gatekeeper, answers, deadline }: ServerOptions,
+  { gatekeeper, answers, deadline, securityHeaders }: ServerOptions,
   request: FastifyRequest,
   reply: FastifyReply,
   proceed: () => void,
 ): Promise<void> {
-  void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+  void reply.header('x-request-id', request.id).header('cache-control', 'no-store').headers(securityHeaders);
   const { route } = request.routeOptions.config;
   const budgetMs = route?.access === 'admin' ? route.budgetMs : undefined;
   const answerLate = (): void => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));

@@ -2,9 +2,10 @@ import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
+import { IdempotencyQuota } from './idempotency-quota.js';
 import { IdempotencyKeeper } from './idempotency.keeper.js';
 import { IdempotencyService } from './idempotency.service.js';
-import { IdempotencyStore } from './idempotency.store.js';
+import { IdempotencyStore, KEPT_HOURS } from './idempotency.store.js';
 
 export interface IdempotencyModuleOptions {
   readonly settings: ControlPlaneSettings;
@@ -16,8 +17,10 @@ export interface IdempotencyModuleOptions {
 export class IdempotencyModule {
   static over({ settings, stores, failures }: IdempotencyModuleOptions): DynamicModule {
     const store = new IdempotencyStore({ ...stores, maxBatch: settings.batchMaxCommands });
+    const { idempotencyKeysPerAccount: keysPerAccount } = settings;
+    const quota = new IdempotencyQuota({ ...stores, keysPerAccount, keptHours: KEPT_HOURS });
     const onError = failures.about('noting the end of an idempotent request');
-    const service = new IdempotencyService({ ...stores, store, onError });
+    const service = new IdempotencyService({ ...stores, store, quota, onError });
     const keeper = new IdempotencyKeeper({ store, onError: failures.about('forgetting idempotent requests') });
     return {
       module: IdempotencyModule,

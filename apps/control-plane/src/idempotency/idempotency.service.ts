@@ -1,14 +1,24 @@
-import type { ServerKeys } from '@countersign/keys';
+import { isTestMode, type ServerKeys } from '@countersign/keys';
 import type { DatabaseClock, Uuid } from '@countersign/postgres';
 import { ERRORS, refuse, succeed, type Outcome } from '../http/errors.js';
+import type { IdempotencyQuota } from './idempotency-quota.js';
 import type { Claim, DigestedRequest, IdempotencyStore } from './idempotency.store.js';
 import type { IdempotentCall, RepeatableRequest } from './idempotent-call.decorator.js';
 
 /** Both calls that can be repeated answer 200. */
 const OK = 200;
 
+/** Keys leave with the hours; asking again sooner changes little. */
+const FULL_RETRY_SECONDS = 60;
+const TOO_MANY_KEYS = refuse('RATE_LIMITED', {
+  message:
+    'The account has as many Idempotency-Keys of the last 24 hours as it may have. Requests with keys that are known, and requests without a key, are answered.',
+  retryAfterSeconds: FULL_RETRY_SECONDS,
+});
+
 export interface IdempotencyOptions {
-  readonly store: Pick<IdempotencyStore, 'claim' | 'answered' | 'refused' | 'failed'>;
+  readonly store: Pick<IdempotencyStore, 'claim' | 'has' | 'answered' | 'refused' | 'failed'>;
+  readonly quota: Pick<IdempotencyQuota, 'isFull'>;
   readonly clock: Pick<DatabaseClock, 'newId'>;
   readonly keys: ServerKeys;
   /** Hears of claims whose end could not be written; their lease ends them. */
@@ -29,7 +39,9 @@ export class IdempotencyService {
    */
   async run(call: IdempotentCall, work: (resourceId: Uuid) => Promise<Outcome<string>>): Promise<Outcome<string>> {
     if (call.request === null) return work(this.options.clock.newId());
-    const claimed = await this.options.store.claim(this.digested(call.request));
+    const request = this.digested(call.request);
+    if (await this.isOneTooMany(request)) return TOO_MANY_KEYS;
+    const claimed = await this.options.store.claim(request);
     switch (claimed.kind) {
       case 'claimed':
         return this.attempt(claimed.claim, work);
@@ -41,6 +53,12 @@ export class IdempotencyService {
       case 'reused':
         return refuse('IDEMPOTENCY_KEY_REUSED');
     }
+  }
+
+  /** A key that is known may always be repeated. */
+  private async isOneTooMany(request: DigestedRequest): Promise<boolean> {
+    const { quota, store } = this.options;
+    return (await quota.isFull(request.accountId, request.test)) && !(await store.has(request));
   }
 
   private async attempt(claim: Claim, work: (id: Uuid) => Promise<Outcome<string>>): Promise<Outcome<string>> {
@@ -73,6 +91,6 @@ export class IdempotencyService {
       digest: keys.digest('idempotency', `key\n${scope}\n${key}`, version),
       fingerprint: keys.digest('idempotency', `body\n${scope}\n${bodyDigest.toString('hex')}`, version),
     }));
-    return { accountId, digests };
+    return { accountId, test: isTestMode(tenant), digests };
   }
 }

@@ -5,15 +5,16 @@
  * The WHERE holds the row's lock, so the clock is read after it; a claim that is run twice finds itself.
  *
  * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, $9 versions of the master key that digests are made
- * with, in the same order; $6 lease in seconds, $7 hours that an answer is kept, $8 lowest id that is taken up again.
+ * with, $10 whether of test keys, in the same order; $6 lease in seconds, $7 hours that an answer is kept, $8 lowest id that
+ * is taken up again.
  */
 export const CLAIM_KEYS = `
-  INSERT INTO idempotency_keys AS known (digest, account_id, fingerprint, resource_id, claimed_by, claimed_until, created_at,
-    digest_version)
-  SELECT digest, account_id, fingerprint, resource_id, claimed_by, clock_timestamp() + make_interval(secs => $6),
+  INSERT INTO idempotency_keys AS known (digest, account_id, test, fingerprint, resource_id, claimed_by, claimed_until,
+    created_at, digest_version)
+  SELECT digest, account_id, test, fingerprint, resource_id, claimed_by, clock_timestamp() + make_interval(secs => $6),
     clock_timestamp(), digest_version
-  FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[], $9::smallint[])
-    AS wanted (digest, account_id, fingerprint, resource_id, claimed_by, digest_version)
+  FROM unnest($1::bytea[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[], $9::smallint[], $10::boolean[])
+    AS wanted (digest, account_id, fingerprint, resource_id, claimed_by, digest_version, test)
   ORDER BY digest
   ON CONFLICT (digest) DO UPDATE SET
     resource_id = CASE
@@ -55,6 +56,15 @@ export const END_CLAIMS = `
   UPDATE idempotency_keys AS known
   SET claimed_by = NULL, claimed_until = NULL, status = locked.status, body_sealed = locked.body_sealed
   FROM locked WHERE known.digest = locked.digest AND NOT locked.freed`;
+
+/**
+ * The sampled keys of an account in one mode, counted up to a limit: those whose digest begins with one of 4 octets of 256,
+ * as the index has them. $1 account, $2 whether of test keys, $3 hours that a key is kept, $4 limit.
+ */
+export const COUNT_SAMPLE = `
+  SELECT count(*)::int AS keys FROM (SELECT 1 FROM idempotency_keys
+    WHERE account_id = $1 AND test = $2 AND get_byte(digest, 0) < 4
+      AND created_at > statement_timestamp() - make_interval(hours => $3) LIMIT $4) AS sampled`;
 
 /** Forgets keys that are too old to be replayed, some at a time. $1 hours that an answer is kept, $2 how many at most. */
 export const PURGE_KEYS = `

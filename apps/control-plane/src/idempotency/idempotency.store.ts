@@ -18,7 +18,7 @@ import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from '
  */
 const LEASE_SECONDS = 30;
 /** Contract, Idempotency. */
-const KEPT_HOURS = 24;
+export const KEPT_HOURS = 24;
 const MAX_QUEUED_COMMANDS = 4_096;
 
 /** A request's idempotency key as it is stored under one version of the master key. */
@@ -34,6 +34,8 @@ export interface KeyDigest {
 export interface DigestedRequest {
   readonly digests: readonly (KeyDigest & { readonly fingerprint: Buffer })[];
   readonly accountId: Uuid;
+  /** Made with a test key. */
+  readonly test: boolean;
 }
 
 /** Who works on a request, and for which id. */
@@ -146,6 +148,12 @@ export class IdempotencyStore {
     return this.claims.add({ request, claimedBy: newId(nowMs), resourceId: newId(nowMs) });
   }
 
+  /** Whether an earlier request had this key, which may be a day old. */
+  async has({ digests }: DigestedRequest): Promise<boolean> {
+    const known = await this.options.database.query<KnownKey>(READ_KEYS, [digests.map(({ digest }) => digest)]);
+    return known.length > 0;
+  }
+
   /** Keeps the answer for a day. Does nothing when the lease was over and another attempt has taken it up. */
   async answered(claim: Claim, answer: StoredAnswer): Promise<void> {
     await this.ends.add({ claim, answer, freed: false });
@@ -203,6 +211,7 @@ export class IdempotencyStore {
       KEPT_HOURS,
       firstIdAt(this.options.clock.nowMs() - ID_TAKEN_UP_WITHIN_MS),
       wanted.map(({ version }) => version),
+      wanted.map(({ command }) => command.request.test),
     ]);
     const ids = new Map(rows.map(({ digest, resourceId }) => [keyOf(digest), resourceId]));
     return commands.map((command) => {

@@ -42,6 +42,8 @@ export interface RealtimeDoorOptions {
   readonly gatekeeper: Pick<Gatekeeper, 'judgeUpgrade'>;
   readonly limits: Pick<Limits, 'ofAddress'>;
   readonly publicBaseUrl: string;
+  /** Of every response. */
+  readonly securityHeaders: Readonly<Record<string, string>>;
   /** Of this process, at a time. */
   readonly maxConnections: number;
   readonly newRequestId: () => string;
@@ -107,7 +109,12 @@ export class RealtimeDoor {
     }
     // No await between the limit check and the increment, so concurrent upgrades cannot exceed the limit.
     if (socket.destroyed) return;
-    const fixed = { 'X-Request-Id': id, 'Cache-Control': 'no-store', ...verdict.limitHeaders };
+    const fixed = {
+      'X-Request-Id': id,
+      'Cache-Control': 'no-store',
+      ...this.o.securityHeaders,
+      ...verdict.limitHeaders,
+    };
     this.#headers.set(
       request,
       Object.entries(fixed).map(([name, value]) => `${name}: ${value}`),
@@ -188,6 +195,7 @@ export class RealtimeDoor {
     const retryAfter = refusal.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
     const answer = rawAnswer(refusal, this.o.publicBaseUrl, {
       'x-request-id': id,
+      ...this.o.securityHeaders,
       ...(limitHeaders ?? (await this.o.limits.ofAddress(clientAddress))),
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...headers,

@@ -38,6 +38,7 @@ export interface RealtimeParts {
   readonly metrics: ControlPlaneMetrics;
   readonly failures: FailureLog;
   readonly publicBaseUrl: string;
+  readonly securityHeaders: Readonly<Record<string, string>>;
   readonly maxConnections: number;
   readonly newRequestId: () => string;
 }

@@ -57,9 +57,12 @@ export class CreateVerification {
   })
   @Validate(
     IsWebhookTarget,
-    failsWith('webhookUrl must be a public https URL without user name, password or fragment.', {
-      code: 'INVALID_WEBHOOK_URL',
-    }),
+    failsWith(
+      'webhookUrl must be a public https URL without user name, password or fragment, at a port for web servers.',
+      {
+        code: 'INVALID_WEBHOOK_URL',
+      },
+    ),
   )
   @IsString(failsWith('webhookUrl must be a string.'))
   @ValidateIf((_body, value) => value !== undefined)

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { TargetRules } from '../webhooks/target.js';
+import { LiveSessions } from './live-sessions.js';
 import { SessionOpener } from './session.opener.js';
 import { VerifyController } from './verify.controller.js';
 import { VerifyService } from './verify.service.js';
@@ -13,17 +14,19 @@ export class VerifyModule {
     testNumbers: DynamicModule,
     idempotency: DynamicModule,
     cards: DynamicModule,
+    liveSessionsPerPhone: number,
   ): DynamicModule {
     const constraints = {
       provide: BodyConstraints,
       useFactory: (rules: TargetRules) => new BodyConstraints([new IsWebhookTarget(rules)]),
       inject: [TargetRules],
     };
+    const live = { provide: LiveSessions, useValue: new LiveSessions({ perPhone: liveSessionsPerPhone }) };
     return {
       module: VerifyModule,
       imports: [stores, testNumbers, idempotency, cards],
       controllers: [VerifyController],
-      providers: [VerifyService, SessionOpener, constraints],
+      providers: [VerifyService, SessionOpener, live, constraints],
     };
   }
 }

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { TargetRules } from './target.js';
 
 const strict = new TargetRules({ allowedCidrs: [], allowHttp: false });
+/** What an operator may have allowed at the most. */
+const anywhere = new TargetRules({ allowedCidrs: ['0.0.0.0/0', '::/0'], allowHttp: true });
 const demo = new TargetRules({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true });
 
 describe('a webhook URL', () => {
@@ -110,6 +112,98 @@ describe('a webhook URL', () => {
     expect(strict.check(`https://${host}/`).ok).toBe(false);
   });
 
+  it.each([
+    ['Azure WireServer', '168.63.129.16'],
+    ['Azure WireServer as one number', '2822734096'],
+    ['Azure WireServer in octal', '0250.077.0201.020'],
+    ['Azure WireServer in IPv6', '[::ffff:168.63.129.16]'],
+    ['Azure WireServer by NAT64', '[64:ff9b::168.63.129.16]'],
+    ['AWS, Google, Azure and others', '169.254.169.254'],
+    ['the credentials of ECS tasks', '169.254.170.2'],
+    ['the credentials of EKS pods', '169.254.170.23'],
+    ['Tencent', '169.254.0.23'],
+    ['Scaleway', '169.254.42.42'],
+    ['AWS over IPv6', '[fd00:ec2::254]'],
+    ['the credentials of EKS pods over IPv6', '[fd00:ec2::23]'],
+    ['Google over IPv6', '[fd20:ce::254]'],
+    ['Oracle over IPv6', '[fd00:c1::a9fe:a9fe]'],
+    ['Scaleway over IPv6', '[fd00:42::42]'],
+    ['Azure over IPv6', '[fe80::1234:5678:9abc]'],
+    ['Oracle, formerly', '192.0.0.192'],
+    ['Alibaba', '100.100.100.200'],
+  ])('may not point to the metadata of %s, whatever the operator allows', (_cloud, host) => {
+    expect(strict.check(`https://${host}/`).ok).toBe(false);
+    expect(anywhere.check(`https://${host}/`).ok).toBe(false);
+    expect(anywhere.check(`http://${host}/latest/meta-data/`).ok).toBe(false);
+  });
+
+  it('may point to the neighbours of those addresses', () => {
+    expect(strict.check('https://168.63.129.15/').ok).toBe(true);
+    for (const host of ['100.100.100.201', '192.0.0.193', '[fd00:ec3::254]', '10.0.0.1']) {
+      expect(anywhere.check(`http://${host}/`).ok, host).toBe(true);
+    }
+  });
+
+  it.each([
+    ['', true],
+    [':443', true],
+    [':80', true],
+    [':1024', true],
+    [':3000', true],
+    [':8080', true],
+    [':8443', true],
+    [':9000', true],
+    [':32768', true],
+    [':65535', true],
+    [':0', false],
+    [':1', false],
+    [':21', false],
+    [':22', false],
+    [':23', false],
+    [':25', false],
+    [':53', false],
+    [':110', false],
+    [':389', false],
+    [':445', false],
+    [':465', false],
+    [':587', false],
+    [':853', false],
+    [':993', false],
+    [':1023', false],
+    [':1433', false],
+    [':2375', false],
+    [':2376', false],
+    [':2379', false],
+    [':2775', false],
+    [':3306', false],
+    [':3389', false],
+    [':5060', false],
+    [':5432', false],
+    [':6379', false],
+    [':06379', false],
+    [':6443', false],
+    [':6667', false],
+    [':9200', false],
+    [':10250', false],
+    [':11211', false],
+    [':27017', false],
+  ])('with the port "%s" is allowed: %s', (port, allowed) => {
+    expect(strict.check(`https://example.com${port}/hook`).ok).toBe(allowed);
+    // Above all in a private network that an operator has opened.
+    expect(anywhere.check(`http://10.0.0.1${port}/hook`).ok).toBe(allowed);
+  });
+
+  it('on loopback, where that is allowed, may have any port', () => {
+    for (const url of [
+      'http://127.0.0.1:1/',
+      'https://localhost:22/',
+      'http://[::1]:6379/',
+      'http://127.0.0.1:5432/',
+    ]) {
+      expect([demo.check(url).ok, strict.check(url).ok], url).toEqual([true, false]);
+    }
+  });
+
   it('may be private or plain http where the operator allows it, and only there', () => {
     expect(demo.check('http://127.0.0.1:9000/hook').ok).toBe(true);
     expect(demo.check('https://127.0.0.1/hook').ok).toBe(true);
@@ -151,5 +245,17 @@ describe('the address met at connect', () => {
     expect(demo.admits('127.0.0.1', 'http:')).toBe(true);
     expect(demo.admits('::ffff:127.0.0.1', 'https:')).toBe(true);
     expect(demo.admits('93.184.215.14', 'http:')).toBe(false);
+  });
+
+  it('is never one where a cloud serves credentials', () => {
+    for (const address of [
+      '168.63.129.16',
+      '::ffff:168.63.129.16',
+      '169.254.169.254',
+      'fd00:ec2::254',
+      '100.100.100.200',
+    ]) {
+      expect(anywhere.admits(address, 'https:'), address).toBe(false);
+    }
   });
 });

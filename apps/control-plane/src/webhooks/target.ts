@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
+import { isWebPort } from './web-ports.js';
 
 export const MAX_TARGET_LENGTH = 2048;
 /**
@@ -54,18 +55,58 @@ export class TargetRules {
     if (url.hostname.replace(/\.$/, '').length > MAX_HOST_NAME_LENGTH) {
       return no(`has a host name longer than ${MAX_HOST_NAME_LENGTH} characters`);
     }
+    if (!isWebPort(url) && !this.isAllowedLoopback(url)) return no('names a port at which no web server is called');
     const literal = literalAddress(url.hostname);
     if (literal !== null && !this.admits(literal, url.protocol)) return no('points to an address that is not public');
     return { ok: true, url };
   }
 
-  /** Whether a connection to this address may be made: public unicast over https, or what the operator allowed. */
+  /** An operator who allows loopback develops there, and knows what listens on the machine: any port. */
+  private isAllowedLoopback({ hostname, protocol }: URL): boolean {
+    const address = hostname === 'localhost' ? '127.0.0.1' : literalAddress(hostname);
+    return address !== null && inRanges(address, LOOPBACK) && this.admits(address, protocol);
+  }
+
+  /**
+   * Whether a connection to this address may be made: public unicast over https, or what the operator allowed. Never one to
+   * the services of a cloud for its own machines, whatever range was allowed: they hand out credentials.
+   */
   admits(address: string, protocol: string): boolean {
-    if (!ipaddr.isValid(address)) return false;
+    if (!ipaddr.isValid(address) || inRanges(address, CLOUD_SERVICES)) return false;
     if (inRanges(address, this.allowed)) return protocol === 'https:' || this.policy.allowHttp;
     return protocol === 'https:' && isPublicUnicast(ipaddr.parse(address));
   }
 }
+
+/**
+ * Where clouds serve metadata and credentials to the machines that run in them. Only the first lies in public space; the
+ * others are named because an allowed range may hold them.
+ */
+const CLOUD_SERVICES_V4 = [
+  // Azure WireServer.
+  '168.63.129.16/32',
+  // AWS, Google, Azure, Oracle, OpenStack, DigitalOcean and others, on link-local addresses; ECS and EKS credentials too.
+  '169.254.0.0/16',
+  // Oracle, formerly.
+  '192.0.0.192/32',
+  // Alibaba.
+  '100.100.100.200/32',
+];
+const CLOUD_SERVICES = parseRanges([
+  ...CLOUD_SERVICES_V4,
+  // The same as a translator of an IPv6 network is asked for them (RFC 6052, 2.1).
+  ...CLOUD_SERVICES_V4.map((range) => `64:ff9b::${range.replace(/\d+$/, (bits) => String(Number(bits) + 96))}`),
+  'fe80::/10',
+  // AWS over IPv6: metadata, name server, time, credentials of pods.
+  'fd00:ec2::/32',
+  // Google over IPv6.
+  'fd20:ce::/32',
+  // Oracle and Scaleway over IPv6.
+  'fd00:c1::/32',
+  'fd00:42::/32',
+]);
+
+const LOOPBACK = parseRanges(['127.0.0.0/8', '::1/128']);
 
 /** All of IPv6 that is given out for public unicast (RFC 4291, 2.4); `::a.b.c.d` and other forms of old lie outside it. */
 const GLOBAL_UNICAST = parseRanges(['0.0.0.0/0', '2000::/3']);

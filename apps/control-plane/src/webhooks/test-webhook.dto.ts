@@ -13,7 +13,7 @@ export class TestWebhook {
   })
   @Validate(
     IsWebhookTarget,
-    failsWith('url must be a public https URL without user name, password or fragment.', {
+    failsWith('url must be a public https URL without user name, password or fragment, at a port for web servers.', {
       code: 'INVALID_WEBHOOK_URL',
     }),
   )

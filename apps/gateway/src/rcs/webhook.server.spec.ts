@@ -48,6 +48,7 @@ async function refusalOf(response: Response): Promise<{ status: number; code: un
   expect(body).toEqual({ error: { code: expect.any(String) as unknown, message: expect.any(String) as unknown } });
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   expect(response.headers.get('x-request-id')).toMatch(/^req_/);
   return { status: response.status, code: (body as { error: { code: unknown } }).error.code };
 }
@@ -56,6 +57,7 @@ describe('the webhook', () => {
   it('passes on the octets as they came, with the signature', async () => {
     const response = await post('{"a" : 1}', { 'x-goog-signature': 'abc=' });
     expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(taken).toEqual([{ octets: Buffer.from('{"a" : 1}'), signature: 'abc=' }]);
   });
 
@@ -120,6 +122,7 @@ describe('the webhook', () => {
     socket.write(octets);
     const received = await text(socket);
     expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(received.toLowerCase()).toContain('\r\nx-content-type-options: nosniff\r\n');
     expect(received).toMatch(/\{"error":\{"code":"[A-Z_]+","message":"[^"]+"\}\}$/);
   });
 });

@@ -97,7 +97,11 @@ export class WebhookServer {
     this.#server.removeAllContentTypeParsers();
     this.#server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     this.#server.addHook('onRequest', (request, reply, done) => {
-      void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+      void reply
+        .header('x-request-id', request.id)
+        .header('cache-control', 'no-store')
+        // The text of a handshake is chosen by the sender: browsers must not interpret it as a page.
+        .header('x-content-type-options', 'nosniff');
       done();
     });
     this.#server.post(WEBHOOK_PATH, (request, reply) => this.#answer(request, reply));
@@ -128,8 +132,7 @@ export class WebhookServer {
         this.#connections.bound(nameOf(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
-        // The text is chosen by the sender: browsers must not interpret it as a page.
-        return reply.type('text/plain; charset=utf-8').header('x-content-type-options', 'nosniff').send(answer.text);
+        return reply.type('text/plain; charset=utf-8').send(answer.text);
       case 'refused':
         return refuse(reply, request, answer.code, answer.message);
     }
@@ -182,6 +185,7 @@ function refuseBroken(socket: Duplex, nodeCode: string | undefined): void {
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
     'Connection: close',
   ];
   socket.end([...head, '', body].join('\r\n'), () => {
@@ -215,6 +219,7 @@ function refuse(reply: FastifyReply, request: FastifyRequest, code: RefusalCode,
   return reply
     .code(status)
     .header('x-request-id', request.id)
+    .header('x-content-type-options', 'nosniff')
     .type('application/json; charset=utf-8')
     .send(refusalBody(code, message));
 }

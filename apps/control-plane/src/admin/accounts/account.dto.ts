@@ -27,9 +27,12 @@ const WebhookUrl = (field: string): PropertyDecorator =>
     IsString(failsWith(`${field} must be a string or null.`)),
     Validate(
       IsWebhookTarget,
-      failsWith(`${field} must be a public https URL without user name, password or fragment, or null.`, {
-        code: 'INVALID_WEBHOOK_URL',
-      }),
+      failsWith(
+        `${field} must be a public https URL without user name, password or fragment, at a port for web servers, or null.`,
+        {
+          code: 'INVALID_WEBHOOK_URL',
+        },
+      ),
     ),
   );
 

@@ -1,0 +1,95 @@
+import { isTestMode, type Tenant } from '@countersign/keys';
+import { refuse, type Outcome } from '../http/errors.js';
+
+/** Phones that are remembered, of all accounts; at least the latest half of them. */
+const MAX_PHONES = 100_000;
+
+export interface LiveSessionsOptions {
+  /** Sessions of one phone at one account whose time is not over; 0 for no limit. */
+  readonly perPhone: number;
+  /** A monotonic clock. */
+  readonly nowMs?: () => number;
+  readonly maxPhones?: number;
+}
+
+/** What a session is counted by. */
+export interface CountedSession {
+  readonly phone: string;
+  /** Its `ttl` in seconds. */
+  readonly ttl: number;
+}
+
+/**
+ * How many live sessions one phone may have at one account: those that this process opened, until their `ttl` is over,
+ * however they end. In memory, so that a create pays no statement for it; several processes allow as many each. Test
+ * sessions have no cap.
+ *
+ * Two maps take turns, so that the phones of longest ago are forgotten together; one that is asked for is not forgotten.
+ */
+export class LiveSessions {
+  #latest = new Map<string, readonly number[]>();
+  #earlier: ReadonlyMap<string, readonly number[]> = new Map();
+
+  readonly #perPhone: number;
+  readonly #nowMs: () => number;
+  readonly #maxPhones: number;
+
+  constructor({ perPhone, nowMs = () => performance.now(), maxPhones = MAX_PHONES }: LiveSessionsOptions) {
+    this.#perPhone = perPhone;
+    this.#nowMs = nowMs;
+    this.#maxPhones = maxPhones;
+  }
+
+  /** Opens a session within the cap of its phone; what was not opened after all is not counted. */
+  open<T>(tenant: Tenant, session: CountedSession, open: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    return this.#perPhone === 0 || isTestMode(tenant) ? open() : this.openWithin(tenant, session, open);
+  }
+
+  private async openWithin<T>(
+    tenant: Tenant,
+    session: CountedSession,
+    open: () => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const perPhone = this.#perPhone;
+    const key = `${tenant.accountId} ${session.phone}`;
+    const now = this.#nowMs();
+    const live = this.find(key).filter((endsMs) => endsMs > now);
+    if (live.length >= perPhone) {
+      this.keep(key, live);
+      return refuseFull(perPhone, Math.min(...live) - now);
+    }
+    const endsMs = now + session.ttl * 1000;
+    this.keep(key, [...live, endsMs]);
+    let opened = false;
+    try {
+      const outcome = await open();
+      opened = outcome.ok;
+      return outcome;
+    } finally {
+      if (!opened) this.takeBack(key, endsMs);
+    }
+  }
+
+  private find(key: string): readonly number[] {
+    return this.#latest.get(key) ?? this.#earlier.get(key) ?? [];
+  }
+
+  private keep(key: string, live: readonly number[]): void {
+    this.#latest.set(key, live);
+    if (this.#latest.size <= this.#maxPhones / 2) return;
+    this.#earlier = this.#latest;
+    this.#latest = new Map();
+  }
+
+  private takeBack(key: string, endsMs: number): void {
+    const live = this.find(key);
+    const at = live.indexOf(endsMs);
+    if (at !== -1) this.keep(key, live.toSpliced(at, 1));
+  }
+}
+
+const refuseFull = (perPhone: number, leftMs: number): Outcome<never> =>
+  refuse('RATE_LIMITED', {
+    message: `This phone has ${perPhone} sessions whose time is not over, and may have no more at a time.`,
+    retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)),
+  });

@@ -1,0 +1,83 @@
+import ipaddr from 'ipaddr.js';
+import type { SettingFault } from './settings-error.js';
+
+/** The stores of a daemon, and the hosts that may be reached without TLS. */
+export interface StoreLinks {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | null;
+  /** Names and addresses. */
+  readonly storesWithoutTls: readonly string[];
+}
+
+const OPT_OUT = 'STORES_WITHOUT_TLS';
+const NETWORK_IS_PRIVATE = `where the network to it is private, its host in ${OPT_OUT}`;
+
+/**
+ * Stores that are reached over a network without TLS that authenticates them: passwords, phones and session rows would go
+ * in clear, or to whoever answers (OWASP ASVS 5.0, 12.3.1). Loopback and Unix sockets never leave the machine.
+ */
+export function unprotectedStores({ databaseUrl, redisUrl, storesWithoutTls: excepted }: StoreLinks): SettingFault[] {
+  const database = unprotectedDatabase('DATABASE_URL', databaseUrl, excepted);
+  if (redisUrl === null || redisUrl.startsWith('rediss')) return database;
+  const redis = hostsIn(redisUrl).find((host) => isExposed(host, excepted));
+  if (redis === undefined) return database;
+  return [...database, fault('REDIS_URL', redis, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
+}
+
+/** The same of one database. */
+export function unprotectedDatabase(variable: string, url: string, excepted: readonly string[]): SettingFault[] {
+  const host = hostsOfDatabase(url).find((each) => isExposed(each, excepted));
+  const weakness = weaknessOfDatabase(url);
+  if (host === undefined || weakness === null) return [];
+  return [fault(variable, host, weakness, `sslmode=verify-full in it, or ${NETWORK_IS_PRIVATE}`)];
+}
+
+const isExposed = (host: string, excepted: readonly string[]): boolean =>
+  !staysOnMachine(host) && !excepted.includes(host);
+
+const fault = (variable: string, host: string, weakness: string, allowed: string): SettingFault => ({
+  variable,
+  fault: `leads to ${host} ${weakness}`,
+  allowed,
+});
+
+/** Modes in which the driver verifies the certificate (node-postgres 8). */
+const VERIFYING: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
+
+/** What a PostgreSQL URL lacks of authenticated TLS, or null. Parameters as pg-connection-string reads them. */
+function weaknessOfDatabase(url: string): string | null {
+  const parameters = parametersOf(url);
+  const mode = parameters.get('sslmode');
+  if (mode === undefined) {
+    const isOn = ['true', '1'].includes(parameters.get('ssl') ?? '') || parameters.get('sslnegotiation') === 'direct';
+    return isOn ? null : 'without TLS';
+  }
+  if (mode === 'no-verify') return 'by TLS that does not verify the server (sslmode=no-verify)';
+  if (!VERIFYING.has(mode)) return 'without TLS, or with it as the server likes (sslmode)';
+  const asLibpq = parameters.get('uselibpqcompat') === 'true' && mode === 'require' && !parameters.has('sslrootcert');
+  return asLibpq ? 'by TLS that does not verify the server (uselibpqcompat without sslrootcert)' : null;
+}
+
+/** A host in the parameters goes before the one in the URL; what begins with a slash is the directory of a socket. */
+const hostsOfDatabase = (url: string): string[] => {
+  const host = parametersOf(url).get('host');
+  return host === undefined ? hostsIn(url) : host.split(',');
+};
+
+/** Of a parameter that is there twice the last one counts. */
+const parametersOf = (url: string): ReadonlyMap<string, string> =>
+  new Map(new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? ''));
+
+/** The hosts of a URL, of which some schemes take several (`redis+sentinel://h1:26379,h2:26379/name`). */
+function hostsIn(url: string): string[] {
+  const [, authority = ''] = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(url) ?? [];
+  return authority.split(',').map((entry) => decodeURIComponent(withoutPort(entry)).toLowerCase());
+}
+
+const withoutPort = (entry: string): string => /^\[(.*)\]/.exec(entry)?.[1] ?? entry.replace(/:[0-9]*$/, '');
+
+/** No host is the driver's default, `localhost`. */
+function staysOnMachine(host: string): boolean {
+  if (host === '' || host === 'localhost' || host.startsWith('/')) return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';
+}
