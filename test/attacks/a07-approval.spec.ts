@@ -101,7 +101,7 @@ const handled = (): Promise<void> =>
     return waiting.length === 0;
   });
 
-describe('A8 wearing a person out with cards, or answering for them', () => {
+describe('A8 sending cards until one is approved, or answering in place of a person', () => {
   it('A8 12 sessions at the same time bring a phone 3 cards', async () => {
     const phone = '+14155570001';
     platform.phone(phone, {});

@@ -83,7 +83,7 @@ describe('A12 a key over plain HTTP', () => {
   });
 });
 
-describe('A17 connections that hold out', () => {
+describe('A17 holding connections open', () => {
   it(`A17 ${SLOW} slow requests to the API and ${SLOW} to the webhook are cut, while both serve others`, async () => {
     const sockets: Duplex[] = [];
     const ends: Promise<{ readonly text: string; readonly closed: boolean }>[] = [];
@@ -98,17 +98,21 @@ describe('A17 connections that hold out', () => {
       socket.once('close', () => clearInterval(timer));
     };
     const head = 'POST /v1/verify HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+    const signature = `x-goog-signature: ${'A'.repeat(86)}==`;
+    const body = `POST /rcs/webhook HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: 60000\r\n\r\n{`;
     for (let at = 0; at < SLOW; at += 1) {
+      // One after the other: attackers and services share this process.
       const secure = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
       slow(secure, head);
-      const signature = `x-goog-signature: ${'A'.repeat(86)}==`;
-      const body = `POST /rcs/webhook HTTP/1.1\r\nHost: x\r\n${signature}\r\nContent-Length: 60000\r\n\r\n{`;
-      slow(connectTcp(gateway.ports.http, '127.0.0.1'), body);
+      const plain = connectTcp(gateway.ports.http, '127.0.0.1');
+      slow(plain, body);
+      await Promise.all([once(secure, 'secureConnect'), once(plain, 'connect')]);
     }
-    const honest = await Promise.all(Array.from({ length: 100 }, () => room.call(SESSION)));
+    const honest = await Promise.all(Array.from({ length: 50 }, () => room.call(SESSION)));
     expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 404));
-    const posted = await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, { method: 'POST', body: '{}' });
-    expect(posted.status).toBeLessThan(500);
+    const posted = connectTcp(gateway.ports.http, '127.0.0.1');
+    posted.write('POST /rcs/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
+    expect((await heard(posted)).text).toMatch(/^HTTP\/1\.1 4\d\d /);
     const results = await Promise.all(ends);
     for (const timer of timers) clearInterval(timer);
     expect(results.filter(({ closed }) => !closed)).toEqual([]);
@@ -185,7 +189,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
   });
 });
 
-describe('A34 metrics, health and queues on the open side', () => {
+describe('A34 reaching metrics, health or queues', () => {
   it('A34 the ports of callers, of the platform and of carriers serve no metrics, health or dashboard', async () => {
     for (const target of [
       '/metrics',

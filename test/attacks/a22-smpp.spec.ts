@@ -39,10 +39,12 @@ async function bindFrom(localAddress: string, password: string, systemId = 'vict
 }
 
 describe('A22 guessing the password of a system', () => {
-  it('A22 of 60 guesses at the same time from one address 5 are answered; then the right one comes too late', async () => {
+  it('A22 of 60 guesses at the same time from one address at most 5 are judged; then the right one comes too late', async () => {
     const guesses = Array.from({ length: 60 }, (_, at) => bindFrom('127.0.0.66', `guess${at}`));
     const answers = await Promise.all(guesses);
-    expect(answers.filter((answer) => answer === WRONG_PASSWORD).length).toBeLessThanOrEqual(5);
+    const answered = answers.filter((answer) => answer === WRONG_PASSWORD).length;
+    expect(answered).toBeGreaterThan(0);
+    expect(answered).toBeLessThanOrEqual(5);
     expect(answers.filter((answer) => answer === OK)).toEqual([]);
     expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
     // The system itself, from its own address, is not locked out by somebody else's guesses.
@@ -134,11 +136,11 @@ const BROKEN: readonly (readonly [what: string, octets: Buffer])[] = [
 ];
 
 /** enquire_link, and whether the connection answers it; false when it was closed instead. */
-async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'deaf'> {
+async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'silent'> {
   const enquire = Buffer.from('00000010000000150000000070707070', 'hex');
   socket.write(enquire);
   return new Promise((resolve) => {
-    const late = setTimeout(() => resolve('deaf'), CUT_WITHIN_MS);
+    const late = setTimeout(() => resolve('silent'), CUT_WITHIN_MS);
     const end = (how: 'answers' | 'closed'): void => {
       clearTimeout(late);
       resolve(how);
@@ -151,11 +153,11 @@ async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'de
 
 describe('A23 PDUs that are not what they say', () => {
   it.each(BROKEN)(
-    'A23 one %s: the connection answers on or is closed, never deaf, and others are served',
+    'A23 one %s: the connection answers on or is closed, and others are served',
     async (_what, octets) => {
       const socket = await boundSocket();
       socket.write(octets);
-      expect(await livesOrCloses(socket)).not.toBe('deaf');
+      expect(await livesOrCloses(socket)).not.toBe('silent');
       socket.destroy();
       const honest = await gateway.esme('victim');
       expect((await honest.send('submit_sm', sms('hello', { source_addr: '14155550123' }))).command_status).toBe(OK);
@@ -177,7 +179,7 @@ describe('A23 PDUs that are not what they say', () => {
       socket.destroy();
       return state;
     });
-    expect(await Promise.all(ends)).not.toContain('deaf');
+    expect(await Promise.all(ends)).not.toContain('silent');
     expect(await count()).toBe(before);
     const honest = await gateway.esme('victim');
     expect((await honest.enquireLink()).command_status).toBe(OK);

@@ -111,7 +111,7 @@ const compose = load(read('docker-compose.yml'), { schema: CORE_SCHEMA.withTags(
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
 
-describe('A33 out of a container', () => {
+describe('A33 breaking out of a container', () => {
   it.each(Object.entries(compose.services))(
     'A33 %s runs as no root, on a read-only disk, without a capability or a way to get one, in bounded memory',
     (_name, service) => {
