@@ -142,6 +142,7 @@ describe('the demo account', () => {
 
   it.each(['z', 'secret08', 'aaaaaaaa'])('has a generated password in place of %j, which is guessed', async (weak) => {
     const { smpp } = await seed({ ...nothing, smppPassword: weak });
+    expect(smpp.password).not.toBe(weak);
     expect(smpp.password).toMatch(/^[A-Za-z0-9]{8}$/);
     expect((await seed({ ...nothing, smppPassword: smpp.password })).smpp.password).toBe(smpp.password);
   });
