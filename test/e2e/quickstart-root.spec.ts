@@ -17,7 +17,10 @@ function idsOf(pid: number): { readonly uids: string; readonly gids: string; rea
 /** Whatever a process was started by belongs to the run as well, so children are found without their environment. */
 function descendantsOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
-  const pids = stdout.split('\n').map(Number).filter((child) => child > 0);
+  const pids = stdout
+    .split('\n')
+    .map(Number)
+    .filter((child) => child > 0);
   return [...pids, ...pids.flatMap(descendantsOf)];
 }
 

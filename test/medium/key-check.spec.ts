@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
 import { verdictOf } from '../../apps/control-plane/src/key-rotation/rotation-status.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 import { liveTenant, testTenant } from '../support/tenants.js';
 
 const KEYS = new Map([1, 2, 3].map((version) => [version, Buffer.alloc(32, version)]));
@@ -76,7 +76,7 @@ describe('the master key at boot', () => {
   });
 
   it('of a database without any rows may be any, and of two that start at once with different keys one is refused', async () => {
-    await room.database.query('TRUNCATE accounts, brands, api_keys CASCADE');
+    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
     const results = await Promise.allSettled([boot(ringOf(1)), boot(wrongKey(1))]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
