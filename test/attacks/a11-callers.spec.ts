@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccountStore } from '@countersign/accounts';
 import { createApiKey } from '@countersign/keys';
-import { parseId, renderId } from '@countersign/postgres';
+import { ensurePartitions, parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls } from '../support/admin-desk.js';
 import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { storePast } from '../support/past-sessions.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 
+const DAY_MS = 24 * 60 * 60 * 1000;
 const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
 
 let room: ControlPlaneRoom;
@@ -94,11 +96,23 @@ describe('A11 keys that are stolen or guessed', () => {
   });
 });
 
+/** An approved session of the demo account; those of earlier days are read by another statement. */
+async function ofThreeDaysAgo(): Promise<string> {
+  const createdMs = room.clock.nowMs() - 3 * DAY_MS;
+  await ensurePartitions(room.database, createdMs);
+  const accountId = parseId('acct', room.demo.accountId) ?? '';
+  const brandId = parseId('brd', room.demo.brandId) ?? '';
+  const [past] = await storePast(room.database, [{ accountId, brandId, createdMs }]);
+  const id = renderId('sess', past?.id ?? '');
+  expect((await room.call(`/v1/verify/${id}`)).json).toMatchObject({ id, status: 'approved' });
+  return id;
+}
+
 describe('A13 reading what belongs to another account', () => {
   it('A13 every call about a session, delivery or account answers a foreign id as one that never was', async () => {
     const approved = await created();
     await room.approve(approved);
-    const ids = [await created(), approved];
+    const ids = [await created(), approved, await ofThreeDaysAgo()];
     const about = operations.filter(({ path }) => path.includes('{sessionId}'));
     expect(about.length).toBeGreaterThanOrEqual(6);
     for (const { method, path } of about) {
