@@ -110,6 +110,10 @@ const GIVEN_TO = {
   COUNTERSIGN_MASTER_KEY: ['seed', 'control-plane', 'gateway'],
   COUNTERSIGN_ENTROPY_KEYS: ['seed', 'control-plane'],
   COUNTERSIGN_ADMIN_KEY: ['seed', 'control-plane'],
+  WEBHOOK_EGRESS_PROXY: ['seed', 'control-plane'],
+  RBM_CLIENT_TOKEN: ['gateway'],
+  SIMULATOR_PASSWORD: ['simulator'],
+  SIMULATOR_RBM_CLIENT_TOKEN: ['simulator'],
 };
 
 /**

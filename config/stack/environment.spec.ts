@@ -111,17 +111,20 @@ describe('the environment of the apps', () => {
   });
 
   it('gives each process the secrets that it needs, and no others', () => {
-    const all = { ...environment({}, 'redis://made'), DATABASE_MIGRATION_URL: 'postgres://owner' };
+    const given = { DATABASE_MIGRATION_URL: 'postgres://owner', WEBHOOK_EGRESS_PROXY: 'http://user:word@proxy' };
+    const all = { ...environment({}, 'redis://made'), ...given };
     const secretsOf = (name: 'seed' | 'control-plane' | 'gateway' | 'simulator'): string[] =>
       Object.keys(environmentFor(all, name))
-        .filter((variable) => /^(COUNTERSIGN_.*KEYS?|DATABASE_.*|REDIS_URL)$/.test(variable))
+        .filter((variable) =>
+          /^(COUNTERSIGN_.*KEYS?|DATABASE_.*|REDIS_URL|.*_TOKEN|.*_PASSWORD|.*_PROXY)$/.test(variable),
+        )
         .sort();
     const ofGateway = ['COUNTERSIGN_MASTER_KEY', 'DATABASE_URL', 'REDIS_URL'];
-    const ofControlPlane = ['COUNTERSIGN_ADMIN_KEY', 'COUNTERSIGN_ENTROPY_KEYS', ...ofGateway];
-    expect(secretsOf('gateway')).toEqual(ofGateway);
+    const ofControlPlane = ['COUNTERSIGN_ADMIN_KEY', 'COUNTERSIGN_ENTROPY_KEYS', ...ofGateway, 'WEBHOOK_EGRESS_PROXY'];
+    expect(secretsOf('gateway')).toEqual([...ofGateway, 'RBM_CLIENT_TOKEN'].sort());
     expect(secretsOf('control-plane')).toEqual(ofControlPlane);
     expect(secretsOf('seed')).toEqual([...ofControlPlane, 'DATABASE_MIGRATION_URL'].sort());
-    expect(secretsOf('simulator')).toEqual([]);
+    expect(secretsOf('simulator')).toEqual(['SIMULATOR_PASSWORD', 'SIMULATOR_RBM_CLIENT_TOKEN']);
   });
 
   it('takes an empty variable for one that is not set', () => {

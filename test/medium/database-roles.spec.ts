@@ -130,6 +130,8 @@ describe("the daemons' role", () => {
     expect(new Map(unusual.map(({ name, privileges }) => [name, privileges]))).toEqual(
       new Map([
         ['audit_entries', 'SELECT,INSERT'],
+        ['key_checks', 'SELECT,INSERT,UPDATE'],
+        ['migration', 'SELECT'],
         ['migrations', 'SELECT'],
         ['migration_lock', ''],
       ]),

@@ -44,8 +44,8 @@ afterAll(async () => {
 beforeEach(() => room.database.query('DELETE FROM idempotency_keys'));
 
 /** With no answer of an earlier count. */
-const quotaOf = (keysPerAccount: number): IdempotencyQuota =>
-  new IdempotencyQuota({ ...room, keysPerAccount, keptHours: 24 });
+const quotaOf = (keysPerAccount: number, versions = 1): IdempotencyQuota =>
+  new IdempotencyQuota({ ...room, keysPerAccount, keptHours: 24, versions });
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -118,8 +118,8 @@ export async function startControlPlane(
   app.useGlobalFilters(answers);
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const { publicBaseUrl, realtimeConnections: maxConnections } = settings;
-  const door = { gatekeeper, publicBaseUrl, securityHeaders: headers, maxConnections, newRequestId };
-  const realtime = await Realtime.start({ app, stores, metrics, failures, ...door });
+  const upgrades = { gatekeeper, publicBaseUrl, securityHeaders: headers, maxConnections, newRequestId };
+  const realtime = await Realtime.start({ app, stores, metrics, failures, ...upgrades });
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
   deadline.start();

@@ -56,7 +56,11 @@ export class KeyUse {
   }
 
   async #flush(): Promise<void> {
+    await this.#markUsed();
     await this.#renewDigests();
+  }
+
+  async #markUsed(): Promise<void> {
     if (this.#used.size === 0) return;
     const used = this.#used;
     this.#used = new Set();

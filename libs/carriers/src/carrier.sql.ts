@@ -3,7 +3,8 @@ const LINK_TERMS = `carrier, default_alphabet AS "defaultAlphabet", retryable_mo
     SELECT json_build_object('learned', learned, 'epoch', epoch) FROM sender_formats WHERE link_id = id
   ) AS "senderLearning", enabled`;
 
-export const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest", bind_types AS "bindTypes",
+export const SYSTEM = `id, system_id AS "systemId", password_digest AS "passwordDigest",
+  digest_version AS "digestVersion", bind_types AS "bindTypes",
   allowed_cidrs AS "allowedCidrs", max_connections AS "maxConnections",
   submit_per_second AS "submitPerSecond", tls_required AS "tlsRequired", ${LINK_TERMS}`;
 

@@ -116,7 +116,8 @@ export class CarrierStore {
   async createSystem(tx: Executor, { password, ...system }: NewSystem): Promise<SmppSystem> {
     const id = this.options.newId();
     const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
-    const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest };
+    const { currentVersion: digestVersion } = this.options.keys;
+    const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest, digestVersion };
     return written(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
   }
 

@@ -39,6 +39,8 @@ export interface SmppSystem extends LinkTerms {
   readonly systemId: string;
   /** See `systemPasswordMatches`. */
   readonly passwordDigest: Buffer;
+  /** The version of the master key that made the digest; it is made again with the current one when the system binds. */
+  readonly digestVersion: number;
   readonly bindTypes: readonly BindType[];
   /** Networks it may come from; empty for any. */
   readonly allowedCidrs: readonly string[];

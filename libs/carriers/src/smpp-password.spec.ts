@@ -11,6 +11,7 @@ const system = (password: string): SmppSystem => ({
   id: ID,
   systemId: 'carrier',
   passwordDigest: systemPasswordDigest(keys, ID, password),
+  digestVersion: 1,
   carrier: 'carrier',
   bindTypes: ['transceiver'],
   allowedCidrs: [],

@@ -8,6 +8,9 @@ const RESTRICTED: Readonly<Record<string, readonly string[]>> = {
   // A log that could be edited would prove nothing.
   audit_entries: ['SELECT', 'INSERT'],
   migrations: ['SELECT'],
+  key_checks: ['SELECT', 'INSERT', 'UPDATE'],
+  // Of BullMQ's schema.
+  migration: ['SELECT'],
   migration_lock: [],
 };
 const USUAL = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];

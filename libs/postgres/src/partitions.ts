@@ -119,18 +119,25 @@ async function dropPartition(session: Executor, partition: string, retentionDays
 export async function dropOldPartitions(database: Database, nowMs: number, retentionDays: number): Promise<string[]> {
   const lease = new RowLease(database, LEASE_NAME, newId(nowMs), LEASE_TTL_MS);
   const dropped: string[] = [];
+  const errors: unknown[] = [];
   if (!(await lease.take())) return dropped;
   try {
     await database.maintenance(DROP_TIMEOUT_MS, async (session) => {
       for (const partition of await oldPartitions(session, nowMs, retentionDays)) {
         if (!(await lease.take())) return;
-        await dropPartition(session, partition, retentionDays);
-        dropped.push(partition);
+        try {
+          await dropPartition(session, partition, retentionDays);
+          dropped.push(partition);
+        } catch (error) {
+          // One that is locked for long does not keep the others.
+          errors.push(error);
+        }
       }
     });
   } finally {
     await lease.giveBack();
   }
+  if (errors.length > 0) throw errors[0];
   return dropped;
 }
 

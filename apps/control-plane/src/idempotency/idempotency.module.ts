@@ -18,7 +18,8 @@ export class IdempotencyModule {
   static over({ settings, stores, failures }: IdempotencyModuleOptions): DynamicModule {
     const store = new IdempotencyStore({ ...stores, maxBatch: settings.batchMaxCommands });
     const { idempotencyKeysPerAccount: keysPerAccount } = settings;
-    const quota = new IdempotencyQuota({ ...stores, keysPerAccount, keptHours: KEPT_HOURS });
+    const versions = stores.keys.versions.length;
+    const quota = new IdempotencyQuota({ ...stores, keysPerAccount, keptHours: KEPT_HOURS, versions });
     const onError = failures.about('noting the end of an idempotent request');
     const service = new IdempotencyService({ ...stores, store, quota, onError });
     const keeper = new IdempotencyKeeper({ store, onError: failures.about('forgetting idempotent requests') });

@@ -6,8 +6,10 @@ import { KEY_DEPENDANTS } from './key-dependants.js';
 const LEASE_NAME = 'key-rotation';
 /** Longer than one step takes. */
 const LEASE_TTL_MS = 30_000;
-/** From the end of one pass over all rows to the start of the next. */
+/** From the end of one pass over all rows to the start of the next, if it sealed a value again. */
 const PASS_EVERY_MS = 300_000;
+/** The same after a pass that found nothing: rows of processes with another current version may still come. */
+const IDLE_PASS_EVERY_MS = 3_600_000;
 /** From one page of rows to the next: 5,000 rows a second at most, and never two pages at a time. */
 const STEP_EVERY_MS = 100;
 
@@ -31,6 +33,7 @@ export class KeyRotationWorker {
   readonly #lease: RowLease;
   readonly #resealer: Resealer;
   #stopped = false;
+  #nextPassMs = 0;
 
   constructor(private readonly options: KeyRotationWorkerOptions) {
     const { database, keys, owner, onError } = options;
@@ -51,12 +54,18 @@ export class KeyRotationWorker {
 
   /** Ends early when another process holds the lease, or this one stops. */
   async #pass(): Promise<boolean> {
+    if (performance.now() < this.#nextPassMs) return false;
+    let found = 0;
     try {
       for (;;) {
         if (this.#stopped || !(await this.#lease.take())) return false;
         const { renewed, isPassOver } = await this.#resealer.step();
         this.options.onRenewed(renewed);
-        if (isPassOver) return false;
+        found += renewed;
+        if (isPassOver) {
+          this.#nextPassMs = performance.now() + (found === 0 ? IDLE_PASS_EVERY_MS : 0);
+          return false;
+        }
         await pause(STEP_EVERY_MS);
       }
     } finally {

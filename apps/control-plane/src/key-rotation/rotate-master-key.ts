@@ -1,6 +1,6 @@
 import { listNeeds, KeyCheckError, checkKeys, Resealer } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { Database } from '@countersign/postgres';
+import { checkSchema, Database, SchemaOutdated } from '@countersign/postgres';
 import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';
@@ -9,16 +9,11 @@ import { renderStatus, type VersionStatus } from './rotation-status.js';
 // For operators: `--status` lists what still needs an old version of the master key; without it, stored values are sealed
 // again at once, which a running control plane does in the background.
 
-const RECORDED_VERSIONS = `SELECT version FROM key_checks WHERE purpose = 'master' AND retired_at IS NULL ORDER BY version`;
-
 async function readStatus(database: Database, keys: ServerKeys): Promise<string> {
-  const recorded = await database.query<{ version: number }>(RECORDED_VERSIONS);
-  const all = [...new Set([...keys.versions, ...recorded.map(({ version }) => version)])];
   const { currentVersion } = keys;
   const versions: VersionStatus[] = [];
-  for (const version of all.filter((each) => each !== currentVersion)) {
-    const needs = await listNeeds(database, KEY_DEPENDANTS, version);
-    versions.push({ version, isListed: keys.has(version), needs });
+  for (const version of keys.versions.filter((each) => each !== currentVersion)) {
+    versions.push({ version, needs: await listNeeds(database, KEY_DEPENDANTS, version) });
   }
   return renderStatus({ currentVersion, versions });
 }
@@ -43,6 +38,7 @@ async function run(argv: readonly string[]): Promise<string> {
   const keys = ServerKeys.fromRing(masterKeys);
   const log = (facts: object, message: string): void =>
     void process.stderr.write(`${message}: ${JSON.stringify(facts)}\n`);
+  await checkSchema(databaseUrl);
   await checkKeys({ databaseUrl, keys, entropy: null, dependants: KEY_DEPENDANTS, isComplete: true, log });
   const database = await Database.open({
     url: databaseUrl,
@@ -61,7 +57,8 @@ async function run(argv: readonly string[]): Promise<string> {
 try {
   process.stdout.write(await run(process.argv.slice(2)));
 } catch (error) {
-  const isForOperator = error instanceof SettingsError || error instanceof KeyCheckError;
+  const isForOperator =
+    error instanceof SettingsError || error instanceof SchemaOutdated || error instanceof KeyCheckError;
   process.stderr.write(`${isForOperator ? error.message : redactText(String(error))}\n`);
   process.exitCode = 1;
 }

@@ -1,10 +1,8 @@
 import type { KeyNeed } from '@countersign/key-ring';
 
-/** One version of the master key that is not current, with what depends on it. */
+/** One listed version of the master key that is not current, with what depends on it. */
 export interface VersionStatus {
   readonly version: number;
-  /** Whether the environment of this command lists it. */
-  readonly isListed: boolean;
   readonly needs: readonly KeyNeed[];
 }
 
@@ -16,14 +14,14 @@ export interface RotationStatus {
 /** The status as lines of text for the operator. */
 export function renderStatus({ currentVersion, versions }: RotationStatus): string {
   const head = `Version ${currentVersion} of COUNTERSIGN_MASTER_KEY is current.`;
-  if (versions.length === 0) return `${head}\nNo other version is listed or recorded.\n`;
+  if (versions.length === 0) return `${head}\nNo other version is listed.\n`;
   return `${[head, ...versions.map(renderVersion)].join('\n\n')}\n`;
 }
 
-function renderVersion({ version, isListed, needs }: VersionStatus): string {
+function renderVersion({ version, needs }: VersionStatus): string {
   const width = Math.max(...needs.map(({ name }) => name.length));
   const lines = needs.map((need) => `  ${need.name.padEnd(width)}  ${String(need.rows).padStart(8)}${noteOf(need)}`);
-  const title = `Version ${version}${isListed ? '' : ' (not listed)'}: rows that still need it`;
+  const title = `Version ${version}: rows that still need it`;
   return [title, ...lines, `  ${verdictOf(version, needs)}`].join('\n');
 }
 

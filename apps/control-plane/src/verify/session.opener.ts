@@ -10,6 +10,7 @@ import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
+import { LiveSessions } from './live-sessions.js';
 import { recentPhoneCheck } from './phone.constraint.js';
 
 /** A session that was just made, and the brand it was made for. */
@@ -25,13 +26,14 @@ export class SessionOpener {
     private readonly accounts: AccountDirectory,
     private readonly carriers: CarrierDirectory,
     private readonly sessions: SessionStore,
+    private readonly live: LiveSessions,
     private readonly testNumbers: TestNumbers,
     private readonly codeChecks: CodeChecks,
   ) {}
 
   /**
    * A new pending session, `sms_fallback` until a card has arrived. Checked in the contract's order: account, brand,
-   * inbound number. With the id of an earlier attempt it is the same session.
+   * inbound number, live sessions of the phone. With the id of an earlier attempt it is the same session.
    */
   async open(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
     const plan = planOf(caller, body);
@@ -48,33 +50,35 @@ export class SessionOpener {
         field: 'phone',
       });
     }
-    const session = await this.sessions.create(
-      {
-        accountId: caller.tenant.accountId,
-        brandId: brand.id,
-        phone: body.phone,
-        country: plan.country,
-        channel: plan.channel,
-        test: isTestMode(caller.tenant),
-        clientChallenge: body.clientChallenge,
-        brandSlug: brand.slug,
-        brandName: brand.name,
-        otpSender: brand.senderId,
-        otpDomain: brand.domain,
-        instruction: brand.instruction,
-        inboundNumber,
-        // As a URL parser writes it: what is stored is what is called.
-        webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
-        ttlSeconds: body.ttl,
-        allowSmsOtp: body.allowSmsOtp,
-        metadata: metadataPairs(body.metadata),
-        entropyKeyVersion: brand.entropyKeyVersion,
-        attemptLimit: await this.attemptLimit(caller, body),
-      },
-      id,
-    );
-    if (session.test) this.testNumbers.expect();
-    return succeed({ session, brand });
+    return this.live.open(caller.tenant, body, async () => {
+      const session = await this.sessions.create(
+        {
+          accountId: caller.tenant.accountId,
+          brandId: brand.id,
+          phone: body.phone,
+          country: plan.country,
+          channel: plan.channel,
+          test: isTestMode(caller.tenant),
+          clientChallenge: body.clientChallenge,
+          brandSlug: brand.slug,
+          brandName: brand.name,
+          otpSender: brand.senderId,
+          otpDomain: brand.domain,
+          instruction: brand.instruction,
+          inboundNumber,
+          // As a URL parser writes it: what is stored is what is called.
+          webhookUrl: body.webhookUrl === undefined ? null : new URL(body.webhookUrl).href,
+          ttlSeconds: body.ttl,
+          allowSmsOtp: body.allowSmsOtp,
+          metadata: metadataPairs(body.metadata),
+          entropyKeyVersion: brand.entropyKeyVersion,
+          attemptLimit: await this.attemptLimit(caller, body),
+        },
+        id,
+      );
+      if (session.test) this.testNumbers.expect();
+      return succeed({ session, brand });
+    });
   }
 
   /** Fewer wrong codes while somebody guesses codes of the account. A session without codes needs no answer. */

@@ -7,7 +7,6 @@ import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js'
 import type { Patience } from '../http/patience.decorator.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
-import { LiveSessions } from './live-sessions.js';
 import { SessionOpener } from './session.opener.js';
 
 /** Creates, shows, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals come back as values. */
@@ -15,7 +14,6 @@ import { SessionOpener } from './session.opener.js';
 export class VerifyService {
   constructor(
     private readonly opener: SessionOpener,
-    private readonly live: LiveSessions,
     private readonly cards: CardDesk,
     private readonly sessions: SessionStore,
     private readonly renderer: SessionRenderer,
@@ -31,7 +29,7 @@ export class VerifyService {
     patience: Patience,
     id?: Uuid,
   ): Promise<Outcome<string>> {
-    const opened = await this.live.open(caller.tenant, body, () => this.opener.open(caller, body, id));
+    const opened = await this.opener.open(caller, body, id);
     if (!opened.ok) return opened;
     const { session, brand } = opened.value;
     if (session.test || body.channel === 'sms_fallback') return succeed(this.renderer.full(session));

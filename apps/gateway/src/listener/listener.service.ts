@@ -35,7 +35,7 @@ export interface ListenerOptions extends Omit<SystemLinkOptions, 'onBound'> {
   readonly tls: ListenerTls | null;
 }
 
-type TurnedAway = 'shut_out' | 'full' | 'peer_full' | 'crowd' | 'network';
+type TurnedAway = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network';
 
 /** Listens for carriers and aggregators that connect in, plain and with TLS 1.2 or later. */
 export class ListenerService {
@@ -137,7 +137,7 @@ export class ListenerService {
     const admission = this.#connections.add(name, address, socket);
     if (!admission.admitted) return admission.reason;
     socket.once('close', () => this.#connections.remove(name));
-    if (admission.evicted !== null) this.turnAway(admission.evicted, 'crowd');
+    if (admission.evicted !== null) this.turnAway(admission.evicted, 'evicted');
     return (await this.o.roster.mayComeFrom(address)) ? null : 'network';
   }
 

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FAILURE_WINDOW_MS } from './failed-binds.js';
 import { BETWEEN_COMPARISONS_MS, KNOWN_PEER_MS, MAX_SYSTEM_FAILURES, SystemGuesses } from './system-guesses.js';
 
-const NORTH = { id: '018f0000-0000-7000-8000-000000000001', passwordDigest: Buffer.from('one') };
-const SOUTH = { id: '018f0000-0000-7000-8000-000000000002', passwordDigest: Buffer.from('one') };
+const NORTH = { id: '018f0000-0000-7000-8000-000000000001', passwordDigest: Buffer.from('one'), digestVersion: 1 };
+const SOUTH = { id: '018f0000-0000-7000-8000-000000000002', passwordDigest: Buffer.from('one'), digestVersion: 1 };
 const HOME = '192.0.2.7';
 const ELSEWHERE = '198.51.100.1';
 
@@ -79,5 +79,19 @@ describe('guesses of the password of one system', () => {
     attack();
     expect([guesses.mayCompare(NORTH, HOME), guesses.mayCompare(NORTH, HOME)]).toEqual([true, false]);
     expect(guesses.mayCompare(NORTH, '10.0.0.0')).toBe(true);
+  });
+
+  it('keep failures and known peers when the digest is renewed under another version of the master key', () => {
+    const renewed = { ...NORTH, passwordDigest: Buffer.from('two'), digestVersion: 2 };
+    guesses.bound(NORTH, HOME);
+    attack(NORTH);
+    expect(guesses.count(renewed)).toBe(true);
+    guesses.left(NORTH, HOME);
+    expect([guesses.mayCompare(renewed, ELSEWHERE), guesses.mayCompare(renewed, ELSEWHERE)]).toEqual([true, false]);
+    expect(guesses.mayCompare(renewed, HOME)).toBe(true);
+    const changed = { ...renewed, passwordDigest: Buffer.from('three') };
+    attack(changed);
+    guesses.left(renewed, HOME);
+    expect([guesses.mayCompare(changed, HOME), guesses.mayCompare(changed, HOME)]).toEqual([true, false]);
   });
 });

@@ -13,11 +13,14 @@ const MAX_KNOWN_PEERS = 100;
 /** Systems with failures or known peers; the one that was heard of longest ago is forgotten for a new one. */
 const MAX_SYSTEMS = 10_000;
 
-type System = Pick<SmppSystem, 'id' | 'passwordDigest'>;
+type System = Pick<SmppSystem, 'id' | 'passwordDigest' | 'digestVersion'>;
 
 interface SystemRecord {
-  /** With another password its peers have to show that they know it. */
-  readonly passwordDigest: Buffer;
+  /**
+   * With another password its peers have to show that they know it. A digest under another version of the master key is
+   * taken for one of the same password: digests are renewed during a rotation.
+   */
+  password: Pick<SmppSystem, 'passwordDigest' | 'digestVersion'>;
   /** When its password was wrong, oldest first, at most as many as matter. */
   failures: readonly number[];
   comparedMs: number;
@@ -57,13 +60,13 @@ export class SystemGuesses {
 
   /** The system has bound from this address. */
   bound(system: System, address: string): void {
-    const { knownPeers } = this.ofOrNew(system);
-    setLast(knownPeers, peerNetwork(address), this.nowMs(), MAX_KNOWN_PEERS);
+    this.know(this.ofOrNew(system), address);
   }
 
   /** Its connection from this address, bound with that password, has ended; another password since makes it unknown. */
   left(system: System, address: string): void {
-    if (this.of(system) !== undefined) this.bound(system, address);
+    const record = this.#systems.get(system.id);
+    if (record !== undefined && !isOfAnotherPassword(record, system)) this.know(record, address);
   }
 
   /** Failures of all systems are void: a password or a system has just been made or changed. Known peers stay. */
@@ -71,14 +74,20 @@ export class SystemGuesses {
     for (const record of this.#systems.values()) record.failures = [];
   }
 
-  private of({ id, passwordDigest }: System): SystemRecord | undefined {
-    const record = this.#systems.get(id);
-    return record?.passwordDigest.equals(passwordDigest) === true ? record : undefined;
+  private know({ knownPeers }: SystemRecord, address: string): void {
+    setLast(knownPeers, peerNetwork(address), this.nowMs(), MAX_KNOWN_PEERS);
+  }
+
+  private of(system: System): SystemRecord | undefined {
+    const record = this.#systems.get(system.id);
+    if (record === undefined || isOfAnotherPassword(record, system)) return undefined;
+    record.password = system;
+    return record;
   }
 
   private ofOrNew(system: System): SystemRecord {
     const record = this.of(system) ?? {
-      passwordDigest: system.passwordDigest,
+      password: system,
       failures: [],
       comparedMs: Number.NEGATIVE_INFINITY,
       knownPeers: new Map<string, number>(),
@@ -87,6 +96,9 @@ export class SystemGuesses {
     return record;
   }
 }
+
+const isOfAnotherPassword = ({ password }: SystemRecord, system: System): boolean =>
+  password.digestVersion === system.digestVersion && !password.passwordDigest.equals(system.passwordDigest);
 
 const recent = (failures: readonly number[], nowMs: number): readonly number[] =>
   failures.filter((atMs) => nowMs - atMs < FAILURE_WINDOW_MS);

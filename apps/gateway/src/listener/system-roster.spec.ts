@@ -11,6 +11,7 @@ const system = (systemId: string, allowedCidrs: readonly string[], changes: Part
   systemId,
   allowedCidrs,
   passwordDigest: Buffer.from(systemId),
+  digestVersion: 1,
   carrier: 'north',
   defaultAlphabet: 'gsm',
   retryableMoStatus: 0x14,

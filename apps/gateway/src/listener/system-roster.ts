@@ -23,7 +23,7 @@ export interface SystemRosterOptions {
 export class SystemRoster {
   #systems: ReadonlyMap<string, SmppSystem> | null = null;
   #networks = NetworkSet.of([]);
-  #credentials: string | null = null;
+  #credentials: ReadonlyMap<string, Pick<SmppSystem, 'digestVersion' | 'passwordDigest'>> | null = null;
   #withoutProof: readonly string[] = [];
   #periodic: Periodic | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
@@ -117,9 +117,17 @@ export class SystemRoster {
     this.#withoutProof = systemIds;
   }
 
+  /** A digest whose version changed with it was renewed, and its password is taken for the same. */
   private compareCredentials(systems: readonly SmppSystem[]): void {
-    const credentials = systems.map(({ id, passwordDigest }) => id + passwordDigest.toString('base64')).join();
-    if (this.#credentials !== null && this.#credentials !== credentials) this.o.onCredentials();
-    this.#credentials = credentials;
+    const known = this.#credentials;
+    this.#credentials = new Map(systems.map((system) => [system.id, system]));
+    if (known === null) return;
+    const isKnown = ({ id, digestVersion, passwordDigest }: SmppSystem): boolean => {
+      const before = known.get(id);
+      return (
+        before !== undefined && (before.digestVersion !== digestVersion || before.passwordDigest.equals(passwordDigest))
+      );
+    };
+    if (known.size !== systems.length || !systems.every(isKnown)) this.o.onCredentials();
   }
 }
