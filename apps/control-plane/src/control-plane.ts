@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { PartitionKeeper, type Uuid } from '@countersign/postgres';
+import type { ExpiredCounts } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {
   createRequestIds,
@@ -125,11 +126,7 @@ export async function startControlPlane(
   deadline.start();
   await app.listen(settings.port, settings.host);
   await ops.listen();
-  const sweeper = new ExpirySweeper({
-    sessions: stores.sessions,
-    onSwept: (counts) => metrics.countExpired(counts),
-    onError: failures.about('the expiry sweep'),
-  });
+  const sweeper = sweeperOf(stores, metrics, failures);
   const { retentionDays } = settings;
   const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
   const keyRotation = keyRotationOf(stores, metrics, failures);
@@ -147,6 +144,11 @@ function gatekeeperOf(
   const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
   const listeners = { onKeyUsed, onAdminKeyUsed };
   return new Gatekeeper({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
+}
+
+function sweeperOf({ sessions }: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): ExpirySweeper {
+  const onSwept = (counts: ExpiredCounts): void => metrics.countExpired(counts);
+  return new ExpirySweeper({ sessions, onSwept, onError: failures.about('the expiry sweep') });
 }
 
 function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): KeyRotationWorker {
