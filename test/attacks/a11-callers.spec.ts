@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccountStore } from '@countersign/accounts';
 import { createApiKey } from '@countersign/keys';
-import { ensurePartitions, parseId, renderId } from '@countersign/postgres';
+import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls } from '../support/admin-desk.js';
 import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { pastPartitions } from '../support/database.js';
 import { storePast } from '../support/past-sessions.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 
@@ -99,7 +100,7 @@ describe('A11 keys that are stolen or guessed', () => {
 /** An approved session of the demo account; those of earlier days are read by another statement. */
 async function ofThreeDaysAgo(): Promise<string> {
   const createdMs = room.clock.nowMs() - 3 * DAY_MS;
-  await ensurePartitions(room.database, createdMs);
+  await pastPartitions(room.home, createdMs);
   const accountId = parseId('acct', room.demo.accountId) ?? '';
   const brandId = parseId('brd', room.demo.brandId) ?? '';
   const [past] = await storePast(room.database, [{ accountId, brandId, createdMs }]);

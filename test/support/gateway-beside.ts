@@ -5,7 +5,7 @@ import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import type { ControlPlaneRoom } from './control-plane-room.js';
 import { Esme, type EsmeAccount } from './esme.js';
-import { PASSWORD } from './gateway-room.js';
+import { LOOPBACK, PASSWORD } from './gateway-room.js';
 
 /** Variables that the control plane and the gateway of one installation share. */
 const SHARED = [
@@ -51,9 +51,10 @@ export class GatewayBeside {
     };
   }
 
-  /** A system that may connect in; trusted unless told otherwise. */
+  /** A system that may connect in; trusted and from loopback, unless other terms are given. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
     const { keys, clock, database } = this.room;
+      allowedCidrs: LOOPBACK,
     const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
     return carriers.createSystem(database, {
       carrier: 'north',
