@@ -67,6 +67,28 @@ describe('A7 a session that somebody else opened for the phone', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ code }) => code === 'SESSION_CONSUMED')).toHaveLength(19);
   });
+
+  it('A7 of 30 sessions for a phone at the same time 20 are opened; cancelled ones make no room for more', async () => {
+    const { baseUrl, stop } = await room.neighbour({ LIVE_SESSIONS_PER_PHONE: '20' });
+    const open = (changes = {}, call = {}): Promise<Answer> =>
+      room.create({ phone: '+14155570099', channel: 'sms_fallback', ...changes }, { baseUrl, ...call });
+    const before = await room.countSessions();
+    try {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => open()));
+      const opened = answers.filter(({ status }) => status === 200);
+      expect([opened.length, await room.countSessions()]).toEqual([20, before + 20]);
+      for (const { status, code, headers } of answers.filter((answer) => !opened.includes(answer))) {
+        expect([status, code]).toEqual([429, 'RATE_LIMITED']);
+        expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      }
+      await Promise.all(opened.map((answer) => room.call(`/v1/verify/${idOf(answer)}`, { method: 'DELETE', baseUrl })));
+      expect((await open()).status).toBe(429);
+      expect((await open({ phone: '+14155570098' })).status).toBe(200);
+      expect((await open({}, { key: room.demo.testApiKey })).status).toBe(200);
+    } finally {
+      await stop();
+    }
+  });
 });
 
 /** What the platform posts, with a signature of that token. */

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AccountStore } from '@countersign/accounts';
 import { createApiKey } from '@countersign/keys';
-import { ensurePartitions, parseId, renderId } from '@countersign/postgres';
+import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls } from '../support/admin-desk.js';
 import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { pastPartitions } from '../support/database.js';
 import { storePast } from '../support/past-sessions.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 
@@ -99,7 +100,7 @@ describe('A11 keys that are stolen or guessed', () => {
 /** An approved session of the demo account; those of earlier days are read by another statement. */
 async function ofThreeDaysAgo(): Promise<string> {
   const createdMs = room.clock.nowMs() - 3 * DAY_MS;
-  await ensurePartitions(room.database, createdMs);
+  await pastPartitions(room.home, createdMs);
   const accountId = parseId('acct', room.demo.accountId) ?? '';
   const brandId = parseId('brd', room.demo.brandId) ?? '';
   const [past] = await storePast(room.database, [{ accountId, brandId, createdMs }]);
@@ -305,6 +306,40 @@ describe('A35 abuse of Idempotency-Key', () => {
     const foreign = await room.create({}, { headers, key: stranger.key });
     expect(foreign.status).toBe(403);
   });
+
+  it('A35 beyond its quota an account gets no new key stored, and known ones are replayed', async () => {
+    const headers = { 'idempotency-key': 'order-8' };
+    const first = await room.create({}, { headers });
+    // One key in 64 is counted: those whose digest begins with 0 to 3.
+    await room.database.query(
+      `INSERT INTO idempotency_keys (digest, account_id, fingerprint, resource_id, created_at)
+        SELECT set_byte(sha256(n::text::bytea), 0, n % 4), $1, '', gen_random_uuid(), clock_timestamp()
+        FROM generate_series(1, $2) AS n`,
+      [parseId('acct', room.demo.accountId), Math.ceil(10_000 / 64)],
+    );
+    const { baseUrl, stop } = await room.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
+    const before = await stored();
+    try {
+      const create = (key: string, call: Call = {}): Promise<Answer> =>
+        room.create({}, { baseUrl, headers: { 'idempotency-key': key }, ...call });
+      for (const answer of await Promise.all(Array.from({ length: 20 }, (_, at) => create(`new-${at}`)))) {
+        expect([answer.status, answer.code]).toEqual([429, 'RATE_LIMITED']);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      }
+      const again = await create('order-8');
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+      expect(await stored()).toEqual(before);
+      expect((await create('new', { key: room.demo.testApiKey })).status).toBe(200);
+    } finally {
+      await stop();
+    }
+  });
+
+  /** How many keys and sessions there are. */
+  async function stored(): Promise<readonly number[]> {
+    const [row] = await room.database.query<{ keys: number }>('SELECT count(*)::int AS keys FROM idempotency_keys');
+    return [row?.keys ?? 0, await room.countSessions()];
+  }
 
   it('A35 a key of 256 characters, an empty one and one of control characters are refused', async () => {
     for (const key of ['x'.repeat(256), '', 'ä']) {

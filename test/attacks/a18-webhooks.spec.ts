@@ -56,7 +56,38 @@ const INSIDE = [
   'https://198.18.0.1/',
   'https://224.0.0.1/',
   'https://255.255.255.255/',
+  // Services of a cloud for its own machines; the first lies in public space.
+  'https://168.63.129.16/metadata/',
+  'https://0xa83f8110/',
+  'https://168.4161808/',
+  'https://[::ffff:168.63.129.16]/',
+  'https://[64:ff9b::a83f:8110]/',
+  'https://[2002:a83f:8110::]/',
+  'https://100.100.100.200/latest/meta-data/',
+  'https://[64:ff9b::6464:64c8]/',
+  'https://169.254.170.2/v2/credentials/',
+  'https://[fd20:ce::254]/',
+  'https://[fd00:c1::a9fe:a9fe]/',
+  'https://[fd00:42::42]/',
 ];
+/** Metadata and credentials of clouds, as hosts of a URL. */
+const CLOUDS = [
+  '168.63.129.16',
+  '169.254.169.254',
+  '169.254.170.2',
+  '192.0.0.192',
+  '100.100.100.200',
+  '[::ffff:100.100.100.200]',
+  '[fe80::a9fe:a9fe]',
+  '[fd00:ec2::254]',
+  '[fd20:ce::254]',
+  '[fd00:c1::a9fe:a9fe]',
+  '[fd00:42::42]',
+];
+/** Ports at which another service than a web server listens, with names and addresses that are public. */
+const SERVICES = [22, 25, 53, 445, 465, 1433, 2375, 2379, 2775, 3306, 5060, 5432, 6379, 6667, 9200, 10250, 11211, 27017]
+  .map((port) => `https://example.com:${port}/`)
+  .concat('https://8.8.8.8:6379/', 'https://[2001:4860:4860::8888]:5432/', 'https://example.com:0/');
 const ODD = [
   'http://example.com/',
   'ftp://example.com/',
@@ -77,16 +108,36 @@ const ODD = [
 ];
 
 describe('A18 a webhook to where the attacker may not go', () => {
-  it.each([...INSIDE, ...ODD])('A18 %j is refused for a session, a default and a test alike', async (url) => {
-    const before = await strict.countSessions();
-    const answer = await strict.create({ webhookUrl: url });
-    expect([answer.status, answer.code]).toEqual([422, 'INVALID_WEBHOOK_URL']);
-    expect(await strict.countSessions()).toBe(before);
-    const admin = new AdminCalls(strict);
-    const changed = await admin.patch(`accounts/${strict.demo.accountId}`, { defaultWebhookUrl: url });
-    expect(changed.status).toBe(422);
-    const tested = await strict.call('/v1/webhooks/test', { method: 'POST', body: { url } });
-    expect(tested.status).toBe(422);
+  it.each([...INSIDE, ...SERVICES, ...ODD])(
+    'A18 %j is refused for a session, a default and a test alike',
+    async (url) => {
+      const before = await strict.countSessions();
+      const answer = await strict.create({ webhookUrl: url });
+      expect([answer.status, answer.code]).toEqual([422, 'INVALID_WEBHOOK_URL']);
+      expect(await strict.countSessions()).toBe(before);
+      const admin = new AdminCalls(strict);
+      const changed = await admin.patch(`accounts/${strict.demo.accountId}`, { defaultWebhookUrl: url });
+      expect(changed.status).toBe(422);
+      const tested = await strict.call('/v1/webhooks/test', { method: 'POST', body: { url } });
+      expect(tested.status).toBe(422);
+    },
+  );
+
+  it('A18 metadata services of clouds are refused where the operator allows the networks that they are in', async () => {
+    const { baseUrl, stop } = await strict.neighbour({
+      WEBHOOK_ALLOWED_CIDRS: '100.64.0.0/10,168.63.129.0/24,169.254.0.0/16,192.0.0.0/24,fd00::/8,fe80::/10',
+    });
+    try {
+      const accepted: string[] = [];
+      const neighbours = ['100.100.100.201', '168.63.129.17', '[fd12::1]'];
+      for (const host of [...neighbours, ...CLOUDS]) {
+        const { status } = await strict.create({ webhookUrl: `https://${host}/` }, { baseUrl });
+        if (status === 200) accepted.push(host);
+      }
+      expect(accepted).toEqual(neighbours);
+    } finally {
+      await stop();
+    }
   });
 
   it('A18 a name of this computer is accepted, not called: every address is judged at the connection', async () => {

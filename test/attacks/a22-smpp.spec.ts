@@ -5,11 +5,16 @@ import { AdminCalls } from '../support/admin-desk.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PASSWORD, sms } from '../support/gateway-room.js';
+import { until } from '../support/until.js';
 
 const OK = 0;
+const BIND_FAILED = 0x0d;
 const WRONG_PASSWORD = 0x0e;
+/** Wrong passwords of a system that are compared before its unknown peers have to wait. */
+const MAX_GUESSES = 20;
 const BIND_TRANSCEIVER = 0x09;
 const SUBMIT_SM = 0x04;
+const WITHIN_MS = 20_000;
 /** What the gateway gives an unbound connection, and some for a slow machine. */
 const CUT_WITHIN_MS = 25_000;
 
@@ -49,6 +54,55 @@ describe('A22 guessing the password of a system', () => {
     expect(await bindFrom('127.0.0.66', PASSWORD)).toBeNull();
     // The system itself, from its own address, is not locked out by somebody else's guesses.
     expect(await bindFrom('127.0.0.67', PASSWORD)).toBe(OK);
+  });
+
+  /** Binds from that many addresses of a network, all at once. */
+  const bindAll = (network: string, count: number, password: string, systemId: string): Promise<number | null>[] =>
+    Array.from({ length: count }, (_, at) => bindFrom(`${network}.${at + 1}`, password, systemId));
+  const count = (answers: readonly unknown[], status: number): number =>
+    answers.filter((answer) => answer === status).length;
+  /** How many of them have come that were this. */
+  const counter = (answers: readonly Promise<unknown>[], status: number): (() => number) => {
+    let counted = 0;
+    for (const answer of answers) void answer.then((come) => (counted += come === status ? 1 : 0));
+    return () => counted;
+  };
+
+  it('A22 guesses from inside and outside its networks do not lock out the system that has networks', async () => {
+    await gateway.system({ systemId: 'fenced', allowedCidrs: ['127.2.60.0/24'] });
+    // No other system may come from here, so the new row is read before this bind: later it would void failures.
+    expect(await bindFrom('127.2.60.200', PASSWORD, 'fenced')).toBe(OK);
+    const outside = await Promise.all(bindAll('127.0.61', 40, PASSWORD, 'fenced'));
+    expect(count(outside, BIND_FAILED)).toBe(40);
+    const inside = bindAll('127.2.60', 40, 'guess', 'fenced');
+    const wrong = counter(inside, WRONG_PASSWORD);
+    // The answers to the twentieth and all after it are held back for 9 s.
+    await until('19 are answered', WITHIN_MS, () => wrong() >= MAX_GUESSES - 1);
+    for (const address of ['127.2.60.201', '127.2.60.202', '127.2.60.203']) {
+      expect(await bindFrom(address, PASSWORD, 'fenced')).toBe(OK);
+    }
+    expect(count(await Promise.all(inside), OK)).toBe(0);
+  });
+
+  it('A22 guesses from 100 addresses: after 20 the right password is answered late and as wrong, but not where the system was', async () => {
+    await gateway.system({ systemId: 'roaming', trustedForMo: false, allowedCidrs: [] });
+    // As above, the row is read before this bind.
+    expect(await bindFrom('127.3.50.1', PASSWORD, 'roaming')).toBe(OK);
+    const guesses = bindAll('127.3.51', 60, 'guess', 'roaming');
+    const wrong = counter(guesses, WRONG_PASSWORD);
+    await until('19 are answered', WITHIN_MS, () => wrong() >= MAX_GUESSES - 1);
+    const inOrder: string[] = [];
+    const right = bindAll('127.3.52', 40, PASSWORD, 'roaming').map(async (answer) => {
+      if ((await answer) === BIND_FAILED) inOrder.push('refused');
+      return answer;
+    });
+    expect(await bindFrom('127.3.50.1', PASSWORD, 'roaming')).toBe(OK);
+    inOrder.push('known');
+    expect(count(await Promise.all(guesses), OK)).toBe(0);
+    // One password in 10 s is compared, so that a carrier with a new address gets in.
+    expect(wrong()).toBeLessThanOrEqual(MAX_GUESSES + 2);
+    expect(count(await Promise.all(right), OK)).toBeLessThanOrEqual(2);
+    expect([inOrder[0], inOrder.includes('refused')]).toEqual(['known', true]);
   });
 
   it('A22 a password is kept as a keyed digest, and never shown again', async () => {

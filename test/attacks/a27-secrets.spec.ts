@@ -2,6 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { serialize } from 'node:v8';
+import { ControlPlaneSettings, GatewaySettings, loadSettings } from '@countersign/settings';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { AdminCalls } from '../support/admin-desk.js';
@@ -108,18 +111,24 @@ const found = (haystack: string, wanted: Readonly<Record<string, string>>): stri
     .map(([what]) => what);
 };
 
-/** Every row of every table, as a stolen backup shows it. */
+/** Every row of every table, as a stolen backup shows it: the daemons' role may not read all of them. */
 async function dump(): Promise<string> {
-  const tables = await room.database.query<{ name: string }>(
-    `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-  );
-  const texts: string[] = [];
-  for (const { name } of tables) {
-    const rows = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
-    texts.push(...rows.map(({ text }) => text));
+  const owner = new pg.Client({ connectionString: room.home.ownerUrl });
+  await owner.connect();
+  try {
+    const { rows: tables } = await owner.query<{ name: string }>(
+      `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
+       WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await owner.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
+      texts.push(...rows.map(({ text }) => text));
+    }
+    return texts.join('\n');
+  } finally {
+    await owner.end();
   }
-  return texts.join('\n');
 }
 
 /** All that Redis has written down, every command since its start. */
@@ -170,6 +179,17 @@ describe('A27 the key behind authEntropy', () => {
       values.add(String((await room.call(`/v1/verify/${id}`, { key })).json['authEntropy']));
     }
     expect(values.size).toBe(3);
+  });
+
+  it('A27 a gateway approves without the entropy keys and the admin key, and reads neither where it is given them', () => {
+    // By its link the session was approved that the others are about.
+    expect(secrets['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
+    const keys = { entropy: ENTROPY_KEY.toString('hex'), admin: room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
+    expect(found(Object.values(gateway.environment).join('\n'), keys)).toEqual([]);
+    const environment = { ...room.environment, ...gateway.environment };
+    const read = (settings: typeof ControlPlaneSettings | typeof GatewaySettings): string[] =>
+      found(serialize({ ...loadSettings<object>(settings, environment) }).toString('latin1'), keys);
+    expect([read(ControlPlaneSettings), read(GatewaySettings)]).toEqual([['entropy', 'admin'], []]);
   });
 
   async function approveBySms(json: Readonly<Record<string, unknown>>): Promise<void> {

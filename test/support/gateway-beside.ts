@@ -5,16 +5,10 @@ import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import type { ControlPlaneRoom } from './control-plane-room.js';
 import { Esme, type EsmeAccount } from './esme.js';
-import { PASSWORD } from './gateway-room.js';
+import { LOOPBACK, PASSWORD } from './gateway-room.js';
 
 /** Variables that the control plane and the gateway of one installation share. */
-const SHARED = [
-  'DATABASE_URL',
-  'REDIS_URL',
-  'COUNTERSIGN_MASTER_KEY',
-  'COUNTERSIGN_ENTROPY_KEYS',
-  'COUNTERSIGN_ADMIN_KEY',
-] as const;
+const SHARED = ['DATABASE_URL', 'REDIS_URL', 'COUNTERSIGN_MASTER_KEY'] as const;
 
 /** A gateway in this process on the stores of a control plane: together they are the product as a caller meets it. */
 export class GatewayBeside {
@@ -33,14 +27,15 @@ export class GatewayBeside {
     const ports = { smpp: await freePort(), http: await freePort(), ops: await freePort() };
     const gateway = new GatewayBeside(room, ports);
     const destination = { write: (line: string) => void gateway.log.push(line) };
-    const settings = loadSettings(GatewaySettings, { ...gateway.#environment(), ...changes });
+    const settings = loadSettings(GatewaySettings, { ...gateway.environment, ...changes });
     const logger = createLogger({ app: 'gateway', level: 'debug', destination });
     const shutdown = await startGateway(settings, logger, () => undefined);
     gateway.#stop = () => shutdown.run('the test is over');
     return gateway;
   }
 
-  #environment(): Record<string, string> {
+  /** What it is started with, before the changes of the test. */
+  get environment(): Readonly<Record<string, string>> {
     const { environment } = this.room;
     const shared = SHARED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
     return {
@@ -51,7 +46,7 @@ export class GatewayBeside {
     };
   }
 
-  /** A system that may connect in; trusted unless told otherwise. */
+  /** A system that may connect in; trusted and from loopback, unless other terms are given. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
     const { keys, clock, database } = this.room;
     const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
@@ -59,6 +54,7 @@ export class GatewayBeside {
       carrier: 'north',
       password: PASSWORD,
       trustedForMo: true,
+      allowedCidrs: LOOPBACK,
       senderFormat: 'international',
       ...changes,
     });
