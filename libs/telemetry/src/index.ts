@@ -4,6 +4,7 @@ export { createLogger, type Logger, type LoggerOptions } from './logger.js';
 export { Metrics, type GaugeOptions, type HistogramOptions, type MetricOptions, type Reading } from './metrics.js';
 export { NestPinoLogger } from './nest-logger.js';
 export { OpsServer, type OpsServerOptions } from './ops-server.js';
+export { boundPipelining } from './pipelining.js';
 export { type Check, type CheckResult, type ReadinessReport } from './readiness.js';
 export { REDACTED, redactText, redactValue } from './redaction.js';
 export { createRequestIds } from './request-ids.js';

@@ -1,6 +1,7 @@
 import type { AdminPrincipal, ApiKeyPrincipal } from '@countersign/accounts';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { Limiter, memoryLimiterStore } from '@countersign/bus';
 import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
@@ -339,5 +340,28 @@ describe('what goes wrong', () => {
       ['/v1/things/:id', 503],
       ['none', 404],
     ]);
+  });
+});
+
+describe('answers of public routes', () => {
+  it('that are not read are 32 at most: the connection of the oldest is destroyed for one more', async () => {
+    const document = Buffer.alloc(4 * 1024 * 1024, 'x');
+    const { server } = await start((instance) =>
+      instance.get('/large', { config: { route: { access: 'public' } } }, () => document),
+    );
+    await server.listen({ host: '127.0.0.1', port: 0 });
+    const open = promisify(server.server.getConnections.bind(server.server));
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+      // What was read of an answer until its connection is destroyed is of no interest.
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write('GET /large HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n\r\n');
+      sockets.push(socket.pause());
+    }
+    await expect.poll(open).toBe(32);
+    for (const socket of sockets) socket.destroy();
+    await server.close();
   });
 });

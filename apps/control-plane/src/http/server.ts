@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Mode } from '@countersign/keys';
 import type { TlsSettings } from '@countersign/settings';
+import { boundPipelining } from '@countersign/telemetry';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gatekeeper } from './access.js';
@@ -12,6 +13,7 @@ import type { ErrorAnswers } from './error-answers.js';
 import { ConnectionLimits } from './connection-limits.js';
 import { RefusedRequest } from './errors.js';
 import type { Limits } from './limits.js';
+import { PublicAnswers } from './public-answers.js';
 import { isBelowHttp, rawAnswer, refusalOfBrokenHttp, refuseRaw } from './raw-refusal.js';
 import { MAX_BODY_OCTETS, readBody } from './request-body.js';
 import type { RequestDeadline } from './request-deadline.js';
@@ -23,6 +25,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
+/** Without an octet in either direction while a request is answered: a caller that does not read its answer. */
+const IDLE_TIMEOUT_MS = 30_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -75,6 +79,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
     genReqId: newRequestId,
     bodyLimit: MAX_BODY_OCTETS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -89,9 +94,10 @@ export function createServer(options: ServerOptions): FastifyAdapter {
   });
   const instance: FastifyInstance = adapter.getInstance();
   connections.attach(instance.server);
+  boundPipelining(instance.server);
   // Node would answer an Expect header it does not know with an empty 417.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
-  addHooks(instance, options, connections);
+  addHooks(instance, options, connections, new PublicAnswers());
   addBodyParser(instance);
   return adapter;
 }
@@ -105,7 +111,12 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
   };
 }
 
-function addHooks(instance: FastifyInstance, options: ServerOptions, connections: ConnectionLimits): void {
+function addHooks(
+  instance: FastifyInstance,
+  options: ServerOptions,
+  connections: ConnectionLimits,
+  publicAnswers: PublicAnswers,
+): void {
   const { deadline, methods, onAnswer } = options;
   instance.decorateRequest('caller', null);
   instance.decorateRequest('limitHeaders', null);
@@ -120,7 +131,12 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
     }
     methods.learn(url, [method].flat());
   });
-  instance.addHook('onRequest', (request, reply, done) => void admit(options, request, reply, done));
+  instance.addHook('onRequest', (request, reply, done) => {
+    // One of too many requests on a connection that was ended for it.
+    if (request.raw.socket.destroyed) return;
+    if (request.routeOptions.config?.route?.access === 'public') publicAnswers.track(reply.raw);
+    void admit(options, request, reply, done);
+  });
   instance.addHook('preValidation', (request, _reply, done) => {
     if (request.caller !== null) connections.authenticated(request.raw.socket);
     deadline.resume(request);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createRequestIds } from '@countersign/telemetry';
+import { boundPipelining, createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ConnectionLimit, nameOf } from '../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
@@ -78,6 +78,7 @@ export class WebhookServer {
 
   #boundConnections(): void {
     const { server } = this.#server;
+    boundPipelining(server);
     server.on('connection', (socket) => {
       const name = nameOf(socket);
       const admission = this.#connections.add(name, socket.remoteAddress ?? '', socket);
@@ -97,6 +98,8 @@ export class WebhookServer {
     this.#server.removeAllContentTypeParsers();
     this.#server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     this.#server.addHook('onRequest', (request, reply, done) => {
+      // What follows a refused request on its connection, and one of too many at a time, is not answered.
+      if (request.raw.socket.destroyed) return;
       void reply
         .header('x-request-id', request.id)
         .header('cache-control', 'no-store')

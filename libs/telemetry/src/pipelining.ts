@@ -1,0 +1,20 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Requests of one HTTP/1.1 connection that may wait for their answers at a time. */
+const MAX_PIPELINED_REQUESTS = 64;
+
+/**
+ * Destroys connections with more unanswered requests than that (pipelining, RFC 9112 section 9.3.2). Node reads all
+ * requests of one chunk at once and starts a handler for each: 64 KB hold more than a thousand. A handler that is started
+ * afterwards finds its socket destroyed.
+ */
+export function boundPipelining(server: Server): void {
+  const unanswered = new WeakMap<Socket, number>();
+  server.prependListener('request', ({ socket }, response) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    if (count > MAX_PIPELINED_REQUESTS) socket.destroy();
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+  });
+}
