@@ -134,4 +134,26 @@ describe('listing', () => {
     const { sessions } = await room.sessions.list(liveTenant(accountId), { status: 'pending', limit: 10 });
     expect(sessions.map((session) => session.id)).toEqual([foreign.id, id]);
   });
+
+  it('ends a page early where metadata are large, and loses no session by it', async () => {
+    const { accounts, database, sessions } = room;
+    const { account } = await accounts.createAccount(database, { name: 'Large', defaultWebhookUrl: null });
+    const metadata = Array.from({ length: 16 }, (_, at): [string, string] => [`key${at}`, '\u{1f642}'.repeat(512)]);
+    const made: Uuid[] = [];
+    for (let at = 0; at < 30; at += 1) {
+      made.unshift((await sessions.create(room.draft({ accountId: account.id, metadata }))).id);
+    }
+    const found: Uuid[] = [];
+    const lengths: number[] = [];
+    for (let startingAfter: Uuid | undefined; ; startingAfter = found.at(-1)) {
+      const after = startingAfter === undefined ? {} : { startingAfter };
+      const page = await sessions.list(liveTenant(account.id), { limit: 100, ...after });
+      found.push(...page.sessions.map(({ id }) => id));
+      lengths.push(page.sessions.length);
+      if (!page.hasMore) break;
+    }
+    expect(found).toEqual(made);
+    // 33 KB each: the eighth reaches 256 KB.
+    expect(lengths).toEqual([8, 8, 8, 6]);
+  });
 });

@@ -1,4 +1,4 @@
-import { COLUMNS } from './session.sql.js';
+import { COLUMNS, type TimedRow } from './session.sql.js';
 import type { SessionStatus } from './session.js';
 
 /** The clock of a page: one reading for the filter and for what is shown, so that the two agree. */
@@ -27,9 +27,15 @@ export interface ListFilter {
   readonly test: boolean;
 }
 
+/** A page ends with the row with which its metadata reach so many octets: 100 rows may have 3 MB of it. */
+export const PAGE_METADATA_OCTETS = 262_144;
+
+/** A row of a page, and how many rows there were for it before the bound of octets. */
+export type ListedRow = TimedRow & { readonly found: number };
+
 /**
- * The newest sessions of a tenant between two ids, newest first. The mode is spelled out, since those of test keys have
- * an index of their own.
+ * The newest sessions of a tenant between two ids, newest first, until their metadata reach PAGE_METADATA_OCTETS. The
+ * mode is spelled out, since those of test keys have an index of their own.
  * $1 account, $2 lowest id, $3 first id beyond, $4 how many at most, $5 phone where `byPhone`.
  */
 export function listSessions(status: SessionStatus | 'any', { byPhone, test }: ListFilter): string {
@@ -38,5 +44,10 @@ export function listSessions(status: SessionStatus | 'any', { byPhone, test }: L
     (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
       WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,
   );
-  return `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY id DESC LIMIT $4`;
+  const page = `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY id DESC LIMIT $4`;
+  return `SELECT * FROM (
+      SELECT *, (count(*) OVER ())::int AS found,
+        sum(octet_length(metadata)) OVER (ORDER BY id DESC) - octet_length(metadata) AS "octetsBefore"
+      FROM (${page}) AS whole) AS bounded
+    WHERE "octetsBefore" < ${PAGE_METADATA_OCTETS} ORDER BY id DESC`;
 }

@@ -8,8 +8,7 @@ import {
   type Uuid,
 } from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
-import { listSessions } from './session-list.sql.js';
-import type { TimedRow } from './session.sql.js';
+import { listSessions, type ListedRow } from './session-list.sql.js';
 import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
 
 /** The filter of a list of sessions of one tenant. */
@@ -17,7 +16,7 @@ export interface SessionQuery {
   readonly status?: SessionStatus;
   /** E.164. */
   readonly phone?: string;
-  /** Sessions on the page at most. */
+  /** Sessions on the page at most; with much metadata a page has fewer (see PAGE_METADATA_OCTETS). */
   readonly limit: number;
   /** The last session of the page before. Whether it is there is the caller's question. */
   readonly startingAfter?: Uuid;
@@ -52,8 +51,9 @@ export class SessionList {
     for (const { low, high } of looks(query, this.clock.nowMs())) {
       // One more than the page holds tells whether there are more.
       const wanted = query.limit + 1 - found.length;
-      const rows = await this.database.query<TimedRow>(text, [tenant.accountId, low, high, wanted, ...phone]);
+      const rows = await this.database.query<ListedRow>(text, [tenant.accountId, low, high, wanted, ...phone]);
       found.push(...rows.map(sessionOf));
+      if (rows.length < (rows[0]?.found ?? 0)) return { sessions: found.slice(0, query.limit), hasMore: true };
       if (found.length > query.limit) break;
     }
     return { sessions: found.slice(0, query.limit), hasMore: found.length > query.limit };
