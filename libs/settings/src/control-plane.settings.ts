@@ -29,8 +29,6 @@ export interface OtpLimits {
   readonly breakerBlockSeconds: number;
 }
 
-const PRODUCTION_LIVE_SESSIONS_PER_PHONE = 20;
-
 /** Settings of the control plane. Entropy and admin keys have no default and are given to no other process. */
 export class ControlPlaneSettings extends DaemonSettings {
   /** By version, from 1; new brands get the highest. */
@@ -82,11 +80,11 @@ export class ControlPlaneSettings extends DaemonSettings {
   readonly webhookHostPerSecond: number = 1_000;
 
   /**
-   * Sessions of one phone at one account whose time is not over, as each control plane counts them; 0: no limit. Null: 20
-   * in production, none in development, where one phone is used for every trial.
+   * Sessions of one phone at one account whose time is not over, as each control plane counts them; 0: no limit. With a
+   * limit, whoever may open sessions on a caller's page can keep a phone out of it by opening so many.
    */
   @WholeNumber('LIVE_SESSIONS_PER_PHONE', 0, 1_000)
-  readonly configuredLiveSessionsPerPhone: number | null = null;
+  readonly liveSessionsPerPhone: number = 0;
 
   /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so fewer could not be told. */
   @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
@@ -122,10 +120,6 @@ export class ControlPlaneSettings extends DaemonSettings {
   /** … or it is blocked for so long, four times as long on each repeat. */
   @WholeNumber('OTP_BREAKER_BLOCK_MINUTES', 1, 43_200)
   readonly otpBreakerBlockMinutes: number = 60;
-
-  get liveSessionsPerPhone(): number {
-    return this.configuredLiveSessionsPerPhone ?? (this.production ? PRODUCTION_LIVE_SESSIONS_PER_PHONE : 0);
-  }
 
   get otpLimits(): OtpLimits {
     return {

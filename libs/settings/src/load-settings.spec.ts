@@ -292,17 +292,6 @@ describe('NODE_ENV', () => {
     expect(loadSettings(ControlPlaneSettings, { ...CONTROL_PLANE, NODE_ENV: text }).production).toBe(production);
   });
 
-  it.each([
-    ['production', '', 20],
-    ['production', '0', 0],
-    ['production', '3', 3],
-    ['development', '', 0],
-    ['development', '3', 3],
-  ])('%s with LIVE_SESSIONS_PER_PHONE=%s allows a phone %i live sessions', (NODE_ENV, text, allowed) => {
-    const environment = { ...CONTROL_PLANE, NODE_ENV, LIVE_SESSIONS_PER_PHONE: text };
-    expect(loadSettings(ControlPlaneSettings, environment).liveSessionsPerPhone).toBe(allowed);
-  });
-
   it.each(['prod', 'Production', 'staging', ' production'])('%j starts neither daemon', (text) => {
     const environment = { ...CONTROL_PLANE, NODE_ENV: text };
     for (const load of [
