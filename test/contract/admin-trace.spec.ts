@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { BindLeaseStore, CarrierDirectory, GatewayStore } from '@countersign/carriers';
+import { BindLeaseStore, CarrierDirectory, GatewayStore, traceTopic } from '@countersign/carriers';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { ControlPlaneSettings, GatewaySettings, loadSettings } from '@countersign/settings';
 import { deliverSm, encodePdu, submitSm, type Pdu } from '@countersign/smpp';
@@ -73,7 +73,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
   await leases.survey(room.database);
   const claimed = slots.map((slot) => ({ bindId, slot }));
   expect(await leases.claim(room.database, id, claimed)).toHaveLength(slots.length);
-  const desk = deaf ? null : new TraceDesk({ gatewayId: id, recorder, bus });
+  const desk = deaf ? null : new TraceDesk({ gatewayId: id, recorder, bus, keys: room.keys });
   await desk?.ready;
   const directory = new CarrierDirectory(room.database);
   const bind = (await directory.listBinds()).find((each) => each.id === bindId);
@@ -123,6 +123,25 @@ const trace = (id: string, format?: string): Promise<Answer> =>
   admin.get(`binds/${id}/trace${format === undefined ? '' : `?format=${format}`}`);
 
 describe('GET /v1/admin/binds/{id}/trace', () => {
+  it('crosses the bus sealed; whoever does not know the master key is not answered', async () => {
+    const bind = await newBind();
+    const gateway = await newGateway(bind.uuid, [0]);
+    gateway.said(0, 'in', deliver(1));
+    const topic = traceTopic(gateway.id);
+    expect(await bus.ask(topic, { bindId: bind.uuid, format: 'json' }, 500)).toBeNull();
+    const heard: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    await listen(topic);
+    expect((await trace(bind.id)).status).toBe(200);
+    // The head of a question names the topic of its answers.
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    await listen(replyTo);
+    expect((await trace(bind.id)).text).toContain('deliver_sm');
+    expect(heard.length).toBeGreaterThanOrEqual(3);
+    for (const octets of heard) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
+    await gateway.stop();
+  });
+
   it('shows what every connection of the bind has said last, whichever gateway holds it, and no other bind', async () => {
     const [bind, other] = [await newBind(), await newBind()];
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];

@@ -1,5 +1,5 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { recordFully, traceTopic, type Bind, type TraceAnswer, type TracedPdu } from '@countersign/carriers';
+import { recordFully, TraceSeal, traceTopic, type Bind, type TraceAnswer, type TracedPdu } from '@countersign/carriers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayRoom, PASSWORD, sms } from '../support/gateway-room.js';
@@ -31,8 +31,11 @@ afterAll(async () => {
 
 async function recorded(): Promise<readonly TracedPdu[]> {
   const [row] = await gateway.room.database.query<{ id: string }>('SELECT id FROM gateways');
-  const answer = await bus.ask(traceTopic(row?.id ?? ''), { bindId: bind.id, format: 'json' }, 5_000);
-  const { connections } = answer?.json() as TraceAnswer;
+  const gatewayId = row?.id ?? '';
+  const seal = new TraceSeal(gateway.room.keys, gatewayId);
+  const answer = await bus.ask(traceTopic(gatewayId), seal.question({ bindId: bind.id, format: 'json' }), 5_000);
+  const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0));
+  const { connections } = JSON.parse(String(octets)) as TraceAnswer;
   return connections.flatMap(({ pdus }) => pdus);
 }
 

@@ -1,3 +1,4 @@
+import { SealError, type ServerKeys } from '@countersign/keys';
 import type { Executor, Uuid } from '@countersign/postgres';
 import { SET_FULL_TRACE } from './bind-trace.sql.js';
 
@@ -50,6 +51,44 @@ export interface TraceAnswer {
 
 /** The topic on which a gateway answers a TraceQuestion. */
 export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
+
+/**
+ * Questions and answers cross the bus sealed: an answer holds phone numbers and, while texts are recorded, codes. A sealed
+ * one is of one gateway and one direction, so that a question that was overheard has no answer but for who can open it.
+ */
+export class TraceSeal {
+  constructor(
+    private readonly keys: ServerKeys,
+    private readonly gatewayId: Uuid,
+  ) {}
+
+  question(question: TraceQuestion): Buffer {
+    return this.keys.seal('trace', JSON.stringify(question), `question:${this.gatewayId}`);
+  }
+
+  answer(octets: string | Uint8Array): Buffer {
+    return this.keys.seal('trace', octets, `answer:${this.gatewayId}`);
+  }
+
+  /** Null for what no holder of the master key has sealed. */
+  openQuestion(sealed: Uint8Array): Buffer | null {
+    return this.open(sealed, 'question');
+  }
+
+  /** Null for what no holder of the master key has sealed. */
+  openAnswer(sealed: Uint8Array): Buffer | null {
+    return this.open(sealed, 'answer');
+  }
+
+  private open(sealed: Uint8Array, kind: 'question' | 'answer'): Buffer | null {
+    try {
+      return this.keys.open('trace', sealed, `${kind}:${this.gatewayId}`);
+    } catch (error) {
+      if (error instanceof SealError) return null;
+      throw error;
+    }
+  }
+}
 
 /** Has texts recorded for so long from now, by the database's clock; answers until when. Null when there is no such bind. */
 export async function recordFully(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {

@@ -13,6 +13,7 @@ export {
   FULL_TRACE_SECONDS,
   recordFully,
   TRACE_FORMATS,
+  TraceSeal,
   traceTopic,
   type TraceAnswer,
   type TracedConnection,

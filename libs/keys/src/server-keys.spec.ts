@@ -36,6 +36,7 @@ const SEAL_VECTORS: Readonly<Record<SealLabel, string>> = {
   'webhook-secret': '01000102030405060708090a0b5572d885538a2de8e119b99dedfed82c4eeb8c2f69ec3e',
   'bind-password': '01000102030405060708090a0bf3ad7afe61cfc79fe52001b3bd09b5e317f1d3d0d57c36',
   'idempotent-answer': '01000102030405060708090a0bb6fed31748549652d4abdf0235d8a61c60c12d0076c9ed',
+  trace: '01000102030405060708090a0bfc51c041915ffb274d04747a4d97c89e18a7147ffbaac8',
 };
 
 const entries = <Label extends string>(table: Readonly<Record<Label, string>>): [Label, string][] =>

@@ -23,7 +23,8 @@ export type DigestLabel =
   | 'realtime-ticket'
   | 'sender-number';
 /** What a sealed value is. A value sealed under one label does not open under another. */
-export type SealLabel = 'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer';
+export type SealLabel =
+  'message-text' | 'webhook-body' | 'webhook-secret' | 'bind-password' | 'idempotent-answer' | 'trace';
 
 const KEY_OCTETS = 32;
 const NONCE_OCTETS = 12;
@@ -207,6 +208,7 @@ function derivedKeys(version: number, master: Uint8Array): DerivedKeys {
       'webhook-secret': derive('webhook-secret'),
       'bind-password': derive('bind-password'),
       'idempotent-answer': derive('idempotent-answer'),
+      trace: derive('trace'),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { PubSub } from '@countersign/bus';
+import { ServerKeys } from '@countersign/keys';
 import { DatabaseClock, type Uuid } from '@countersign/postgres';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { FlightRecorder } from './flight-recorder.js';
@@ -13,7 +14,8 @@ export const recorderProviders: FactoryProvider[] = [
   },
   {
     provide: TraceDesk,
-    inject: [GATEWAY_ID, FlightRecorder, PubSub],
-    useFactory: (gatewayId: Uuid, recorder: FlightRecorder, bus: PubSub) => new TraceDesk({ gatewayId, recorder, bus }),
+    inject: [GATEWAY_ID, FlightRecorder, PubSub, ServerKeys],
+    useFactory: (gatewayId: Uuid, recorder: FlightRecorder, bus: PubSub, keys: ServerKeys) =>
+      new TraceDesk({ gatewayId, recorder, bus, keys }),
   },
 ];

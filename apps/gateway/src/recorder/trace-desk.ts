@@ -1,5 +1,6 @@
 import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, type PubSub, type Subscription } from '@countersign/bus';
-import { TRACE_FORMATS, traceTopic, type TraceQuestion } from '@countersign/carriers';
+import { TRACE_FORMATS, TraceSeal, traceTopic, type TraceQuestion } from '@countersign/carriers';
+import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
 import type { FlightRecorder } from './flight-recorder.js';
 import { traceAnswer, traceCapture } from './trace.js';
@@ -11,13 +12,16 @@ export interface TraceDeskOptions {
   readonly gatewayId: Uuid;
   readonly recorder: FlightRecorder;
   readonly bus: PubSub;
+  readonly keys: ServerKeys;
 }
 
 /** Answers control planes that ask what this gateway has recorded. */
 export class TraceDesk {
   readonly #subscription: Subscription;
+  readonly #seal: TraceSeal;
 
   constructor(private readonly o: TraceDeskOptions) {
+    this.#seal = new TraceSeal(o.keys, o.gatewayId);
     this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answer(question));
   }
 
@@ -30,18 +34,22 @@ export class TraceDesk {
     this.#subscription.close();
   }
 
-  /** Null for a question of another version. */
+  /** Null for a question of another version, or of who does not know the master key. */
   private answer(message: BusMessage): Payload | null {
-    const question = questionOf(message.json());
+    const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
     const recorded = this.o.recorder.recorded(question.bindId);
-    return question.format === 'pcap'
-      ? traceCapture(recorded, MAX_ANSWER_OCTETS)
-      : traceAnswer(recorded, MAX_ANSWER_OCTETS);
+    return this.#seal.answer(
+      question.format === 'pcap'
+        ? traceCapture(recorded, MAX_ANSWER_OCTETS)
+        : JSON.stringify(traceAnswer(recorded, MAX_ANSWER_OCTETS)),
+    );
   }
 }
 
-function questionOf(value: unknown): TraceQuestion | null {
+function questionOf(octets: Buffer | null): TraceQuestion | null {
+  if (octets === null) return null;
+  const value: unknown = JSON.parse(octets.toString('utf8'));
   if (typeof value !== 'object' || value === null || !('bindId' in value) || !('format' in value)) return null;
   const format = TRACE_FORMATS.find((known) => known === value.format);
   return format === undefined || typeof value.bindId !== 'string' ? null : { bindId: value.bindId, format };

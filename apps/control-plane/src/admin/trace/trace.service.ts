@@ -1,13 +1,15 @@
-import { type BusMessage, PubSub } from '@countersign/bus';
+import { PubSub } from '@countersign/bus';
 import {
   type BindRecord,
   BINDS,
   GATEWAYS,
   type TraceFormat,
   type TraceQuestion,
+  TraceSeal,
   traceTopic,
 } from '@countersign/carriers';
 import { AuditStore } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
 import { Database, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../../http/admin-policy.js';
@@ -27,7 +29,7 @@ const OTHERS = 100;
 
 interface GatewayReply {
   readonly gatewayId: Uuid;
-  readonly message: BusMessage;
+  readonly octets: Buffer;
 }
 
 /** Asks the gateways what they have recorded of a bind. */
@@ -37,6 +39,7 @@ export class TraceService {
     private readonly database: Database,
     private readonly bus: PubSub,
     private readonly audit: AuditStore,
+    private readonly keys: ServerKeys,
   ) {}
 
   /**
@@ -52,9 +55,9 @@ export class TraceService {
       return refuse('SERVICE_UNAVAILABLE', { message: 'A gateway that has recorded the bind did not answer in time.' });
     }
     if (hasRight(by.role, 'readPersonalData')) await this.noteRead(bind, format, by);
-    if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ message }) => message.octets)));
-    const traces = replies.flatMap(({ gatewayId, message }) => {
-      const answer = message.json();
+    if (format === 'pcap') return succeed(mergeCaptures(replies.map(({ octets }) => octets)));
+    const traces = replies.flatMap(({ gatewayId, octets }) => {
+      const answer: unknown = JSON.parse(octets.toString('utf8'));
       return isTraceAnswer(answer) ? [{ gatewayId, connections: answer.connections }] : [];
     });
     return succeed(traceForRole(by.role, traceView(bind, traces)));
@@ -74,10 +77,12 @@ export class TraceService {
     const replies = await Promise.all(
       [...asked].map(async (gatewayId) => {
         const patienceMs = owners.has(gatewayId) ? OWNER_PATIENCE_MS : OTHERS_PATIENCE_MS;
-        return { gatewayId, message: await this.bus.ask(traceTopic(gatewayId), question, patienceMs) };
+        const seal = new TraceSeal(this.keys, gatewayId);
+        const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), patienceMs);
+        return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets) };
       }),
     );
-    const heard = replies.flatMap(({ gatewayId, message }) => (message === null ? [] : [{ gatewayId, message }]));
+    const heard = replies.flatMap(({ gatewayId, octets }) => (octets === null ? [] : [{ gatewayId, octets }]));
     const silent = [...owners].some((owner) => !heard.some(({ gatewayId }) => gatewayId === owner));
     return silent || heard.length === 0 ? null : heard;
   }
