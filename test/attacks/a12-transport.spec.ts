@@ -120,6 +120,19 @@ describe('A17 holding connections open', () => {
   });
 });
 
+describe('A17 documents that take no key', () => {
+  it('A17 a thousand pipelined requests end their connection, and others are served', async () => {
+    for (let at = 0; at < 5; at += 1) {
+      const socket = connectTls({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
+      socket.on('error', () => undefined);
+      await once(socket, 'secureConnect');
+      socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_400));
+      await once(socket.resume(), 'close');
+    }
+    expect((await room.call(SESSION)).status).toBe(404);
+  });
+});
+
 describe('A31 requests that a proxy and the service read differently', () => {
   const inner = `GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Inner: 1\r\n\r\n`;
   const start = (): string => `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\n`;

@@ -134,7 +134,7 @@ function addHooks(
   instance.addHook('onRequest', (request, reply, done) => {
     // One of too many requests on a connection that was ended for it.
     if (request.raw.socket.destroyed) return;
-    if (request.routeOptions.config?.route?.access === 'public') publicAnswers.track(reply.raw);
+    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw);
     void admit(options, request, reply, done);
   });
   instance.addHook('preValidation', (request, _reply, done) => {

@@ -42,7 +42,7 @@ describe('inbound command', () => {
     const second = inboundCommand(ID, { ...link, id: ID }, { ...message, part: { ...part, part: 2 } });
     expect(first.whole).toEqual({
       carrier: 'north',
-      source: '14155552671',
+      source: '1:1:14155552671',
       destination: '14155550100',
       reference: 7,
       referenceBits: 8,
@@ -55,6 +55,7 @@ describe('inbound command', () => {
   it.each<[string, InboundLink, ReceivedMessage]>([
     ['carrier', { ...link, carrier: 'south' }, { ...message, part }],
     ['source', link, { ...message, part, source: { ...message.source, value: '14155552672' } }],
+    ['type of number', link, { ...message, part, source: { ...message.source, ton: 5 } }],
     ['destination', link, { ...message, part, destination: { ...message.destination, value: '14155550101' } }],
     ['reference', link, { ...message, part: { ...part, reference: 8 } }],
     ['reference width', link, { ...message, part: { ...part, referenceBits: 16 } }],

@@ -1,7 +1,7 @@
 import type { NewInboundMessage, WholeMessage } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import type { InboundVerdict } from '@countersign/session';
-import type { Concatenation } from '@countersign/smpp';
+import type { Concatenation, SmppAddress } from '@countersign/smpp';
 import type { InboundLink } from './inbound-link.js';
 import type { ReceivedMessage } from './received-message.js';
 
@@ -30,13 +30,16 @@ export function inboundCommand(id: Uuid, link: InboundLink, message: ReceivedMes
 function wholeOf(link: InboundLink, message: ReceivedMessage, part: Concatenation): WholeMessage {
   return {
     carrier: link.carrier,
-    source: message.source.value,
+    source: textOf(message.source),
     destination: message.destination.value,
     reference: part.reference,
     referenceBits: part.referenceBits,
     total: part.total,
   };
 }
+
+/** The same digits with another type of number are another sender. */
+const textOf = ({ ton, npi, value }: SmppAddress): string => `${ton}:${npi}:${value}`;
 
 /** How the message is stored. */
 export function messageRow(command: InboundCommand, textSealed: Buffer, verdict: InboundVerdict): NewInboundMessage {
