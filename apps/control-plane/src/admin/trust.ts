@@ -13,7 +13,7 @@ type LinkRow = Partial<
     Pick<Bind, 'hosts' | 'tls' | 'systemId' | 'senderFormat' | 'trustedForMo'>
 >;
 
-/** Fields of a body whose presence matters beside the rows. Any password counts as another one. */
+/** Fields of a body whose presence matters. Any password counts as a change: to compare it would let a role guess it. */
 interface SentFields {
   readonly hosts?: unknown;
   readonly password?: string;
