@@ -1,10 +1,11 @@
 import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
+import { parseId } from '@countersign/postgres';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js';
-import { AdminCalls } from '../support/admin-desk.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
 
 // Opened outside a hook, because the tests are generated from the calls in the API description.
 const room = await ControlPlaneRoom.open();
@@ -97,6 +98,9 @@ describe('a role without permission for a call', () => {
   });
 });
 
+/** The field that the refusal names, and a change of a link whose peer it decides. */
+type PeerChange = readonly [string, object];
+
 describe('an operator', () => {
   const operator = (): AdminCalls => byRole.get('operator') ?? root;
   const bind = { host: '127.0.0.1', port: 2776, password: 'secret', enabled: false };
@@ -120,5 +124,120 @@ describe('an operator', () => {
     expect((await operator().delete(path)).status).toBe(204);
     const actors = (await root.notes(made.json['id'])).map(({ actor, action }) => `${actor} ${action}`);
     expect(actors).toEqual(['operator create', 'operator update', 'root update', 'operator update', 'operator delete']);
+  });
+
+  const BIND_PEER: readonly PeerChange[] = [
+    ['hosts', { hosts: [{ host: '127.0.0.2', port: 2776 }] }],
+    [
+      'hosts',
+      {
+        hosts: [
+          { host: '127.0.0.1', port: 2776 },
+          { host: '127.0.0.1', port: 2777 },
+        ],
+      },
+    ],
+    ['host', { host: '127.0.0.2', port: 2776 }],
+    ['host', { host: '127.0.0.1', port: 2777 }],
+    ['tls', { tls: { enabled: true } }],
+    ['tls', { tls: { enabled: false, serverName: 'smsc.example' } }],
+    ['systemId', { systemId: 'b-other' }],
+    ['password', { password: 'another1' }],
+    ['senderFormat', { senderFormat: 'national' }],
+  ];
+  const SYSTEM_PEER: readonly PeerChange[] = [
+    ['allowedCidrs', { allowedCidrs: ['127.66.0.0/16'] }],
+    ['allowedCidrs', { allowedCidrs: ['127.0.0.1/32', '127.66.0.1'] }],
+    ['tlsRequired', { tlsRequired: true }],
+    ['systemId', { systemId: 's-other' }],
+    ['password', { password: 'another1' }],
+    ['senderFormat', { senderFormat: 'international' }],
+  ];
+  const PEER_CHANGES = [
+    ...BIND_PEER.map(([field, change]) => ['binds', field, change] as const),
+    ...SYSTEM_PEER.map(([field, change]) => ['smpp-systems', field, change] as const),
+  ];
+  const createLink = async (resource: string, trustedForMo: boolean): Promise<string> => {
+    const draft = resource === 'binds' ? { ...bind, systemId: 'b-peer' } : { ...system, systemId: 's-peer' };
+    const made = await root.post(resource, { ...draft, trustedForMo });
+    expect([made.status, made.json['trustedForMo']]).toEqual([201, trustedForMo]);
+    return `${resource}/${idOf(made)}`;
+  };
+  const rowAt = async (path: string): Promise<unknown> => {
+    const [resource = '', id = ''] = path.split('/');
+    const uuid = parseId(resource === 'binds' ? 'bind' : 'sys', id);
+    return room.database.query(`SELECT * FROM ${resource.replace('-', '_')} WHERE id = $1`, [uuid]);
+  };
+  const refusalOf = ({ status, code, field, json }: Answer): unknown[] => {
+    return [status, code, field, Reflect.get(Object(json['error']) as object, 'message')];
+  };
+  const refusedFor = (field: string): unknown[] => [
+    403,
+    'FORBIDDEN',
+    field,
+    `The role operator may not change ${field} while trustedForMo is true: this needs the role owner.`,
+  ];
+
+  it.each(PEER_CHANGES)('of trusted %s does not change %s: %j; an owner does', async (resource, field, change) => {
+    const path = await createLink(resource, true);
+    const before = await rowAt(path);
+    for (const body of [change, { ...change, submitPerSecond: 9 }, { ...change, trustedForMo: true }]) {
+      expect(refusalOf(await operator().patch(path, body))).toEqual(refusedFor(field));
+    }
+    const untrusting = await operator().patch(path, { ...change, trustedForMo: false });
+    expect([untrusting.status, untrusting.field]).toEqual([403, 'trustedForMo']);
+    expect(await rowAt(path)).toEqual(before);
+    expect((await root.patch(path, change)).status).toBe(200);
+    expect(await rowAt(path)).not.toEqual(before);
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it.each(PEER_CHANGES)('of untrusted %s changes %s: %j', async (resource, _field, change) => {
+    const path = await createLink(resource, false);
+    const before = await rowAt(path);
+    expect((await operator().patch(path, change)).status).toBe(200);
+    expect(await rowAt(path)).not.toEqual(before);
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it.each([
+    ['binds', bind.password],
+    ['smpp-systems', system.password],
+  ])('learns nothing about the password of trusted %s: the stored one is refused, too', async (resource, password) => {
+    const path = await createLink(resource, true);
+    expect(refusalOf(await operator().patch(path, { password }))).toEqual(refusedFor('password'));
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it('rotates the password of an untrusted system, and an owner that of a trusted one', async () => {
+    const path = await createLink('smpp-systems', true);
+    const before = await rowAt(path);
+    expect(refusalOf(await operator().post(`${path}/rotate`))).toEqual(refusedFor('password'));
+    expect(await rowAt(path)).toEqual(before);
+    expect((await root.post(`${path}/rotate`)).json['password']).toMatch(/^.{8}$/);
+    expect((await root.patch(path, { trustedForMo: false })).status).toBe(200);
+    expect((await operator().post(`${path}/rotate`)).json['password']).toMatch(/^.{8}$/);
+    expect((await root.delete(path)).status).toBe(204);
+  });
+
+  it.each([
+    ['binds', { hosts: [{ host: '127.0.0.1', port: 2776 }], tls: { enabled: false }, systemId: 'b-peer' }],
+    ['binds', { host: '127.0.0.1', port: 2776, senderFormat: 'auto', trustedForMo: true }],
+    ['binds', { name: 'renamed', carrier: 'north', connections: 2, window: 20, submitPerSecond: 9, enabled: true }],
+    ['smpp-systems', { allowedCidrs: ['127.0.0.1'], tlsRequired: false, systemId: 's-peer', senderFormat: 'auto' }],
+    ['smpp-systems', { carrier: 'north', maxConnections: 2, submitPerSecond: 9, enabled: false }],
+  ])('may send the stored values of trusted %s, and change other fields: %j', async (resource, change) => {
+    const path = await createLink(resource, true);
+    const changed = await operator().patch(path, change);
+    expect([changed.status, changed.json['trustedForMo']]).toEqual([200, true]);
+    expect((await operator().delete(path)).status).toBe(204);
+  });
+
+  it('enables, drains and reconnects a trusted bind', async () => {
+    const path = await createLink('binds', true);
+    for (const action of ['enable', 'reconnect', 'drain', 'enable', 'disable']) {
+      expect([action, (await operator().post(`${path}/${action}`)).status]).toEqual([action, 202]);
+    }
+    expect((await operator().delete(path)).status).toBe(204);
   });
 });

@@ -1,9 +1,51 @@
-import { hasRight } from '../http/admin-policy.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { Bind, SmppSystem } from '@countersign/carriers';
+import { ADMIN_RIGHTS, hasRight } from '../http/admin-policy.js';
 import type { Refusal } from '../http/errors.js';
 import type { Engineer } from './admin-resource.js';
 
-/** Null unless a body would change `trustedForMo` and the role may not. `current` is false for what is created. */
-export function trustRefusal({ role }: Engineer, sent: boolean | undefined, current: boolean): Refusal | null {
-  if (sent === undefined || sent === current || hasRight(role, 'changeTrust')) return null;
-  return { code: 'FORBIDDEN', field: 'trustedForMo', message: `The role ${role} may not change trustedForMo.` };
+/** Fields of a bind and of a system that decide who the peer of a link is, and how its senders are read. */
+const PEER_FIELDS = ['allowedCidrs', 'tlsRequired', 'hosts', 'tls', 'systemId', 'senderFormat'] as const;
+
+/** What is compared of a bind or a system; a field that the kind does not have is absent in both rows. */
+type LinkRow = Partial<
+  Pick<SmppSystem, 'allowedCidrs' | 'tlsRequired'> &
+    Pick<Bind, 'hosts' | 'tls' | 'systemId' | 'senderFormat' | 'trustedForMo'>
+>;
+
+/** Fields of a body whose presence matters. Any password counts as a change: to compare it would let a role guess it. */
+interface SentFields {
+  readonly hosts?: unknown;
+  readonly password?: string;
+}
+
+/** `stored` is null for a create; `wanted` is the row as it would be stored. */
+interface LinkChange {
+  readonly sent: SentFields;
+  readonly stored: LinkRow | null;
+  readonly wanted: LinkRow;
+}
+
+/**
+ * FORBIDDEN when a role without `changeTrust` changes `trustedForMo`, or, while the stored row is trusted, a field by
+ * which another peer could send over the link or its senders would be read as other numbers. Null otherwise: a value
+ * that equals the stored one is no change, and every other field is free.
+ */
+export function trustRefusal({ role }: Engineer, change: LinkChange): Refusal | null {
+  if (hasRight(role, 'changeTrust')) return null;
+  const field = trustFieldChanged(change);
+  if (field === null) return null;
+  const condition = field === 'trustedForMo' ? '' : ' while trustedForMo is true';
+  const message = `The role ${role} may not change ${field}${condition}: this needs the role ${ADMIN_RIGHTS.changeTrust.join(' or ')}.`;
+  return { code: 'FORBIDDEN', field, message };
+}
+
+/** The first such field under the name that the body has for it, or null. */
+function trustFieldChanged({ sent, stored, wanted }: LinkChange): string | null {
+  const trusted = stored?.trustedForMo ?? false;
+  if ((wanted.trustedForMo ?? false) !== trusted) return 'trustedForMo';
+  if (!trusted) return null;
+  const field = PEER_FIELDS.find((name) => !isDeepStrictEqual(wanted[name], stored?.[name]));
+  if (field === 'hosts' && sent.hosts === undefined) return 'host';
+  return field ?? (sent.password === undefined ? null : 'password');
 }

@@ -46,7 +46,11 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   });
 
   async create(tx: Executor, by: Engineer, body: BindDraft): Reply {
-    const refusal = trustRefusal(by, body.trustedForMo, false);
+    const refusal = trustRefusal(by, {
+      sent: body,
+      stored: null,
+      wanted: { trustedForMo: body.trustedForMo ?? false },
+    });
     if (refusal !== null) return { ok: false, refusal };
     const { name: sentName, carrier, hosts: _hosts, host: _host, port: _port, systemId, password, ...rest } = body;
     const told = hostsTold(body);
@@ -58,12 +62,12 @@ export class BindResource implements AdminResource<BindRecord, Answer> {
   }
 
   async update(tx: Executor, by: Engineer, bind: BindRecord, change: BindChange): Reply {
-    const refusal = trustRefusal(by, change.trustedForMo, bind.trustedForMo);
-    if (refusal !== null) return { ok: false, refusal };
     const { hosts: _hosts, host: _host, port: _port, password, ...rest } = change;
     const told = hostsTold(change);
     if (!told.ok) return told;
     const changed = { ...bind, ...stored(rest), hosts: told.value ?? bind.hosts };
+    const refusal = trustRefusal(by, { sent: change, stored: bind, wanted: changed });
+    if (refusal !== null) return { ok: false, refusal };
     if (discardsSenderEvidence(bind, changed, change.senderFormat !== undefined))
       await this.carriers.discardSenderEvidence(tx, bind.id);
     const row = { ...(await this.carriers.updateBind(tx, changed, password)), slots: bind.slots };

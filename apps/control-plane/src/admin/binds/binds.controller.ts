@@ -41,7 +41,9 @@ export class BindsController {
   }
 
   @Updates(BIND, BindAnswer, {
-    description: 'Where it would be another connection it is made anew, after what is open has been answered.',
+    description:
+      'Where it would be another connection it is made anew, after what is open has been answered. While trustedForMo is ' +
+      'true, only the role `owner` may change hosts (host, port), tls, systemId, senderFormat or password.',
     errors: ['CONFLICT'],
   })
   async update(

@@ -45,7 +45,9 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     const { systemId, password: chosen, carrier = systemId, ...rest } = body;
     const wanted = { ...stored(rest), systemId, carrier };
     const refusal =
-      trustRefusal(by, body.trustedForMo, false) ?? proofRefusal(body, wanted) ?? passwordRefusal(chosen, systemId);
+      trustRefusal(by, { sent: body, stored: null, wanted }) ??
+      proofRefusal(body, wanted) ??
+      passwordRefusal(chosen, systemId);
     if (refusal !== null) return { ok: false, refusal };
     const password = chosen ?? createSystemPassword();
     const system = await this.carriers.createSystem(tx, { ...wanted, password });
@@ -60,7 +62,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     const { password, ...change } = body;
     const wanted = { ...system, ...stored(change) };
     const refusal =
-      trustRefusal(by, body.trustedForMo, system.trustedForMo) ??
+      trustRefusal(by, { sent: body, stored: system, wanted }) ??
       proofRefusal(body, wanted) ??
       passwordRefusal(password, wanted.systemId);
     if (refusal !== null) return { ok: false, refusal };
@@ -74,8 +76,10 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   }
 
   /** Another random password; connections that are up stay. */
-  async rotate(tx: Executor, system: SystemRecord): Reply {
+  async rotate(tx: Executor, by: Engineer, system: SystemRecord): Reply {
     const password = createSystemPassword();
+    const refusal = trustRefusal(by, { sent: { password }, stored: system, wanted: system });
+    if (refusal !== null) return { ok: false, refusal };
     const changed = await this.carriers.updateSystem(tx, system, password);
     return succeed({ row: { ...changed, links: system.links }, once: { password }, hidden: ['password'] });
   }

@@ -41,7 +41,9 @@ export class SmppSystemsController {
   }
 
   @Updates(SYSTEM, SmppSystemAnswer, {
-    description: 'What a connection must be is asked when it binds; one that is up and no longer allowed is closed.',
+    description:
+      'What a connection must be is asked when it binds; one that is up and no longer allowed is closed. While ' +
+      'trustedForMo is true, only the role `owner` may change allowedCidrs, tlsRequired, systemId, senderFormat or password.',
     errors: ['CONFLICT'],
   })
   async update(
@@ -54,7 +56,8 @@ export class SmppSystemsController {
 
   @Acts(SYSTEM, { name: 'rotate', summary: 'Rotate the password of' }, SmppSystemAnswer, {
     description:
-      'The new password is random, and in this answer and in no other. The next bind needs it; connections that are up stay.',
+      'The new password is random, and in this answer and in no other. The next bind needs it; connections that are up ' +
+      'stay. While trustedForMo is true, only the role `owner` may rotate.',
   })
   async rotate(
     @ByEngineer() by: Engineer,
@@ -62,7 +65,7 @@ export class SmppSystemsController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<Plain<SmppSystemAnswer>> {
     const rotate = { id, action: 'rotate' };
-    return valueOf(await this.admin.act(this.systems, by, rotate, (tx, row) => this.systems.rotate(tx, row)));
+    return valueOf(await this.admin.act(this.systems, by, rotate, (tx, row) => this.systems.rotate(tx, by, row)));
   }
 
   @Deletes(SYSTEM, { description: 'Its connections are closed.' })
