@@ -6,7 +6,7 @@ import { SessionRenderer, SessionStore } from '@countersign/session';
 import { EventStore } from '@countersign/events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
-import { verdictOf } from '../../apps/control-plane/src/key-rotation/rotation-status.js';
+import { readStatus, renderStatus, verdictOf } from '../../apps/control-plane/src/key-rotation/rotation-status.js';
 import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
 import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 import { liveTenant, testTenant } from '../support/tenants.js';
@@ -44,6 +44,64 @@ const boot = (
     isComplete,
     log: (facts, message) => void news.push(`${message} ${JSON.stringify(facts)}`),
   });
+
+const checks = (): Promise<object[]> => room.database.query('SELECT * FROM key_checks ORDER BY purpose, version');
+const retiredVersions = (): Promise<object[]> =>
+  room.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
+
+describe('a refused start', () => {
+  const right = Buffer.alloc(32, 1);
+  const entropyOf = (...keys: readonly [number, Buffer][]): ReadonlyMap<number, Buffer> => new Map(keys);
+
+  it.each([
+    ['the right master key under another number', ServerKeys.fromRing(new Map([[2, right]])), ENTROPY],
+    [
+      'a wrong version 1 before a new version',
+      ServerKeys.fromRing(
+        new Map([
+          [1, Buffer.alloc(32, 77)],
+          [2, right],
+        ]),
+      ),
+      ENTROPY,
+    ],
+    [
+      'a wrong version 1 behind a new version',
+      ServerKeys.fromRing(
+        new Map([
+          [2, right],
+          [1, Buffer.alloc(32, 77)],
+        ]),
+      ),
+      ENTROPY,
+    ],
+    ['a new master version, and a wrong entropy key', ringOf(1, 2), entropyOf([1, Buffer.alloc(32, 8)])],
+    ['entropy keys in the wrong order', ringOf(1), entropyOf([1, Buffer.alloc(32, 8)], [2, Buffer.alloc(32, 9)])],
+    ['the right entropy key under another number', ringOf(1), entropyOf([2, Buffer.alloc(32, 9)])],
+  ])('changes nothing: %s', async (_, keys, entropy) => {
+    await boot(ringOf(1));
+    const before = await checks();
+    await expect(boot(keys, entropy)).rejects.toThrow(KeyCheckError);
+    expect(await checks()).toEqual(before);
+    await boot(ringOf(1, 2), entropyOf(...ENTROPY, [2, Buffer.alloc(32, 8)]));
+  });
+
+  it('of a database that no process has used yet changes nothing either', async () => {
+    const wrong = Buffer.alloc(32, 77);
+    await expect(
+      boot(
+        ServerKeys.fromRing(
+          new Map([
+            [3, right],
+            [1, wrong],
+          ]),
+        ),
+      ),
+    ).rejects.toThrow(KeyCheckError);
+    await expect(boot(ringOf(1), entropyOf([2, wrong]))).rejects.toThrow(KeyCheckError);
+    expect(await checks()).toEqual([]);
+  });
+});
 
 describe('the master key at boot', () => {
   it('is recorded after a stored value has opened with it, logged by a fingerprint, and good from then on', async () => {
@@ -85,10 +143,9 @@ describe('the master key at boot', () => {
     await boot(ringOf(1));
     await boot(ringOf(1, 2));
     await boot(ringOf(1));
-    const retired = 'SELECT version FROM key_checks WHERE retired_at IS NOT NULL';
-    expect(await room.database.query(retired)).toEqual([{ version: 2 }]);
+    expect(await retiredVersions()).toEqual([{ version: 2 }]);
     await boot(ringOf(1, 2));
-    expect(await room.database.query(retired)).toEqual([]);
+    expect(await retiredVersions()).toEqual([]);
   });
 
   it('may not lose a version that rows need, and says which', async () => {
@@ -99,6 +156,53 @@ describe('the master key at boot', () => {
     );
     await room.accounts.createApiKey(room.database, { accountId: room.account.id, kind: 'live', name: 'k' });
     await expect(boot(ringOf(2))).rejects.toThrow('api_keys needs it');
+  });
+
+  it('may not have a current version that running processes do not list, and the error shows the order', async () => {
+    await boot(ringOf(1));
+    const before = await checks();
+    await expect(boot(ringOf(2, 1))).rejects.toThrow(
+      /COUNTERSIGN_MASTER_KEY lists version 2 first.* "1:<old>,2:<new>", on all processes/,
+    );
+    await expect(boot(ringOf(2, 1), null, false)).rejects.toThrow(KeyCheckError);
+    expect(await checks()).toEqual(before);
+    await boot(ringOf(1, 2));
+    await boot(ringOf(2, 1));
+  });
+
+  it('of a new database may have any order', async () => {
+    await boot(ringOf(2, 1));
+  });
+
+  it('may not lose a retired version again once a small table has rows of it', async () => {
+    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
+    await boot(ringOf(1, 2));
+    await boot(ringOf(2, 1));
+    await boot(ringOf(2));
+    expect(await retiredVersions()).toEqual([{ version: 1 }]);
+    // A process that still runs with version 1 as current.
+    const { account } = await room.accounts.createAccount(room.database, { name: 'late' });
+    await expect(boot(ringOf(2))).rejects.toThrow(
+      /does not list version 1, and accounts.webhook_secret_sealed needs it/,
+    );
+    await room.accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'late' });
+    await expect(boot(ringOf(2))).rejects.toThrow('api_keys needs it');
+    expect(await retiredVersions()).toEqual([{ version: 1 }]);
+    await boot(ringOf(2, 1));
+    expect(await retiredVersions()).toEqual([]);
+  });
+
+  it('is searched for in large tables until it is retired', async () => {
+    await boot(ringOf(1, 2));
+    const id = room.clock.newId();
+    await room.database.query(
+      `INSERT INTO deliveries (id, account_id, session_id, type, url, status, body_sealed, occurred_at)
+       VALUES ($1, $2, $1, 'webhook.test', 'https://a.example', 'succeeded', $3, clock_timestamp())`,
+      [id, room.account.id, ringOf(2).seal('webhook-body', 'body', id)],
+    );
+    await expect(boot(ringOf(1))).rejects.toThrow('deliveries.body_sealed needs it');
+    await room.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version = 2');
+    await boot(ringOf(1));
   });
 
   it('is not found to be out of use by a process that knows a part of the tables', async () => {
@@ -123,6 +227,25 @@ describe('entropy keys at boot', () => {
     await expect(boot(ringOf(1), new Map([[2, Buffer.alloc(32, 8)]]))).rejects.toThrow(
       /COUNTERSIGN_ENTROPY_KEYS does not list version 1, and brands were created with it/,
     );
+  });
+});
+
+describe('entropy keys of two versions', () => {
+  it('are refused when they are equal, listed at once or one after the other', async () => {
+    const key = Buffer.alloc(32, 9);
+    await boot(ringOf(1));
+    const before = await checks();
+    await expect(boot(ringOf(1), new Map([...ENTROPY, [2, key]]))).rejects.toThrow(
+      /COUNTERSIGN_ENTROPY_KEYS has the same key for the versions 1 and 2/,
+    );
+    const other = Buffer.alloc(32, 8);
+    await expect(boot(ringOf(1), new Map([...ENTROPY, [2, other], [3, other]]))).rejects.toThrow(
+      'the versions 3 and 2',
+    );
+    expect(await checks()).toEqual(before);
+    await asOwner(home, 'TRUNCATE brands CASCADE');
+    await expect(boot(ringOf(1), new Map([[2, key]]))).rejects.toThrow('the versions 1 and 2');
+    await boot(ringOf(1), new Map([...ENTROPY, [2, other]]));
   });
 });
 
@@ -241,6 +364,25 @@ describe('values sealed again', () => {
 });
 
 describe('the status', () => {
+  it('counts rows of recorded versions, listed or not, and changes nothing', async () => {
+    await boot(ringOf(1, 2));
+    await boot(ringOf(1, 2, 3));
+    await room.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version IN (1, 3)');
+    const before = await checks();
+    const text = renderStatus(await readStatus(room.database, ringOf(2)));
+    expect(text).toMatch(
+      /Version 1 \(not listed\)[^]*accounts.webhook_secret_sealed +1 [^]*Version 1 must be listed again/,
+    );
+    expect(text).toContain('Version 3 need not be listed.');
+    const { versions } = await readStatus(room.database, ringOf(3, 1));
+    expect(versions.map(({ version, isListed }) => [version, isListed])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+    await expect(readStatus(room.database, wrongKey(1))).rejects.toThrow(KeyCheckError);
+    expect(await checks()).toEqual(before);
+  });
+
   it('lists keys that only their use renews, live sessions, and when short-lived values end', async () => {
     const { database, clock } = room;
     const keys = ringOf(1);

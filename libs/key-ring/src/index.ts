@@ -1,4 +1,10 @@
-export { checkKeys, KeyCheckError, type EntropyCheck, type KeyCheckOptions } from './key-check.js';
+export {
+  checkKeys,
+  KeyCheckError,
+  recordedMasterVersions,
+  type EntropyCheck,
+  type KeyCheckOptions,
+} from './key-check.js';
 export { listNeeds, type KeyNeed } from './key-needs.js';
 export { Resealer, type ResealerOptions, type ResealStep } from './resealer.js';
 export type { KeyDependants, SealedColumn, VersionedRows } from './sealed-column.js';

@@ -39,85 +39,162 @@ const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
 
 /**
  * Compares the keys of this process with those that the database was used with, before anything is read or written with
- * them. A version that is new to the database is recorded; one of the master key only after a stored value opens with it,
- * where there is one. Throws a KeyCheckError for a wrong key, and for a version that is not listed and that rows need.
+ * them. Throws a KeyCheckError for a wrong key, for a version that is not listed and that rows need, and for a current
+ * version of the master key that is new to a database with others. Nothing is written before all keys have passed; then
+ * new versions are recorded, one of the master key only after a stored value has opened with it, where there is one.
  * Has a connection of its own, which is closed when this returns.
  */
 export async function checkKeys(options: KeyCheckOptions): Promise<void> {
+  const { databaseUrl, keys, entropy, isComplete } = options;
   const database = await Database.open({
-    url: options.databaseUrl,
+    url: databaseUrl,
     poolMax: 2,
     applicationName: 'countersign-key-check',
     entities: [],
     onError: () => undefined,
   });
   try {
-    await checkMaster(database, options);
-    if (options.entropy !== null) await checkEntropy(database, options.entropy, options);
+    const rings = [masterRing(keys), ...(entropy === null ? [] : [entropyRing(entropy)])];
+    const recorded = await readChecks(database);
+    compare(rings, recorded);
+    const unneeded = await judgeMaster(database, options, ofPurpose(recorded, 'master'));
+    if (entropy !== null) await judgeEntropy(database, entropy, ofPurpose(recorded, 'entropy'));
+    await record(database, { rings, unneeded: isComplete ? unneeded : [] }, options);
   } finally {
     await database.close();
   }
 }
 
-async function checkMaster(database: Database, { keys, dependants, isComplete, log }: KeyCheckOptions): Promise<void> {
-  const given = new Map(keys.versions.map((version) => [version, keys.checkValue(version)]));
-  const prove = (version: number): Promise<void> => proveVersion(database, keys, version, dependants.columns);
-  const recorded = await recordAndCompare(database, { purpose: 'master', given, prove, log });
-  await database.query(REVIVE_CHECKS, ['master', keys.versions]);
-  const missing = recorded.filter(({ version, isRetired }) => !given.has(version) && !isRetired);
-  for (const { version } of missing) {
-    const need = await firstNeed(database, dependants, version);
-    if (need !== null) throw new KeyCheckError(missingText('master', version, `${need} needs it`));
-  }
-  if (missing.length === 0 || !isComplete) return;
-  const versions = missing.map(({ version }) => version);
-  await database.query(RETIRE_CHECKS, ['master', versions]);
-  log({ versions }, 'no row needs these versions of the master key any more');
+/**
+ * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError when
+ * one that the process lists has another key.
+ */
+export async function recordedMasterVersions(db: Executor, keys: ServerKeys): Promise<readonly number[]> {
+  const recorded = await readChecks(db);
+  compare([masterRing(keys)], recorded);
+  return ofPurpose(recorded, 'master').map(({ version }) => version);
 }
 
-async function checkEntropy(database: Database, entropy: EntropyCheck, { log }: KeyCheckOptions): Promise<void> {
-  const given = new Map([...entropy.keys].map(([version, key]) => [version, entropyCheckValue(version, key)]));
-  const needed = (await entropy.versionsInUse(database)).find((version) => !given.has(version));
-  if (needed !== undefined) throw new KeyCheckError(missingText('entropy', needed, 'brands were created with it'));
-  await recordAndCompare(database, { purpose: 'entropy', given, prove: () => Promise.resolve(), log });
-}
-
-interface Comparison {
+/** The keys of one variable. */
+interface Ring {
   readonly purpose: Purpose;
   /** Check values by version. */
   readonly given: ReadonlyMap<number, Buffer>;
-  /** Rejects when a version that is not recorded yet cannot be the right one. */
-  readonly prove: (version: number) => Promise<void>;
-  readonly log: KeyCheckOptions['log'];
 }
 
-/** Every process inserts first and compares afterwards, so that of two that start at once with different keys one fails. */
-async function recordAndCompare(
-  database: Database,
-  { purpose, given, prove, log }: Comparison,
-): Promise<readonly RecordedCheck[]> {
-  const known = new Set((await readChecks(database, purpose)).map(({ version }) => version));
-  for (const [version, value] of given) {
-    if (known.has(version)) continue;
-    await prove(version);
-    const fingerprint = fingerprintOf(value);
-    const inserted = await database.query(INSERT_CHECK, [purpose, version, value, fingerprint]);
-    const facts = { variable: VARIABLES[purpose], version, fingerprint };
-    if (inserted.length === 1) log(facts, 'this version of a key is used with this database for the first time');
-  }
-  const recorded = await readChecks(database, purpose);
-  for (const { version, value, fingerprint } of recorded) {
-    const own = given.get(version);
-    if (own !== undefined && !digestsEqual(own, value)) {
-      throw new KeyCheckError(wrongText(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }));
+const masterRing = (keys: ServerKeys): Ring => ({
+  purpose: 'master',
+  given: new Map(keys.versions.map((version) => [version, keys.checkValue(version)])),
+});
+
+const entropyRing = ({ keys }: EntropyCheck): Ring => ({
+  purpose: 'entropy',
+  given: new Map([...keys].map(([version, key]) => [version, entropyCheckValue(version, key)])),
+});
+
+const readChecks = (db: Executor): Promise<readonly RecordedCheck[]> => db.query<RecordedCheck>(READ_CHECKS);
+
+const ofPurpose = (recorded: readonly RecordedCheck[], wanted: Purpose): readonly RecordedCheck[] =>
+  recorded.filter(({ purpose }) => purpose === wanted);
+
+/** Throws a KeyCheckError when a recorded version is listed with another key. */
+function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): void {
+  for (const { purpose, given } of rings) {
+    for (const { version, value, fingerprint } of ofPurpose(recorded, purpose)) {
+      const own = given.get(version);
+      if (own !== undefined && !digestsEqual(own, value)) {
+        throw new KeyCheckError(wrongText(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }));
+      }
     }
   }
-  return recorded;
 }
 
-async function readChecks(database: Database, purpose: Purpose): Promise<readonly RecordedCheck[]> {
-  const rows = await database.query<RecordedCheck>(READ_CHECKS);
-  return rows.filter((row) => row.purpose === purpose);
+/**
+ * Resolves to the versions that are recorded, not listed, not retired, and that no row needs. A retired version is
+ * searched for in small tables only, so that a boot does not read the large ones again.
+ */
+async function judgeMaster(
+  database: Database,
+  { keys, dependants }: KeyCheckOptions,
+  recorded: readonly RecordedCheck[],
+): Promise<readonly number[]> {
+  const missing = recorded.filter(({ version }) => !keys.has(version));
+  for (const { version, isRetired } of missing) {
+    const need = await firstNeed(database, isRetired ? smallOf(dependants) : dependants, version);
+    if (need !== null) throw new KeyCheckError(missingText('master', version, `${need} needs it`));
+  }
+  const known = new Set(recorded.map(({ version }) => version));
+  if (known.size > 0 && !known.has(keys.currentVersion)) {
+    const old = keys.versions.find((version) => known.has(version)) ?? Math.max(...known);
+    throw new KeyCheckError(newCurrentText(keys.currentVersion, old));
+  }
+  for (const version of keys.versions.filter((each) => !known.has(each))) {
+    await proveVersion(database, keys, version, dependants.columns);
+  }
+  return missing.filter(({ isRetired }) => !isRetired).map(({ version }) => version);
+}
+
+/** Sessions, the one large table among the needed rows, are left out: they end within minutes. */
+const smallOf = ({ columns, rows }: KeyDependants): KeyDependants => ({
+  columns: columns.filter(({ isSmall }) => isSmall),
+  rows: rows.filter(({ livesSeconds }) => livesSeconds === null),
+});
+
+async function judgeEntropy(
+  database: Database,
+  { keys, versionsInUse }: EntropyCheck,
+  recorded: readonly RecordedCheck[],
+): Promise<void> {
+  const needed = (await versionsInUse(database)).find((version) => !keys.has(version));
+  if (needed !== undefined) throw new KeyCheckError(missingText('entropy', needed, 'brands were created with it'));
+  const known = new Set(recorded.map(({ version }) => version));
+  for (const [version, key] of keys) {
+    if (known.has(version)) continue;
+    const same =
+      recorded.find((each) => digestsEqual(entropyCheckValue(each.version, key), each.value))?.version ??
+      [...keys].find(([other, otherKey]) => other !== version && digestsEqual(key, otherKey))?.[0];
+    if (same !== undefined) throw new KeyCheckError(repeatedText(same, version));
+  }
+}
+
+interface Changes {
+  readonly rings: readonly Ring[];
+  /** Versions of the master key that are not listed and that no row needs. */
+  readonly unneeded: readonly number[];
+}
+
+/**
+ * Writes what the check has found, in one transaction. It inserts first and compares afterwards, so that of two processes
+ * that start at once with different keys one fails.
+ */
+async function record(
+  database: Database,
+  { rings, unneeded }: Changes,
+  { keys, log }: Pick<KeyCheckOptions, 'keys' | 'log'>,
+): Promise<void> {
+  const inserted = await database.transaction(async (tx) => {
+    const facts: Readonly<Record<string, unknown>>[] = [];
+    for (const ring of rings) facts.push(...(await insertNew(tx, ring)));
+    compare(rings, await readChecks(tx));
+    await tx.query(REVIVE_CHECKS, ['master', keys.versions]);
+    if (unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);
+    return facts;
+  });
+  for (const facts of inserted) log(facts, 'this version of a key is used with this database for the first time');
+  if (unneeded.length > 0) log({ versions: unneeded }, 'no row needs these versions of the master key any more');
+}
+
+/** Resolves to the facts to log of each version that was new. Rings insert in one order, so that they do not deadlock. */
+async function insertNew(tx: Executor, { purpose, given }: Ring): Promise<Readonly<Record<string, unknown>>[]> {
+  const known = new Set(ofPurpose(await readChecks(tx), purpose).map(({ version }) => version));
+  const facts = [];
+  for (const [version, value] of [...given].sort(([one], [other]) => one - other)) {
+    if (known.has(version)) continue;
+    const fingerprint = fingerprintOf(value);
+    const inserted = await tx.query(INSERT_CHECK, [purpose, version, value, fingerprint]);
+    if (inserted.length === 1) facts.push({ variable: VARIABLES[purpose], version, fingerprint });
+  }
+  return facts;
 }
 
 /** A version under which nothing is stored yet is as good as any; else one of its values has to open. */
@@ -172,5 +249,20 @@ function missingText(purpose: Purpose, version: number, reason: string): string 
   return (
     `cannot start: ${VARIABLES[purpose]} does not list version ${version}, and ${reason}. ` +
     `Add "${version}:<base64>" with the earlier key again.${status}`
+  );
+}
+
+function newCurrentText(current: number, old: number): string {
+  return (
+    `cannot start: ${VARIABLES.master} lists version ${current} first, and no process has used it with this database ` +
+    `yet. Running processes that do not list it could not read what this one writes. List it behind the old one first, ` +
+    `"${old}:<old>,${current}:<new>", on all processes, and put it first after that.`
+  );
+}
+
+function repeatedText(known: number, version: number): string {
+  return (
+    `cannot start: ${VARIABLES.entropy} has the same key for the versions ${known} and ${version}. ` +
+    `Keep it under version ${known} alone, and make a new key for version ${version}.`
   );
 }

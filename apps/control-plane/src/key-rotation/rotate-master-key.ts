@@ -1,22 +1,13 @@
-import { listNeeds, KeyCheckError, checkKeys, Resealer } from '@countersign/key-ring';
+import { checkKeys, KeyCheckError, Resealer } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import { checkSchema, Database, SchemaOutdated } from '@countersign/postgres';
 import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';
-import { renderStatus, type VersionStatus } from './rotation-status.js';
+import { readStatus, renderStatus } from './rotation-status.js';
 
-// For operators: `--status` lists what still needs an old version of the master key; without it, stored values are sealed
-// again at once, which a running control plane does in the background.
-
-async function readStatus(database: Database, keys: ServerKeys): Promise<string> {
-  const { currentVersion } = keys;
-  const versions: VersionStatus[] = [];
-  for (const version of keys.versions.filter((each) => each !== currentVersion)) {
-    versions.push({ version, needs: await listNeeds(database, KEY_DEPENDANTS, version) });
-  }
-  return renderStatus({ currentVersion, versions });
-}
+// For operators: `--status` lists what still needs an old version of the master key, and writes nothing; without it, keys
+// are checked as at a boot, and stored values are sealed again at once, which a running control plane does in the background.
 
 async function sealAgain(database: Database, keys: ServerKeys): Promise<string> {
   const onError = (error: unknown, column: string): void =>
@@ -39,7 +30,10 @@ async function run(argv: readonly string[]): Promise<string> {
   const log = (facts: object, message: string): void =>
     void process.stderr.write(`${message}: ${JSON.stringify(facts)}\n`);
   await checkSchema(databaseUrl);
-  await checkKeys({ databaseUrl, keys, entropy: null, dependants: KEY_DEPENDANTS, isComplete: true, log });
+  const isStatus = argv.includes('--status');
+  if (!isStatus) {
+    await checkKeys({ databaseUrl, keys, entropy: null, dependants: KEY_DEPENDANTS, isComplete: true, log });
+  }
   const database = await Database.open({
     url: databaseUrl,
     poolMax: 2,
@@ -48,7 +42,7 @@ async function run(argv: readonly string[]): Promise<string> {
     onError: () => undefined,
   });
   try {
-    return await (argv.includes('--status') ? readStatus(database, keys) : sealAgain(database, keys));
+    return isStatus ? renderStatus(await readStatus(database, keys)) : await sealAgain(database, keys);
   } finally {
     await database.close();
   }

@@ -1,8 +1,13 @@
-import type { KeyNeed } from '@countersign/key-ring';
+import { listNeeds, recordedMasterVersions, type KeyNeed } from '@countersign/key-ring';
+import type { ServerKeys } from '@countersign/keys';
+import type { Database } from '@countersign/postgres';
+import { KEY_DEPENDANTS } from './key-dependants.js';
 
-/** One listed version of the master key that is not current, with what depends on it. */
+/** One version of the master key that is not current, with what depends on it. */
 export interface VersionStatus {
   readonly version: number;
+  /** Whether this process lists it; one that is not listed is recorded in the database. */
+  readonly isListed: boolean;
   readonly needs: readonly KeyNeed[];
 }
 
@@ -11,18 +16,34 @@ export interface RotationStatus {
   readonly versions: readonly VersionStatus[];
 }
 
+/**
+ * Counts what depends on every listed or recorded version but the current one: a process that still runs with an older
+ * ring may write rows of a version that is no longer listed here. Writes nothing. Throws a KeyCheckError for a wrong key.
+ */
+export async function readStatus(database: Database, keys: ServerKeys): Promise<RotationStatus> {
+  const { currentVersion } = keys;
+  const all = new Set([...keys.versions, ...(await recordedMasterVersions(database, keys))]);
+  const versions: VersionStatus[] = [];
+  for (const version of [...all].filter((each) => each !== currentVersion)) {
+    const needs = await listNeeds(database, KEY_DEPENDANTS, version);
+    versions.push({ version, isListed: keys.has(version), needs });
+  }
+  return { currentVersion, versions };
+}
+
 /** The status as lines of text for the operator. */
 export function renderStatus({ currentVersion, versions }: RotationStatus): string {
   const head = `Version ${currentVersion} of COUNTERSIGN_MASTER_KEY is current.`;
-  if (versions.length === 0) return `${head}\nNo other version is listed.\n`;
+  if (versions.length === 0) return `${head}\nNo other version is listed or recorded.\n`;
   return `${[head, ...versions.map(renderVersion)].join('\n\n')}\n`;
 }
 
-function renderVersion({ version, needs }: VersionStatus): string {
+function renderVersion({ version, isListed, needs }: VersionStatus): string {
   const width = Math.max(...needs.map(({ name }) => name.length));
   const lines = needs.map((need) => `  ${need.name.padEnd(width)}  ${String(need.rows).padStart(8)}${noteOf(need)}`);
-  const title = `Version ${version}: rows that still need it`;
-  return [title, ...lines, `  ${verdictOf(version, needs)}`].join('\n');
+  const title = `Version ${version}${isListed ? '' : ' (not listed)'}: rows that still need it`;
+  const verdict = isListed ? verdictOf(version, needs) : unlistedVerdictOf(version, needs);
+  return [title, ...lines, `  ${verdict}`].join('\n');
 }
 
 function noteOf({ rows, endsAt, renewal }: KeyNeed): string {
@@ -37,4 +58,10 @@ export function verdictOf(version: number, needs: readonly KeyNeed[]): string {
   const endsMs = left.flatMap(({ endsAt }) => endsAt?.getTime() ?? []);
   if (endsMs.length === 0) return `Version ${version} can be removed.`;
   return `Version ${version} can be removed after ${new Date(Math.max(...endsMs)).toISOString()}; before that, short-lived values of it end early.`;
+}
+
+function unlistedVerdictOf(version: number, needs: readonly KeyNeed[]): string {
+  const isNeeded = needs.some(({ rows, isNeeded: isLost }) => rows > 0 && isLost);
+  if (!isNeeded) return `Version ${version} need not be listed.`;
+  return `Version ${version} must be listed again: these rows cannot be used without it.`;
 }
