@@ -30,6 +30,7 @@ const DAY_MS = 86_400_000;
 const PARENTS = ['card_events', 'cards', 'deliveries', 'events', 'messages', 'outbound_messages', 'sessions'];
 const INSUFFICIENT_PRIVILEGE = '42501';
 const RAISED = 'P0001';
+const CHECK_VIOLATION = '23514';
 
 const open = (url: string): Promise<Database> =>
   Database.open({ url, poolMax: 4, applicationName: 'medium', entities: [], onError: () => undefined });
@@ -136,6 +137,21 @@ describe("the daemons' role", () => {
         ['migration_lock', ''],
       ]),
     );
+  });
+
+  it.each([
+    'infinity',
+    '-infinity',
+    '10000-01-01 00:00:00+00',
+    '290000-01-01 00:00:00+00',
+    '0044-03-15 00:00:00+00 BC',
+  ])('may not append an audit entry of a time that no page could show: %s', async (at) => {
+    const appending = database.query(
+      `INSERT INTO audit_entries (id, at, actor, action, resource, resource_id)
+         VALUES (gen_random_uuid(), $1, 'root', 'update', 'brands', 'brd_1')`,
+      [at],
+    );
+    expect(await sqlStateOf(appending)).toBe(CHECK_VIOLATION);
   });
 
   it('has partitions made by the owner, with the bounds of their day', async () => {
@@ -272,7 +288,7 @@ describe('a database', () => {
     await checkSchema(home.url);
     await prepareBell({ redisUrl: null, databaseUrl: home.url });
     await revertMigration(home.ownerUrl);
-    await expect(checkSchema(home.url)).rejects.toThrow(/lacks IdempotencyQuota1700000000014: run "npm run migrate"/);
+    await expect(checkSchema(home.url)).rejects.toThrow(/lacks AuditTimes1700000000015: run "npm run migrate"/);
     await migrate(home.ownerUrl);
     await asOwner(home, `INSERT INTO migrations (timestamp, name) VALUES (1800000000000, 'Later1800000000000')`);
     await checkSchema(home.url);

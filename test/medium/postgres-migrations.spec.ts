@@ -16,6 +16,7 @@ const MIGRATIONS = [
   'KeyRing1700000000012',
   'DatabaseRoles1700000000013',
   'IdempotencyQuota1700000000014',
+  'AuditTimes1700000000015',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class
