@@ -13,6 +13,11 @@ const SECRETS = [
   'WEBHOOK_EGRESS_PROXY',
 ];
 
+const LONGEST_SHOWN_PATH = 255;
+// As libs/settings/src/file-path.ts, which is not compiled yet when this runs.
+const PATH = /^\.{0,2}\/(?!\/)[A-Za-z0-9._/+-]*$/;
+const BASE64 = /^(?=.*(?:[a-z][^/]*[A-Z]|[A-Z][^/]*[a-z]))[A-Za-z0-9_/+-]{20,}$/;
+
 /**
  * The environment with these secrets under their own names, since this run makes those that are missing.
  *
@@ -35,6 +40,15 @@ function contentOf(variable, file) {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw new StartError(`${variable}: cannot read ${file} (${error.code})`);
+    const name = variable.replace(/_FILE$/, '');
+    throw new StartError(
+      `${variable}: cannot read ${shownPath(file)} (${error.code}). Allowed: the path of a file with the value of ${name}`,
+    );
   }
+}
+
+/** The secret itself is sometimes put where its file's name belongs: it is shown only where it can be nothing but a path. */
+function shownPath(text) {
+  const isShown = text.length <= LONGEST_SHOWN_PATH && PATH.test(text) && !BASE64.test(text);
+  return isShown ? text : 'its value (not shown: it may be the secret itself)';
 }

@@ -148,6 +148,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   /** Faults that only several variables together have. */
   override contradictions(): SettingFault[] {
     const faults = super.contradictions();
+    if (this.production) faults.push(...repeatedEntropyKeys(this.entropyKeys));
     if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
@@ -171,6 +172,20 @@ const EVERY_PROXY_TRUSTED: SettingFault = {
   fault: 'holds every address, so every client could choose the address that it is seen under',
   allowed: 'the address ranges of the TLS proxy alone, such as 10.0.0.0/8, separated by commas',
 };
+
+/** One key under two versions: who learns it for the brands of one version has it for those of the other, too. */
+function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] {
+  const versions = new Map<string, number>();
+  for (const [version, key] of keys) {
+    const same = versions.get(key.toString('hex'));
+    if (same !== undefined) {
+      const fault = `has the same key for the versions ${same} and ${version}`;
+      return [{ variable: 'COUNTERSIGN_ENTROPY_KEYS', fault, allowed: 'another key for each version' }];
+    }
+    versions.set(key.toString('hex'), version);
+  }
+  return [];
+}
 
 function missingTlsFile(variable: string): SettingFault {
   return {

@@ -271,6 +271,17 @@ describe('secrets', () => {
     },
   );
 
+  it('for entropy may not be the same under two versions in production', () => {
+    const other = randomBytes(32).toString('base64');
+    const keys = `1:${MASTER_KEY},2:${other},3:${MASTER_KEY}`;
+    const variable = 'COUNTERSIGN_ENTROPY_KEYS';
+    expect(controlPlaneFaults({ [variable]: keys, NODE_ENV: 'production' })).toEqual([
+      { variable, fault: 'has the same key for the versions 1 and 3', allowed: 'another key for each version' },
+    ]);
+    expect(controlPlaneFaults({ [variable]: keys })).toEqual([]);
+    expect(controlPlaneFaults({ [variable]: `1:${MASTER_KEY},2:${other}`, NODE_ENV: 'production' })).toEqual([]);
+  });
+
   it('never appear in an error, whatever they are', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 12 }), (value) => {

@@ -1,4 +1,5 @@
 import { validateSync } from 'class-validator';
+import { describeFilePath } from './file-path.js';
 import { misnamed, withoutServices } from './known-names.js';
 import { FILE_SUFFIX, withSecretFiles } from './secret-files.js';
 import { SettingsError, type SettingFault } from './settings-error.js';
@@ -75,6 +76,7 @@ function faultOf(variable: Variable, text: string | undefined, fault: string): S
 function describe(variable: Variable, text: string | undefined, fault: string): string {
   if (text === undefined || text === '') return 'is not set';
   if (variable.secret) return `has a value (not shown) that ${fault}`;
+  if (variable.name.endsWith(FILE_SUFFIX)) return `${describeFilePath(text)} ${fault}`;
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
   return `is ${JSON.stringify(shown)}, which ${fault}`;
 }

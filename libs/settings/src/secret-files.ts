@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { describeFilePath } from './file-path.js';
 import type { SettingFault } from './settings-error.js';
 import type { Variable } from './variable.js';
 
@@ -9,7 +10,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The environment with secrets read from their files, without the last newline, under the secret's own name. It is a fault
- * to give a secret both ways, or a file that cannot be read or is empty.
+ * to give a secret both ways, or a file that cannot be read or is empty. A fault shows the value of `X_FILE` only where it
+ * can be nothing but a path.
  */
 export function withSecretFiles(
   variables: Iterable<Variable>,
@@ -29,7 +31,7 @@ export function withSecretFiles(
     if (text === null || text === '') {
       const fault = text === null ? 'is no file that this process can read' : 'is an empty file';
       const allowed = `the path of a file with the value of ${name}`;
-      faults.push({ variable: fileName, fault: `is ${JSON.stringify(file)}, which ${fault}`, allowed });
+      faults.push({ variable: fileName, fault: `${describeFilePath(file)} ${fault}`, allowed });
     } else filled[name] = text;
   }
   return { environment: filled, faults };
