@@ -151,6 +151,15 @@ describe('the process of the gateway', () => {
     await ready(start({ DATABASE_URL, NODE_ENV: 'production' }));
   });
 
+  it("migrates with an error when the daemons' role could change audit entries", () => {
+    const superuser = new URL(postgres.superuserUrl);
+    const env = { PATH: process.env['PATH'], DATABASE_URL: superuser.href, DATABASE_MIGRATION_URL: postgres.ownerUrl };
+    const { status, stderr } = spawnSync(process.execPath, [MIGRATE], { env, encoding: 'utf8' });
+    expect(stderr).toContain(`the role ${superuser.username} could change or remove audit entries`);
+    expect(stderr).not.toContain(superuser.password);
+    expect(status).toBe(1);
+  });
+
   it('does not start with another master key than its database was used with, and says what to do', async () => {
     const first = start();
     await ready(first);

@@ -31,6 +31,15 @@ const PARENTS = ['card_events', 'cards', 'deliveries', 'events', 'messages', 'ou
 const INSUFFICIENT_PRIVILEGE = '42501';
 const RAISED = 'P0001';
 const CHECK_VIOLATION = '23514';
+/** Tables on which the role of $1 can do more than read and write rows, or which it cannot only append to but should. */
+const UNUSUAL_RIGHTS = `
+  SELECT relname AS name, string_agg(kind, ',' ORDER BY kind) AS kinds
+  FROM pg_class CROSS JOIN (SELECT DISTINCT privilege_type FROM aclexplode(acldefault('r', 10::oid))) AS kinds (kind)
+  WHERE relkind IN ('r', 'p') AND relnamespace IN ('public'::regnamespace, 'bullmq'::regnamespace)
+    AND has_table_privilege($1, pg_class.oid, kind)
+    AND (kind NOT IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') OR relname = 'audit_entries' OR relname = 'migration_lock')
+  GROUP BY relname`;
+const APPEND_ONLY = [{ name: 'audit_entries', kinds: 'INSERT,SELECT' }];
 
 const open = (url: string): Promise<Database> =>
   Database.open({ url, poolMax: 4, applicationName: 'medium', entities: [], onError: () => undefined });
@@ -301,7 +310,11 @@ describe('a database', () => {
     const { ownerUrl } = other;
     const done = await Promise.all([1, 2, 3].map(() => prepareDatabase({ ownerUrl, daemonRole })));
     expect(done.filter((each) => each.done.length > 0)).toHaveLength(1);
-    expect(await prepareDatabase({ ownerUrl, daemonRole })).toEqual({ done: [], faults: [] });
+    expect(await prepareDatabase({ ownerUrl, daemonRole })).toEqual({
+      done: [],
+      faults: [],
+      isAuditExposed: false,
+    });
     await other.drop();
   });
 
@@ -337,5 +350,78 @@ describe('a database', () => {
     const { faults } = await prepareDatabase({ ownerUrl: home.ownerUrl, daemonRole });
     expect(faults).toEqual([expect.stringMatching(/may create tables in the schema public: REVOKE CREATE/)]);
     await asOwner(home, `REVOKE CREATE ON SCHEMA public FROM ${daemonRole}`);
+  });
+
+  it("is prepared though every table is made with all rights for the daemons' role and PUBLIC, which are revoked", async () => {
+    const other = await emptyDatabase();
+    const daemonRole = new URL(other.url).username;
+    await asOwner(other, `ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO ${daemonRole}, PUBLIC`);
+    const { faults, isAuditExposed } = await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole });
+    expect({ faults, isAuditExposed }).toEqual({ faults: [], isAuditExposed: false });
+    const daemon = await open(other.url);
+    await ensurePartitions(daemon, Date.now());
+    expect(await daemon.query(UNUSUAL_RIGHTS, [daemonRole])).toEqual(APPEND_ONLY);
+    expect(await daemon.query(UNUSUAL_RIGHTS, ['public'])).toEqual([]);
+    await daemon.query('UPDATE row_leases SET owner = owner');
+    await daemon.close();
+    await other.drop();
+  });
+
+  it.each([
+    ['all rights on all tables', 'GRANT ALL ON ALL TABLES IN SCHEMA public, bullmq TO daemon'],
+    ['all rights by PUBLIC', 'GRANT ALL ON ALL TABLES IN SCHEMA public, bullmq TO PUBLIC'],
+    ['rights that it may pass on', 'GRANT ALL ON audit_entries TO daemon WITH GRANT OPTION'],
+    ['a right on columns', 'GRANT UPDATE (actor), REFERENCES (id) ON audit_entries TO daemon'],
+    [
+      'a right that it had by PUBLIC alone',
+      'REVOKE SELECT ON audit_entries FROM daemon; GRANT SELECT ON audit_entries TO PUBLIC',
+    ],
+  ])("prepared again takes from the daemons' role %s", async (_, statement) => {
+    await migrated(home);
+    const daemonRole = new URL(home.url).username;
+    await asOwner(home, statement.replaceAll('daemon', daemonRole));
+    const { faults } = await prepareDatabase({ ownerUrl: home.ownerUrl, daemonRole });
+    expect(faults).toEqual([]);
+    const daemon = await open(home.url);
+    expect(await daemon.query(UNUSUAL_RIGHTS, [daemonRole])).toEqual(APPEND_ONLY);
+    expect(await daemon.query(UNUSUAL_RIGHTS, ['public'])).toEqual([]);
+    const beyond = await daemon.query(
+      `SELECT FROM pg_class LEFT JOIN pg_attribute ON attrelid = pg_class.oid
+         CROSS JOIN aclexplode(coalesce(attacl, relacl)) AS acl
+       WHERE relname = 'audit_entries' AND grantee = $1::regrole
+         AND (is_grantable OR privilege_type NOT IN ('SELECT', 'INSERT'))`,
+      [daemonRole],
+    );
+    expect(beyond).toEqual([]);
+    await daemon.query('UPDATE row_leases SET owner = owner');
+    await daemon.close();
+  });
+
+  it.each([
+    ['DELETE, TRIGGER, TRUNCATE', 'audit_entries', 'NOINHERIT', true],
+    ['REFERENCES, TRIGGER, TRUNCATE', 'sessions', 'INHERIT', false],
+    ['UPDATE (actor)', 'audit_entries', 'INHERIT', true],
+  ])('says what a role may do by membership: %s on %s, %s', async (rights, table, inherit, isAuditExposed) => {
+    const other = await superuserDatabase();
+    await ensureRoles(other.superuserUrl);
+    await migrated(other);
+    const asSuperuser = (statement: string): Promise<void> =>
+      asOwner({ ...other, ownerUrl: other.superuserUrl }, statement);
+    const [daemonRole, group] = [
+      `daemon_${new URL(other.url).pathname.slice(-12)}`,
+      `group_${new URL(other.url).pathname.slice(-12)}`,
+    ];
+    await asSuperuser(`CREATE ROLE ${group}; CREATE ROLE ${daemonRole} ${inherit} IN ROLE ${group}`);
+    try {
+      await asOwner(other, `GRANT ${rights} ON ${table} TO ${group}`);
+      expect(await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole })).toEqual({
+        done: [],
+        faults: [`it has ${rights.replace(' (actor)', '')} on ${table}, granted to ${group}`],
+        isAuditExposed,
+      });
+    } finally {
+      await asSuperuser(`DROP OWNED BY ${daemonRole}, ${group}; DROP ROLE ${daemonRole}, ${group}`);
+      await other.drop();
+    }
   });
 });

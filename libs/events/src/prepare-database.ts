@@ -15,7 +15,9 @@ export interface DatabaseToPrepare {
  */
 export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepare): Promise<Migrated> {
   const migrated =
-    daemonRole === null ? { done: await migrate(ownerUrl), faults: [] } : await migrateFor(ownerUrl, daemonRole);
+    daemonRole === null
+      ? { done: await migrate(ownerUrl), faults: [], isAuditExposed: false }
+      : await migrateFor(ownerUrl, daemonRole);
   await migrateBell({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
   return migrated;
 }

@@ -20,38 +20,109 @@ export const schemaGrants = (schema: string, role: string): string[] => [
 ];
 
 /**
- * GRANT and REVOKE statements for what differs from the wish, so that a run without changes writes nothing.
+ * Ordinary and partitioned tables of the schema that the caller owns, with what the role is wished to have on each.
  * $1 schema, $2 role, $3 names of restricted tables, $4 their privileges (comma-separated each), $5 those of all others.
  */
-export const FIND_MISSING_GRANTS = `
-  WITH kinds AS (SELECT unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege),
-  wished AS (
-    SELECT c.oid, privilege,
-      privilege = ANY (string_to_array(coalesce(restricted.privileges, $5), ',')) AS wanted
-    FROM pg_class c CROSS JOIN kinds
+const WISHES = `
+  wishes AS (
+    SELECT c.oid, c.relname, c.relowner, c.relacl,
+      string_to_array(coalesce(restricted.privileges, $5), ',') AS privileges
+    FROM pg_class c
     LEFT JOIN unnest($3::text[], $4::text[]) AS restricted (name, privileges) ON restricted.name = c.relname
     WHERE c.relnamespace = quote_ident($1)::regnamespace AND c.relkind IN ('r', 'p')
       AND pg_has_role(c.relowner, 'USAGE')
+  )`;
+
+/**
+ * REVOKE statements for what the role or PUBLIC was granted beyond the wish: whole tables, columns, grant options, and
+ * the default privileges of tables that are made later. PUBLIC is wished to have nothing. A REVOKE on a table revokes
+ * the same privilege on its columns. CASCADE: what the role granted to others goes, too. Parameters as for WISHES.
+ */
+export const FIND_EXCESS_GRANTS = `
+  WITH ${WISHES},
+  held AS (
+    SELECT oid, privileges, acl.* FROM wishes CROSS JOIN aclexplode(relacl) AS acl
+    UNION ALL
+    SELECT oid, privileges, acl.* FROM wishes JOIN pg_attribute ON attrelid = oid CROSS JOIN aclexplode(attacl) AS acl
+  ),
+  judged AS (
+    SELECT oid, grantee, privilege_type, is_grantable, grantee <> 0 AND privilege_type = ANY (privileges) AS wanted
+    FROM held WHERE grantee IN (0, quote_ident($2)::regrole)
+  ),
+  later AS (
+    SELECT CASE defaclnamespace WHEN 0 THEN '' ELSE format('IN SCHEMA %I', $1) END AS place, acl.*
+    FROM pg_default_acl CROSS JOIN aclexplode(defaclacl) AS acl
+    WHERE defaclrole = current_user::regrole AND defaclobjtype = 'r'
+      AND defaclnamespace IN (0, quote_ident($1)::regnamespace)
+      AND (grantee = 0 OR grantee = quote_ident($2)::regrole AND privilege_type <> ALL (string_to_array($5, ',')))
   )
-  SELECT CASE WHEN wanted THEN format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2::name)
-    ELSE format('REVOKE %s ON %s FROM %I', privilege, oid::regclass, $2::name) END AS statement
-  FROM wished WHERE has_table_privilege($2::name, oid, privilege) <> wanted
+  SELECT format('REVOKE %s %s ON %s FROM %s CASCADE', CASE WHEN wanted THEN 'GRANT OPTION FOR' END,
+    string_agg(DISTINCT privilege_type, ', '), oid::regclass, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($2) END)
+    AS statement
+  FROM judged WHERE is_grantable OR NOT wanted GROUP BY oid, grantee, wanted
+  UNION ALL
+  SELECT format('ALTER DEFAULT PRIVILEGES %s REVOKE %s ON TABLES FROM %s', place,
+    string_agg(DISTINCT privilege_type, ', '), CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($2) END)
+  FROM later GROUP BY place, grantee`;
+
+/** GRANT statements for what the role lacks, so that a run without changes writes nothing. Parameters as for WISHES. */
+export const FIND_MISSING_GRANTS = `
+  WITH ${WISHES}
+  SELECT format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2::name) AS statement
+  FROM wishes CROSS JOIN unnest(privileges) AS privilege WHERE NOT has_table_privilege($2::name, oid, privilege)
   UNION ALL
   SELECT format('GRANT USAGE, SELECT ON SEQUENCE %s TO %I', oid::regclass, $2::name)
   FROM pg_class WHERE relnamespace = quote_ident($1)::regnamespace AND relkind = 'S'
     AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2::name, oid, 'USAGE') AND has_sequence_privilege($2::name, oid, 'SELECT'))`;
 
-/** $1 role. */
+/** Tables that one sentence names. */
+const NAMED_TABLES = 5;
+
+/**
+ * One sentence for each kind of fault, with whether the role can change or remove audit entries by it. Rights on tables
+ * count on whole tables and on columns, and whoever holds them: the role, PUBLIC, or a role that it is a member of
+ * (inherited or by SET ROLE). `kinds` are those of the server: MAINTAIN exists since PostgreSQL 17. The owner's rights
+ * by membership are one fault of their own, not one for each table. Parameters as for WISHES.
+ */
 export const FIND_FAULTS = `
-  SELECT fault FROM pg_roles r CROSS JOIN LATERAL (VALUES
-    (rolsuper, 'it is a superuser'),
-    (rolcreaterole, 'it may create roles'),
-    (rolcreatedb, 'it may create databases'),
-    (rolbypassrls OR rolreplication, 'it may replicate or bypass row security'),
+  WITH ${WISHES},
+  kinds AS (SELECT DISTINCT privilege_type AS kind FROM aclexplode(acldefault('r', current_user::regrole))),
+  holders AS (
+    SELECT 'public'::name AS holder, 0::oid AS holder_oid
+    UNION ALL
+    SELECT m.rolname, m.oid FROM pg_roles r JOIN pg_roles m ON pg_has_role(r.oid, m.oid, 'MEMBER')
+    WHERE r.rolname = $2::name AND NOT r.rolsuper
+  ),
+  rights AS (
+    SELECT relname, kind, CASE WHEN bool_or(holder_oid = 0) THEN 'PUBLIC'
+      ELSE coalesce(string_agg(holder, ', ' ORDER BY holder) FILTER (WHERE holder <> $2::name), $2::name) END AS source
+    FROM wishes CROSS JOIN kinds CROSS JOIN holders
+    WHERE kind <> ALL (privileges) AND holder_oid <> relowner
+      AND CASE WHEN kind IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+        THEN has_any_column_privilege(holder, oid, kind) ELSE has_table_privilege(holder, oid, kind) END
+    GROUP BY relname, kind
+  ),
+  by_table AS (
+    SELECT relname, source, string_agg(kind, ', ' ORDER BY kind) AS kinds FROM rights GROUP BY relname, source
+  ),
+  by_kinds AS (
+    SELECT kinds, source, relname = 'audit_entries' AS "onAudit", array_agg(relname::text ORDER BY relname) AS tables
+    FROM by_table GROUP BY kinds, source, relname = 'audit_entries'
+  )
+  SELECT fault, "onAudit" FROM pg_roles r CROSS JOIN LATERAL (VALUES
+    (rolsuper, true, 'it is a superuser'),
+    (rolcreaterole, false, 'it may create roles'),
+    (rolcreatedb, false, 'it may create databases'),
+    (rolbypassrls OR rolreplication, false, 'it may replicate or bypass row security'),
     (NOT rolsuper AND pg_has_role(r.oid, (SELECT relowner FROM pg_class WHERE oid = 'migrations'::regclass), 'MEMBER'),
-      'it is a member of the role that owns the tables'),
-    (NOT rolsuper AND has_schema_privilege(r.oid, current_schema()::text, 'CREATE'),
+      true, 'it is a member of the role that owns the tables'),
+    (NOT rolsuper AND has_schema_privilege(r.oid, $1, 'CREATE'), false,
       format('it may create tables in the schema %I: REVOKE CREATE ON SCHEMA %1$I FROM PUBLIC as the owner of the schema',
-        current_schema()))
-  ) AS found (present, fault)
-  WHERE rolname = $1 AND present`;
+        $1))
+  ) AS found (present, "onAudit", fault)
+  WHERE rolname = $2::name AND present
+  UNION ALL
+  SELECT format('it has %s on %s%s, granted to %s', kinds, array_to_string(tables[:${NAMED_TABLES}], ', '),
+    CASE WHEN cardinality(tables) > ${NAMED_TABLES}
+      THEN format(' and %s more tables', cardinality(tables) - ${NAMED_TABLES}) ELSE '' END, source), "onAudit"
+  FROM by_kinds`;

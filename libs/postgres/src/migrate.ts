@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from './connection-settings.js';
 import { faultsOfDaemonRole, grantDaemonRole, grantPartitions, type OwnerQuery } from './daemon-role.js';
 import { classifyError, DataError } from './database-errors.js';
@@ -78,7 +78,11 @@ async function createLock(source: DataSource): Promise<void> {
 const driverError = (error: unknown): unknown =>
   error instanceof Error && 'driverError' in error ? error.driverError : error;
 
-async function underLock<T>(url: string, work: (source: DataSource) => Promise<T>): Promise<T> {
+/**
+ * `holder` is the connection with the lock, in a transaction that is committed after the work. Statements about
+ * migration_lock itself can run there alone: on any other connection they would wait for the holder without end.
+ */
+async function underLock<T>(url: string, work: (source: DataSource, holder: QueryRunner) => Promise<T>): Promise<T> {
   const source = migrationSource(url);
   try {
     await source.initialize();
@@ -87,7 +91,9 @@ async function underLock<T>(url: string, work: (source: DataSource) => Promise<T
     try {
       await holder.startTransaction();
       await holder.query(LOCK);
-      return await work(source);
+      const result = await work(source, holder);
+      await holder.commitTransaction();
+      return result;
     } finally {
       if (holder.isTransactionActive) await holder.rollbackTransaction();
       await holder.release();
@@ -104,6 +110,8 @@ export interface Migrated {
   readonly done: readonly string[];
   /** Sentences about the daemons' role where it may do more than it should. */
   readonly faults: readonly string[];
+  /** Whether the daemons' role could change or remove audit entries by one of the faults. */
+  readonly isAuditExposed: boolean;
 }
 
 /**
@@ -119,13 +127,15 @@ export async function migrate(url: string): Promise<string[]> {
 
 /** As `migrate`; then the daemons' role, which must exist, is given what it needs and nothing that it does not. */
 export async function migrateFor(url: string, daemonRole: string): Promise<Migrated> {
-  return underLock(url, async (source) => {
+  return underLock(url, async (source, holder) => {
     const done = await runMigrations(source);
-    const query: OwnerQuery = (text, values) => source.query(text, values);
+    const query: OwnerQuery = <Row>(text: string, values?: unknown[]) => holder.query(text, values) as Promise<Row[]>;
     const [row] = await query<{ schema: string }>('SELECT current_schema()::text AS schema');
-    await grantDaemonRole(query, daemonRole, row?.schema ?? 'public');
+    const schema = row?.schema ?? 'public';
+    await grantDaemonRole(query, daemonRole, schema);
     await grantPartitions(query, daemonRole);
-    return { done, faults: await faultsOfDaemonRole(query, daemonRole) };
+    const faults = await faultsOfDaemonRole(query, daemonRole, schema);
+    return { done, faults: faults.map(({ fault }) => fault), isAuditExposed: faults.some(({ onAudit }) => onAudit) };
   });
 }
 

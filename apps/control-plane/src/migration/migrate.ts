@@ -8,11 +8,15 @@ const say = (line: string): void => void process.stderr.write(`${redactText(line
 
 try {
   const { ownerUrl, daemonRole } = loadSettings(MigrationSettings);
-  const { done, faults } = await prepareDatabase({ ownerUrl, daemonRole });
+  const { done, faults, isAuditExposed } = await prepareDatabase({ ownerUrl, daemonRole });
   say(done.length === 0 ? 'the database is up to date' : `migrated: ${done.join(', ')}`);
   if (daemonRole === null)
     say('DATABASE_MIGRATION_URL and DATABASE_URL do not name two roles: the daemons own the tables');
   for (const fault of faults) say(`the role ${daemonRole ?? ''} may do more than a daemon needs: ${fault}`);
+  if (isAuditExposed) {
+    say(`the role ${daemonRole ?? ''} could change or remove audit entries: take that right away and migrate again`);
+    process.exitCode = 1;
+  }
 } catch (error) {
   say(error instanceof SettingsError || !(error instanceof Error) ? String(error) : error.message);
   process.exitCode = 1;
