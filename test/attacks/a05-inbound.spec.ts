@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
 import type { Esme } from '../support/esme.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
@@ -119,7 +119,7 @@ describe('A6 another sender with the right token', () => {
     }
   });
 
-  it('A6 a system that is not trusted approves nothing, whatever sender it names; it is not trusted unless told so', async () => {
+  it('A6 a system that is not trusted approves nothing, whatever sender it names; that is the default', async () => {
     await gateway.system({ systemId: 'shop', trustedForMo: false });
     const esme = await gateway.esme('shop');
     const { id, text } = await opened();

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-room.js';

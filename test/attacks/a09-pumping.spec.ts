@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import type { Answer, Call } from '../support/control-plane-room.js';
 import { OtpRoom } from '../support/otp-room.js';
 

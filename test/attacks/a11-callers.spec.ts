@@ -5,7 +5,7 @@ import { createApiKey } from '@countersign/keys';
 import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
 import { pastPartitions } from '../support/database.js';
 import { storePast } from '../support/past-sessions.js';

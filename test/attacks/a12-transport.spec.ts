@@ -220,7 +220,7 @@ describe('A34 reaching metrics, health or queues', () => {
     }
   });
 
-  it('A34 the ports of operations are bound to this computer alone unless told otherwise, and hold no secret or phone', async () => {
+  it('A34 the operations ports are bound to loopback by default, and hold no secret or phone', async () => {
     await room.create();
     for (const base of [room.opsUrl, `http://127.0.0.1:${gateway.ports.ops}`]) {
       const own = new URL(base);

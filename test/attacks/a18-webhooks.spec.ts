@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { startNameServer } from '../support/name-server.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';

@@ -1,32 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
-import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+import { RealtimeClient, RealtimeClients, type Dial } from '../support/realtime-client.js';
 
 const EVIL = { origin: 'https://evil.example', cookie: 'session=of-the-victim' };
 
 let room: ControlPlaneRoom;
-const open: RealtimeClient[] = [];
+const clients = new RealtimeClients();
 
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
 });
-afterEach(() => {
-  for (const client of open.splice(0)) client.close();
-});
+afterEach(() => clients.closeAll());
 afterAll(() => room.close());
 
-async function connect(dial: Dial = {}): Promise<RealtimeClient> {
-  const client = await RealtimeClient.open(room, dial);
-  open.push(client);
-  return client;
-}
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
 
 const created = async (): Promise<string> => String((await room.create()).json['id']);
 const ticketFor = async (id: string): Promise<string> =>
   String((await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' })).json['ticket']);
 
 describe('A21 taking over a WebSocket', () => {
-  it('A21 a page of another site gets in by no cookie and no origin: without a ticket it hears nothing', async () => {
+  it('A21 a page of another site is not authenticated by a cookie or an origin: without a ticket it receives nothing', async () => {
     const id = await created();
     const page = await connect({ key: null, headers: EVIL });
     expect(page.said[0]).toMatchObject({ type: 'welcome', authenticated: false });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { PASSWORD, sms } from '../support/gateway-room.js';

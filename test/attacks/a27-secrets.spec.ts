@@ -7,7 +7,7 @@ import { ControlPlaneSettings, GatewaySettings, loadSettings } from '@countersig
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, ENTROPY_KEY, MASTER_KEY, PHONE } from '../support/control-plane-room.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 import { sms } from '../support/gateway-room.js';

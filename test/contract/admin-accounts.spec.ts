@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;

@@ -1,6 +1,6 @@
 import { createApiKey } from '@countersign/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 

@@ -1,6 +1,6 @@
 import { parseApiKey } from '@countersign/keys';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 

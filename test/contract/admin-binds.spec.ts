@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BINDS, bindPassword } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { teach } from '../support/sender-evidence.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 

@@ -3,7 +3,7 @@ import { BindLeaseStore, type ConnectionStatus, GatewayStore, SystemConnectionSt
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';
 

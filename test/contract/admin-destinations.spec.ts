@@ -1,7 +1,7 @@
 import { DestinationStore } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;

@@ -1,7 +1,7 @@
 import { CarrierStore, MessageStore, OutboundStore, type MessageFate } from '@countersign/carriers';
 import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
 
 const OTHER_PHONE = '+442071838750';

@@ -2,7 +2,7 @@ import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
 import { CarrierStore, MessageStore, OutboundStore } from '@countersign/carriers';
 import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { type Answer, ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
 
 const MASKED = '+141******71';

@@ -1,7 +1,7 @@
 import { OutboundStore } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';

@@ -4,7 +4,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js';
-import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
 
 // Opened outside a hook, because the tests are generated from the calls in the API description.

@@ -1,7 +1,7 @@
 import { CarrierStore } from '@countersign/carriers';
 import { renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 
 let room: ControlPlaneRoom;

@@ -1,7 +1,7 @@
 import { SMPP_SYSTEMS, systemPasswordMatches, type SmppSystem } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, idOf } from '../support/admin-desk.js';
+import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { teach } from '../support/sender-evidence.js';
 

@@ -3,7 +3,7 @@ import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { AdminCalls, dataOf, idOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
 import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
 import { Esme } from '../support/esme.js';

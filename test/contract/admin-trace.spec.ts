@@ -13,7 +13,7 @@ import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { FlightRecorder } from '../../apps/gateway/src/recorder/flight-recorder.js';
 import { TraceDesk } from '../../apps/gateway/src/recorder/trace-desk.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
 import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
 import { until } from '../support/until.js';

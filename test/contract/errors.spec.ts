@@ -2,7 +2,7 @@ import { AccountStore } from '@countersign/accounts';
 import { newId, parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ErrorCode, ERRORS } from '../../apps/control-plane/src/http/errors.js';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { type Answer, type Call, ControlPlaneRoom } from '../support/control-plane-room.js';
 import { asOwner } from '../support/database.js';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation, parametersOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { Schemas } from '../../apps/control-plane/src/docs/openapi/schema.js';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
 import { hostileBody, hostileHeaders, hostileQuery, hostileSegment } from '../support/hostile.js';
 

@@ -2,7 +2,7 @@ import { MODES, type Mode } from '@countersign/keys';
 import { parseId } from '@countersign/postgres';
 import { deriveToken } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';

@@ -1,14 +1,14 @@
 import { AccountStore, type Scope } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls, dataOf } from '../support/admin-desk.js';
+import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
-import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+import { type Dial, type RealtimeClient, RealtimeClients } from '../support/realtime-client.js';
 import { until } from '../support/until.js';
 
 let room: ControlPlaneRoom;
 let foreign: { readonly accountId: string; readonly key: string };
-const open: RealtimeClient[] = [];
+const clients = new RealtimeClients();
 
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
@@ -17,16 +17,10 @@ beforeAll(async () => {
   const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
   foreign = { accountId: account.id, key };
 });
-afterEach(() => {
-  for (const client of open.splice(0)) client.close();
-});
+afterEach(() => clients.closeAll());
 afterAll(() => room.close());
 
-async function connect(dial: Dial = {}): Promise<RealtimeClient> {
-  const client = await RealtimeClient.open(room, dial);
-  open.push(client);
-  return client;
-}
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
   const store = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
   const { key } = await store.createApiKey(room.database, {

@@ -6,27 +6,21 @@ import { renderId } from '@countersign/postgres';
 import { WebSocket } from 'ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
-import { RealtimeClient, type Dial } from '../support/realtime-client.js';
+import { RealtimeClient, RealtimeClients, type Dial } from '../support/realtime-client.js';
 import { until } from '../support/until.js';
 
 let room: ControlPlaneRoom;
 let accounts: AccountStore;
-const open: RealtimeClient[] = [];
+const clients = new RealtimeClients();
 
 beforeAll(async () => {
   room = await ControlPlaneRoom.open();
   accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
 });
-afterEach(() => {
-  for (const client of open.splice(0)) client.close();
-});
+afterEach(() => clients.closeAll());
 afterAll(() => room.close());
 
-async function connect(dial: Dial = {}): Promise<RealtimeClient> {
-  const client = await RealtimeClient.open(room, dial);
-  open.push(client);
-  return client;
-}
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
 const created = async (): Promise<string> => String((await room.create()).json['id']);
 const adminKey = (): string => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
 

@@ -7,7 +7,7 @@ import { findCards, type Card, type CardRecord } from '@countersign/cards';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom, type Answer, type Call } from '../support/control-plane-room.js';
 import { PlayedGateway } from '../support/played-gateway.js';
 import { startReceiver } from '../support/receiver.js';

@@ -1,7 +1,7 @@
 import { parseId } from '@countersign/postgres';
 import { verifyWebhook } from '@countersign/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AdminCalls } from '../support/admin-desk.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneRoom } from '../support/control-plane-room.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';

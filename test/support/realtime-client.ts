@@ -123,6 +123,22 @@ export class RealtimeClient {
   }
 }
 
+/** The clients of one spec, which are closed together. */
+export class RealtimeClients {
+  readonly #open: RealtimeClient[] = [];
+
+  /** As `RealtimeClient.open`. */
+  async connect(room: ControlPlaneRoom, dial: Dial = {}): Promise<RealtimeClient> {
+    const client = await RealtimeClient.open(room, dial);
+    this.#open.push(client);
+    return client;
+  }
+
+  closeAll(): void {
+    for (const client of this.#open.splice(0)) client.close();
+  }
+}
+
 function socketTo(room: ControlPlaneRoom, dial: Dial): WebSocket {
   const { key = room.demo.apiKey, baseUrl = room.baseUrl, headers = {}, protocols = ['countersign.v1'] } = dial;
   const url = `${baseUrl.replace(/^http/, 'ws')}${dial.path ?? '/v1/realtime'}`;

@@ -4,7 +4,7 @@ import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
 import { Bell, prepareBell, PubSub } from '@countersign/bus';
 import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
 import { prepareByDaemon } from '@countersign/events';
-import { checkKeys, type KeyDependants } from '@countersign/key-ring';
+import { checkKeys, joinDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, ensureSchema } from '@countersign/postgres';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
@@ -29,12 +29,8 @@ const STEP_MS = 3_000;
 /** A drain that has run out of time still gives its peers a moment to close. */
 const SLACK_MS = 3_000;
 
-const OF_LIBS = [ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS];
 /** What depends on the master key, of the tables that gateways know; a control plane knows the rest. */
-const KEY_DEPENDANTS: KeyDependants = {
-  columns: OF_LIBS.flatMap(({ columns }) => columns),
-  rows: OF_LIBS.flatMap(({ rows }) => rows),
-};
+const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS);
 
 /**
  * Starts a gateway: tables and keys are checked, stores opened, partitions made, and only then ports and binds. The

@@ -7,4 +7,4 @@ export {
 } from './key-check.js';
 export { listNeeds, type KeyNeed } from './key-needs.js';
 export { Resealer, type ResealerOptions, type ResealStep } from './resealer.js';
-export type { KeyDependants, SealedColumn, VersionedRows } from './sealed-column.js';
+export { joinDependants, type KeyDependants, type SealedColumn, type VersionedRows } from './sealed-column.js';

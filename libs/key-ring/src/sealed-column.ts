@@ -42,4 +42,10 @@ export interface KeyDependants {
   readonly rows: readonly VersionedRows[];
 }
 
+/** Those of several modules as one. */
+export const joinDependants = (...parts: readonly KeyDependants[]): KeyDependants => ({
+  columns: parts.flatMap(({ columns }) => columns),
+  rows: parts.flatMap(({ rows }) => rows),
+});
+
 export const nameOf = ({ table, column }: SealedColumn): string => `${table}.${column}`;

@@ -86,7 +86,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('LIVE_SESSIONS_PER_PHONE', 0, 1_000)
   readonly liveSessionsPerPhone: number = 0;
 
-  /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so fewer could not be told. */
+  /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so a lower quota could not be measured. */
   @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
   readonly idempotencyKeysPerAccount: number = 2_000_000;
 

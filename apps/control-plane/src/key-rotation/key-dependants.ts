@@ -1,15 +1,13 @@
 import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
 import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
-import type { KeyDependants } from '@countersign/key-ring';
+import { joinDependants } from '@countersign/key-ring';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import { IDEMPOTENCY_KEY_ROWS } from '../idempotency/idempotency.rows.js';
 import { APPROVED_PHONE_ROWS } from '../otp/approved-phones.rows.js';
 import { DELIVERY_KEY_COLUMN } from '../webhooks/delivery.columns.js';
 
-const OF_LIBS = [ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS];
-
 /** Everything that depends on the master key. */
-export const KEY_DEPENDANTS: KeyDependants = {
-  columns: [...OF_LIBS.flatMap(({ columns }) => columns), DELIVERY_KEY_COLUMN],
-  rows: [...OF_LIBS.flatMap(({ rows }) => rows), IDEMPOTENCY_KEY_ROWS, APPROVED_PHONE_ROWS],
-};
+export const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS, {
+  columns: [DELIVERY_KEY_COLUMN],
+  rows: [IDEMPOTENCY_KEY_ROWS, APPROVED_PHONE_ROWS],
+});
