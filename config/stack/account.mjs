@@ -4,7 +4,7 @@ import { lchownSync, lstatSync, readdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { scriptOf } from './apps.mjs';
-import { findBinaries, serverAccount } from './postgres-binaries.mjs';
+import { canReach, findBinaries, serverAccount } from './postgres-binaries.mjs';
 import { ROOT } from './prepare.mjs';
 import { StartError } from './progress.mjs';
 
@@ -53,7 +53,7 @@ function obstacleOf(account, dataDir) {
     return `the account ${name} may not write to ${os.tmpdir()}. Set TMPDIR to a folder that every account may write to`;
   }
   const parent = path.dirname(dataDir);
-  if (!mayEnter(account, parent)) {
+  if (!canReach(account, parent)) {
     return `the account ${name} may not enter ${parent}. Set COUNTERSIGN_DATA_DIR to a folder that every account may enter, or run as an ordinary user`;
   }
   const owner = lstatSync(dataDir).uid;
@@ -71,7 +71,6 @@ const passes = (account, test, target) =>
   spawnSync('/bin/sh', ['-c', `test ${test} "$0"`, target], { ...account, cwd: '/' }).status === 0;
 const mayRead = (account, file) => passes(account, '-r', file);
 const mayWrite = (account, folder) => passes(account, '-w', folder);
-const mayEnter = (account, folder) => passes(account, '-x', folder);
 
 const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OWN_NAMES.test(entry));
 
