@@ -77,11 +77,11 @@ export interface StoreListeners {
   readonly onBatch: (name: SessionBatch, size: number) => void;
   /** Called with checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
-  /** Receives what is worth knowing of the keys, in the log's order: facts, then a message. */
+  /** Called with log entries about the server keys, in the logger's order: fields, then a message. */
   readonly onKeyNews: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
-/** Checks that the tables are those of this release, makes missing partitions, then opens what reads and writes them. */
+/** Checks the schema (in development an outdated one is migrated) and the server keys, makes missing partitions, opens the stores. */
 export async function openStores(
   settings: ControlPlaneSettings,
   { onError, onLimiterAway, onBusError, onBatch, onChecks, onKeyNews }: StoreListeners,
@@ -140,7 +140,7 @@ export async function openStores(
   };
 }
 
-/** The server keys, compared with the database. Rejects with a KeyCheckError when they do not fit it. */
+/** The server keys, checked against the database. Rejects with a KeyCheckError when they do not match it. */
 async function checkedKeys(
   { databaseUrl, masterKeys, entropyKeys }: ControlPlaneSettings,
   log: StoreListeners['onKeyNews'],
@@ -159,7 +159,7 @@ interface KeyStoreOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** API keys and admin keys: each directory reports the keys whose digest is to be written anew to the store of its uses. */
+/** API keys and admin keys: each directory reports keys with an outdated digest to its KeyUse, which renews the digest. */
 function keyStores({ database, keys, rootKey, onError }: KeyStoreOptions) {
   const keyUse = new KeyUse({ database, onError });
   const adminKeyUse = new KeyUse({ database, onError, table: 'admin_keys' });

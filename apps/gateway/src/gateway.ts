@@ -29,7 +29,7 @@ const STEP_MS = 3_000;
 /** A drain that has run out of time still gives its peers a moment to close. */
 const SLACK_MS = 3_000;
 
-/** What depends on the master key, of the tables that gateways know; a control plane knows the rest. */
+/** Columns and rows of the gateway's tables that depend on the master key. The control plane has further ones. */
 const KEY_DEPENDANTS = joinDependants(ACCOUNT_KEY_DEPENDANTS, CARRIER_KEY_DEPENDANTS, SESSION_KEY_DEPENDANTS);
 
 /**

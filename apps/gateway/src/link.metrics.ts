@@ -80,13 +80,13 @@ export class LinkMetrics {
     });
     this.#wrongPasswords = metrics.counter({
       name: 'smpp_wrong_passwords_total',
-      help: 'Binds of others with a wrong password, by the system whose password it was to be.',
+      help: 'Binds refused for a wrong password, by system_id.',
       labels: ['peer'],
     });
     this.#gauges(metrics);
   }
 
-  /** For the system_id of a system that exists. */
+  /** The system must exist, so that peers cannot create label values. */
   countWrongPassword(systemId: string): void {
     this.#wrongPasswords.inc({ peer: this.labelOf('listener', systemId) });
   }
@@ -101,7 +101,7 @@ export class LinkMetrics {
     this.#paces = paces;
   }
 
-  /** Shows from now on how many systems are not trusted for want of proof. */
+  /** Sets the source of the gauge smpp_systems_without_proof. Must not throw. */
   watchWithoutProof(count: () => number): void {
     this.#withoutProof = count;
   }

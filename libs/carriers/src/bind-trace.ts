@@ -53,8 +53,8 @@ export interface TraceAnswer {
 export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
 
 /**
- * Questions and answers cross the bus sealed: an answer holds phone numbers and, while texts are recorded, codes. A sealed
- * one is of one gateway and one direction, so that a question that was overheard has no answer but for who can open it.
+ * Seals questions and answers for the bus: an answer holds phone numbers and, while texts are recorded, codes. The context
+ * of the seal names gateway and direction, so a replayed question yields a sealed answer only.
  */
 export class TraceSeal {
   constructor(

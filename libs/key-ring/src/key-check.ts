@@ -24,7 +24,7 @@ export interface KeyCheckOptions {
   /** Null for a process that has no entropy keys. */
   readonly entropy: EntropyCheck | null;
   readonly dependants: KeyDependants;
-  /** Whether `dependants` are all there are: only then is a version found to be of no more use to anyone. */
+  /** Whether `dependants` lists all tables. Only then can an unused version be marked as retired. */
   readonly isComplete: boolean;
   readonly log: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
@@ -225,7 +225,7 @@ function opens(keys: ServerKeys, { label }: SealedColumn, sealed: Buffer, contex
   }
 }
 
-/** Enough to see which key it is, and of no use to find it. */
+/** Identifies a key without revealing it. */
 const fingerprintOf = (checkValue: Buffer): string => checkValue.toString('hex').slice(0, FINGERPRINT_CHARACTERS);
 
 function entropyCheckValue(version: number, key: Uint8Array): Buffer {

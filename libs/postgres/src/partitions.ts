@@ -86,7 +86,7 @@ export async function ensurePartitions(database: Database, nowMs: number): Promi
   }
 }
 
-/** Partitions whose whole day is past retention: those that hang on their table first, in the order of LIST_PARTITIONS. */
+/** Partitions whose whole day is past retention: attached ones first, in the order of LIST_PARTITIONS. */
 async function oldPartitions(database: Executor, nowMs: number, retentionDays: number): Promise<string[]> {
   const attached = await listPartitions(database);
   const detached = await database.query<Partition>(LIST_DETACHED, [PARTITION_NAME_PATTERN]);
@@ -129,7 +129,7 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
           await dropPartition(session, partition, retentionDays);
           dropped.push(partition);
         } catch (error) {
-          // One that is locked for long does not keep the others.
+          // Continues with the others; the first error is thrown at the end.
           errors.push(error);
         }
       }

@@ -1,8 +1,9 @@
 import type { KeyDependants } from '@countersign/key-ring';
+import { LONGEST_SESSION_MS } from './session.js';
 
 /** The longest window of a counter of codes. */
 const COUNTER_SECONDS = 86_400;
-const LONGEST_SESSION_SECONDS = 300;
+const LONGEST_SESSION_SECONDS = LONGEST_SESSION_MS / 1000;
 
 /**
  * Rows of this module that depend on the master key: tokens of live sessions. Codes, tickets and counters have no version

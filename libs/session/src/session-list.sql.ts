@@ -27,10 +27,10 @@ export interface ListFilter {
   readonly test: boolean;
 }
 
-/** A page ends with the row with which its metadata reach so many octets: 100 rows may have 3 MB of it. */
+/** Octets of metadata on a page; the row that reaches this limit is the last one. 100 rows may have 3 MB. */
 export const PAGE_METADATA_OCTETS = 262_144;
 
-/** A row of a page, and how many rows there were for it before the bound of octets. */
+/** A row of a page, with the number of rows that the page had before PAGE_METADATA_OCTETS was applied. */
 export type ListedRow = TimedRow & { readonly found: number };
 
 /**

@@ -72,7 +72,7 @@ export function insertRow(keys: ServerKeys, { id, session }: CreateCommand): Rea
   };
 }
 
-/** The session that a create command made at `createdAt` with the current keys. Spelled out, as `plainSessionOf` and for its reason. */
+/** The session that a create command made at `createdAt` with the current keys. Written field by field, as `plainSessionOf`. */
 export function createdSession(keys: ServerKeys, { id, session }: CreateCommand, createdAt: Date): Session {
   return {
     id,

@@ -1,4 +1,5 @@
 import { DaemonSettings } from './daemon.settings.js';
+import { repeatedKeyFault } from './readings.js';
 import type { SettingFault } from './settings-error.js';
 import {
   AdminKey,
@@ -86,7 +87,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   @WholeNumber('LIVE_SESSIONS_PER_PHONE', 0, 1_000)
   readonly liveSessionsPerPhone: number = 0;
 
-  /** Idempotency keys of one account and mode at a time; 1 in 64 is counted, so a lower quota could not be measured. */
+  /** Idempotency keys of one account and mode at a time; Only 1 in 64 is counted, so a lower quota could not be measured. */
   @WholeNumber('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000, 1_000_000_000)
   readonly idempotencyKeysPerAccount: number = 2_000_000;
 
@@ -173,18 +174,11 @@ const EVERY_PROXY_TRUSTED: SettingFault = {
   allowed: 'the address ranges of the TLS proxy alone, such as 10.0.0.0/8, separated by commas',
 };
 
-/** One key under two versions: who learns it for the brands of one version has it for those of the other, too. */
+/** Refused because a key that leaks for the brands of one version would expose those of the other too. */
 function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] {
-  const versions = new Map<string, number>();
-  for (const [version, key] of keys) {
-    const same = versions.get(key.toString('hex'));
-    if (same !== undefined) {
-      const fault = `has the same key for the versions ${same} and ${version}`;
-      return [{ variable: 'COUNTERSIGN_ENTROPY_KEYS', fault, allowed: 'another key for each version' }];
-    }
-    versions.set(key.toString('hex'), version);
-  }
-  return [];
+  const fault = repeatedKeyFault(keys);
+  if (fault === null) return [];
+  return [{ variable: 'COUNTERSIGN_ENTROPY_KEYS', fault, allowed: 'another key for each version' }];
 }
 
 function missingTlsFile(variable: string): SettingFault {

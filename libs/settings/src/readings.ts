@@ -136,16 +136,23 @@ const ENTROPY_RING: RingLimits = {
   longestOctets: LONGEST_ENTROPY_KEY_OCTETS,
 };
 
-/** One master key under two versions would seal everything anew for nothing: it is a mistake. */
+/** The fault of a ring that has one key under two versions; null for none. */
+export function repeatedKeyFault(keys: ReadonlyMap<number, Buffer>): string | null {
+  const versions = new Map<string, number>();
+  for (const [version, key] of keys) {
+    const text = key.toString('hex');
+    const same = versions.get(text);
+    if (same !== undefined) return `has the same key for the versions ${same} and ${version}`;
+    versions.set(text, version);
+  }
+  return null;
+}
+
+/** A master key under two versions is a mistake: to rotate from one to the other would seal every row again for nothing. */
 function withoutRepeats(reading: RingReading): RingReading {
   if ('fault' in reading) return reading;
-  const versions = new Map<string, number>();
-  for (const [version, key] of reading.value) {
-    const same = versions.get(key.toString('hex'));
-    if (same !== undefined) return { fault: `has the same key for the versions ${same} and ${version}` };
-    versions.set(key.toString('hex'), version);
-  }
-  return reading;
+  const fault = repeatedKeyFault(reading.value);
+  return fault === null ? reading : { fault };
 }
 
 function readKeyRing(text: string, { highestVersion, longestOctets }: RingLimits): RingReading {

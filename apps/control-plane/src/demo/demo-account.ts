@@ -41,7 +41,7 @@ const DEMO_MESSAGES_A_DAY = 1_000_000;
 const DEMO_UNCONVERTED_FLOOR = 100_000;
 const SYSTEM_ID = 'aggregator';
 const BIND_NAME = 'simulator';
-/** A trusted system comes from narrow networks: this computer. */
+/** Allowed networks of the demo system. A trusted system needs narrow ones. */
 const LOOPBACK = ['127.0.0.0/16', '::1/128'];
 
 /** What a development run tells its user about the demo account. */
@@ -142,7 +142,7 @@ export class DemoSeed {
     await this.carriers.createInboundNumber(tx, { number: DEMO_INBOUND_NUMBER, countries: [EVERY_COUNTRY] });
   }
 
-  /** A password that is too easily guessed is replaced. A system of an earlier release may come from loopback from now on. */
+  /** Replaces a weak password. A demo system of an earlier release is restricted to loopback. */
   private async ensureSystem(tx: Executor, given: string | null): Promise<string> {
     const password = given === null || isWeak(given) ? createSystemPassword() : given;
     const known = await new CarrierDirectory(tx).system(SYSTEM_ID);

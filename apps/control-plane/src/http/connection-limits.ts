@@ -19,7 +19,7 @@ export class ConnectionLimits {
   readonly #unauthenticated: UnauthenticatedConnections<Socket>;
   /** A request knows its TLS socket, not the one below it; both have the same peer. */
   readonly #byPeer = new Map<string, Socket>();
-  /** Sockets of requests over which a valid key has come: most requests use a connection again. */
+  /** Sockets over which a valid key has come, so that the next request on one needs no look-up of its peer. */
   readonly #authenticated = new WeakSet<Socket>();
 
   constructor(mode: TlsSettings['mode']) {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Answers of public routes, which take no key: documents of up to a megabyte. */
+/** Unfinished responses of public routes (no API key) at a time; each has up to a megabyte. */
 const MAX_UNFINISHED = 32;
 
 /**
- * Bounds the answers to callers without a key that are not sent to their end yet: one more destroys the connection of the
- * oldest. Callers that do not read what they asked for hold so many documents in memory and no more.
+ * Limits the unfinished responses of public routes: one more destroys the connection of the oldest. Clients that do not
+ * read their responses hold at most that many documents in memory.
  */
 export class PublicAnswers {
   readonly #unfinished = new Set<ServerResponse>();

@@ -1,12 +1,12 @@
 import type { TlsSettings } from '@countersign/settings';
 
-/** A year, as the shipped proxy says it too. */
+/** One year, as in the shipped proxy configuration. */
 const HSTS = 'max-age=31536000';
 
 /**
- * Headers of every response of the control plane, errors included: no browser guesses a type from the content (Fetch
- * standard), and with TLS of its own no browser that was here comes back without TLS (RFC 6797). Behind a TLS proxy
- * the second is the proxy's header. It is not sent by an installation whose base URL is on `localhost`: a browser would
+ * Headers of every response of the control plane, errors included: nosniff, so that browsers do not guess the content type
+ * (Fetch standard), and HSTS where this process serves TLS (RFC 6797). Behind a TLS proxy the proxy sends HSTS. An
+ * installation whose base URL is on `localhost` does not send it: a browser would
  * then refuse plain HTTP to every other server of that machine, since the policy of a host holds for all its ports.
  */
 export function securityHeaders(tls: TlsSettings, publicBaseUrl: string): Readonly<Record<string, string>> {

@@ -25,7 +25,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How often Node checks for requests over their timeout. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
-/** Without an octet in either direction while a request is answered: a caller that does not read its answer. */
+/** Idle time of a socket while a request is answered: ends the connection of a client that does not read. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** Longer than the idle time of usual load balancers, so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -97,7 +97,7 @@ export function createServer(options: ServerOptions): FastifyAdapter {
   boundPipelining(instance.server);
   // Node would answer an Expect header it does not know with an empty 417.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
-  addHooks(instance, options, connections, new PublicAnswers());
+  addHooks(instance, options, connections);
   addBodyParser(instance);
   return adapter;
 }
@@ -111,13 +111,9 @@ function tlsOptions(tls: { readonly certFile: string; readonly keyFile: string }
   };
 }
 
-function addHooks(
-  instance: FastifyInstance,
-  options: ServerOptions,
-  connections: ConnectionLimits,
-  publicAnswers: PublicAnswers,
-): void {
+function addHooks(instance: FastifyInstance, options: ServerOptions, connections: ConnectionLimits): void {
   const { deadline, methods, onAnswer } = options;
+  const publicAnswers = new PublicAnswers();
   instance.decorateRequest('caller', null);
   instance.decorateRequest('limitHeaders', null);
   instance.decorateRequest('clientAddress', '');
@@ -132,7 +128,7 @@ function addHooks(
     methods.learn(url, [method].flat());
   });
   instance.addHook('onRequest', (request, reply, done) => {
-    // One of too many requests on a connection that was ended for it.
+    // The connection was destroyed because of too many pipelined requests.
     if (request.raw.socket.destroyed) return;
     if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw);
     void admit(options, request, reply, done);

@@ -1,9 +1,9 @@
 import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
 import { COUNT_SAMPLE } from './idempotency.sql.js';
 
-/** Keys for each one that is counted; the index of the sample says the same. */
+/** One key in 64 is counted; must match the predicate of the index idempotency_keys_sample. */
 const KEYS_PER_SAMPLE = 64;
-/** How old an answer may be: one read for all requests of an account in that time. */
+/** Maximum age of the cached result: the requests of an account share one read in that time. */
 const ANSWER_MAX_AGE_MS = 10_000;
 
 export interface IdempotencyQuotaOptions {
@@ -17,7 +17,7 @@ export interface IdempotencyQuotaOptions {
 }
 
 /**
- * Says whether an account has as many idempotency keys as it may have. Counted by a sample of 1 in 64 keys and at most
+ * Whether an account has reached its quota of idempotency keys. Counted by a sample of 1 in 64 keys and at most
  * every 10 s, so that no request pays for it: at the default quota of 2,000,000 the standard error is 0.6 %.
  * In the first day after a version of the master key was added, earlier keys have fewer rows: the quota is then larger.
  */

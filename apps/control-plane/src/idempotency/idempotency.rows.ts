@@ -1,7 +1,5 @@
 import type { VersionedRows } from '@countersign/key-ring';
-
-/** Contract, Idempotency. */
-const KEPT_SECONDS = 86_400;
+import { KEPT_HOURS } from './idempotency.store.js';
 
 /** Idempotency keys that are known under one version of the master key alone. */
 export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
@@ -11,6 +9,6 @@ export const IDEMPOTENCY_KEY_ROWS: VersionedRows = {
       AND NOT EXISTS (SELECT FROM idempotency_keys AS twin
         WHERE twin.resource_id = known.resource_id AND twin.digest_version <> $1)`,
   isNeeded: false,
-  livesSeconds: KEPT_SECONDS,
+  livesSeconds: KEPT_HOURS * 3_600,
   renewal: 'ends by itself',
 };

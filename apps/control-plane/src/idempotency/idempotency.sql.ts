@@ -58,8 +58,8 @@ export const END_CLAIMS = `
   FROM locked WHERE known.digest = locked.digest AND NOT locked.freed`;
 
 /**
- * The sampled keys of an account in one mode, counted up to a limit: those whose digest begins with one of 4 octets of 256,
- * as the index has them. $1 account, $2 whether of test keys, $3 hours that a key is kept, $4 limit.
+ * The sampled keys of an account in one mode, counted up to a limit: those whose first digest octet is below 4
+ * (1 in 64), as in the predicate of the index idempotency_keys_sample. $1 account, $2 whether of test keys, $3 hours that a key is kept, $4 limit.
  */
 export const COUNT_SAMPLE = `
   SELECT count(*)::int AS keys FROM (SELECT 1 FROM idempotency_keys

@@ -91,7 +91,7 @@ interface ClaimedRow {
   readonly resourceId: Uuid;
 }
 
-/** What became of one command in the rows of its digests. */
+/** A command and the rows that it claimed. */
 interface Attempt {
   readonly command: ClaimCommand;
   readonly claimed: readonly ClaimedRow[];
@@ -116,8 +116,8 @@ export interface IdempotencyStoreOptions {
  * Idempotency keys. Claims and their ends of one moment share a statement each.
  *
  * During a rotation of the master key a request has one row for each version, and is claimed only when all of them are:
- * two processes that list the same versions in any order, or one of them alone, meet at the version that both have. Each
- * row seals its answer under its own version, so a version that is removed takes nothing with it but its own rows.
+ * two processes that share at least one version, in any order, conflict on the row of that version. Each row seals its
+ * answer under its own version, so removing a version loses only the rows of that version.
  */
 export class IdempotencyStore {
   private readonly claims: Batcher<ClaimCommand, ClaimResult>;
@@ -278,7 +278,7 @@ const keysOf = (digests: readonly KeyDigest[]): string[] => digests.map(({ diges
 
 const isWhole = ({ command, claimed }: Attempt): boolean => claimed.length === command.request.digests.length;
 
-/** Under one version the request is known already: the row of another, made or taken just now, is given back. */
+/** The request is already stored under another version: releases the row that this attempt inserted or claimed. */
 function releaseOf({ resourceId }: ClaimCommand, { digest, claimedBy, ...row }: ClaimedRow): RowEnd {
   return { digest, claimedBy, status: null, bodySealed: null, freed: row.resourceId === resourceId };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Resealer } from '@countersign/key-ring';
 import type { ServerKeys } from '@countersign/keys';
 import { Periodic, RowLease, type Database, type Uuid } from '@countersign/postgres';
@@ -66,12 +67,10 @@ export class KeyRotationWorker {
           this.#nextPassMs = performance.now() + (found === 0 ? IDLE_PASS_EVERY_MS : 0);
           return false;
         }
-        await pause(STEP_EVERY_MS);
+        await sleep(STEP_EVERY_MS);
       }
     } finally {
       await this.#lease.giveBack().catch(this.options.onError);
     }
   }
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -4,7 +4,7 @@ import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Session } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { firstKnownDay, phoneDigests, phoneKey } from './approved-phones.js';
+import { firstKnownDay, phoneDigest, phoneDigests, phoneKey } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';
 import {
   ADD_SENDS,
@@ -98,7 +98,7 @@ export class GuardStore {
     const destinations = sends.map((send, at): [Send, Destination] => {
       const countries = accounts.get(send.session.accountId)?.countries ?? [];
       const { accountId, phone } = send.session;
-      const knownPhone = knownPhones.has(phoneKeyOf(accountId, this.digestsOf(phone)[0]));
+      const knownPhone = knownPhones.has(phoneKeyOf(accountId, this.digestOf(phone)));
       return [send, { ...destinationOf(send, rules[at] ?? []), countries, knownPhone }];
     });
     return { accounts, knownPhones, destinations: new Map(destinations) };
@@ -185,15 +185,20 @@ export class GuardStore {
     return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];
   }
 
+  /** Under the current version of the master key, as hex. */
+  private digestOf(phone: string): string {
+    return phoneDigest(this.keys, phone).toString('hex');
+  }
+
   private counterKeysOf({ session: { accountId, phone } }: Send): string[] {
-    const [digest] = this.digestsOf(phone);
+    const digest = this.digestOf(phone);
     return [counterKey('account', accountId), ...phoneCounters(accountId, digest)];
   }
 
   /**
    * The phone's counters under other versions of the master key, by the counter under the current one. During a rotation
-   * each process counts on under its current version and adds up all of them, so no cap begins anew; every version's
-   * counter is locked, so each cap holds exactly.
+   * each process increments the counter of its current version and compares the sum of all versions with the cap, so no cap
+   * restarts at zero; the counters of all versions are locked, so each cap holds exactly.
    */
   private othersOf({ session: { accountId, phone } }: Send): (readonly [string, readonly string[]])[] {
     if (this.keys.versions.length === 1) return [];
@@ -204,7 +209,7 @@ export class GuardStore {
 
   private keysOf(send: Send, price: Micros | null): SendKeys {
     const { accountId, phone, country } = send.session;
-    const [digest] = this.digestsOf(phone);
+    const digest = this.digestOf(phone);
     const phoneKey = phoneKeyOf(accountId, digest);
     const [hour, day, hourEverywhere, dayEverywhere] = phoneCounters(accountId, digest);
     return {

@@ -51,7 +51,7 @@ export interface LedgerPages {
   /** By `windowKey`; a window without rows may be left out. */
   readonly windows: ReadonlyMap<string, WindowSums>;
   readonly counters: ReadonlyMap<string, Counted>;
-  /** Counters of the same thing under other versions of the master key, by the key that is counted on with. */
+  /** Counters of the same phone under other versions of the master key, by the counter key of the current version. */
   readonly others: ReadonlyMap<string, readonly string[]>;
   /** Spent today. */
   readonly spent: ReadonlyMap<Uuid, Micros>;

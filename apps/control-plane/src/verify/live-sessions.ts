@@ -12,7 +12,7 @@ export interface LiveSessionsOptions {
   readonly maxPhones?: number;
 }
 
-/** What a session is counted by. */
+/** The fields by which a session is counted. */
 export interface CountedSession {
   readonly phone: string;
   /** Its `ttl` in seconds. */
@@ -21,10 +21,10 @@ export interface CountedSession {
 
 /**
  * How many live sessions one phone may have at one account: those that this process opened, until their `ttl` is over,
- * however they end. In memory, so that a create pays no statement for it; several processes allow as many each. Test
- * sessions have no cap.
+ * however they end. In memory, so that a create needs no further statement; each process applies the cap by itself.
+ * Test sessions have no cap.
  *
- * Two maps take turns, so that the phones of longest ago are forgotten together; one that is asked for is not forgotten.
+ * Entries have two generations: when the newer map is full, the older one is dropped. A create moves its phone to the newer.
  */
 export class LiveSessions {
   #latest = new Map<string, readonly number[]>();
@@ -40,7 +40,7 @@ export class LiveSessions {
     this.#maxPhones = maxPhones;
   }
 
-  /** Opens a session within the cap of its phone; what was not opened after all is not counted. */
+  /** Opens a session within the cap of its phone; a session that was not opened is not counted. */
   open<T>(tenant: Tenant, session: CountedSession, open: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     return this.#perPhone === 0 || isTestMode(tenant) ? open() : this.openWithin(tenant, session, open);
   }

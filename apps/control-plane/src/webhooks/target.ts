@@ -61,7 +61,7 @@ export class TargetRules {
     return { ok: true, url };
   }
 
-  /** An operator who allows loopback develops there, and knows what listens on the machine: any port. */
+  /** On loopback addresses that the operator has allowed, as in development, every port is allowed. */
   private isAllowedLoopback({ hostname, protocol }: URL): boolean {
     const address = hostname === 'localhost' ? '127.0.0.1' : literalAddress(hostname);
     return address !== null && inRanges(address, LOOPBACK) && this.admits(address, protocol);
@@ -69,7 +69,7 @@ export class TargetRules {
 
   /**
    * Whether a connection to this address may be made: public unicast over https, or what the operator allowed. Never one to
-   * the services of a cloud for its own machines, whatever range was allowed: they hand out credentials.
+   * the metadata services of clouds, even inside an allowed range, because they return credentials.
    */
   admits(address: string, protocol: string): boolean {
     if (!ipaddr.isValid(address) || inRanges(address, CLOUD_SERVICES)) return false;
@@ -87,14 +87,14 @@ const CLOUD_SERVICES_V4 = [
   '168.63.129.16/32',
   // AWS, Google, Azure, Oracle, OpenStack, DigitalOcean and others, on link-local addresses; ECS and EKS credentials too.
   '169.254.0.0/16',
-  // Oracle, formerly.
+  // Oracle (legacy).
   '192.0.0.192/32',
   // Alibaba.
   '100.100.100.200/32',
 ];
 const CLOUD_SERVICES = parseRanges([
   ...CLOUD_SERVICES_V4,
-  // The same as a translator of an IPv6 network is asked for them (RFC 6052, 2.1).
+  // The same addresses behind NAT64 (RFC 6052, 2.1).
   ...CLOUD_SERVICES_V4.map((range) => `64:ff9b::${range.replace(/\d+$/, (bits) => String(Number(bits) + 96))}`),
   'fe80::/10',
   // AWS over IPv6: metadata, name server, time, credentials of pods.

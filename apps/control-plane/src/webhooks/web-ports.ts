@@ -1,13 +1,13 @@
-/** Below this a program needs the system's leave to listen, and of these numbers the web has two. */
+/** Lower ports are privileged; of those only 80 and 443 are web ports. */
 const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
 /**
- * Free ports that belong to something else than a web server that takes webhooks: a POST there would be read as commands,
- * or steer a machine.
+ * Unprivileged ports of services that are not web servers: a POST to them could be executed as commands or control a
+ * machine.
  */
 const OTHER_SERVICES: ReadonlySet<number> = new Set([
-  // The bad ports of the Fetch standard (Port blocking) that are not below: telephony, files, X11, printing, IRC, Amanda.
+  // The bad ports of the Fetch standard (Port blocking) from 1024 on: telephony, files, X11, printing, IRC, Amanda.
   ...[
     1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
   ],
@@ -22,7 +22,7 @@ const OTHER_SERVICES: ReadonlySet<number> = new Set([
   ...[2375, 2376, 3389, 5900, 5985, 5986, 6443, 10250, 10255],
 ]);
 
-/** Whether the port of an http or https URL is one where a web server may be: 80, 443, or from 1024 on no other service's. */
+/** Whether the port of an http or https URL is allowed for webhooks: 80, 443, or from 1024 on a port not in OTHER_SERVICES. */
 export function isWebPort({ port }: URL): boolean {
   if (port === '') return true;
   const number = Number(port);

@@ -52,7 +52,8 @@ export const listenerProviders: FactoryProvider[] = [
       logger: Logger,
     ) => {
       const passwords = new SystemPasswordStore(database, keys);
-      const onError = (err: unknown): void => logger.warn({ err }, 'the digest of a password was not renewed');
+      const onError = (err: unknown): void =>
+        logger.warn({ err }, 'the password digest of a system could not be renewed, will retry at its next bind');
       return new SystemGate({
         carriers,
         keys,

@@ -12,7 +12,7 @@ import type { SystemGuesses } from './system-guesses.js';
 /** A refused bind is answered this long after it was asked for, whatever the reason: guessing is slow and time tells nothing. */
 const REFUSED_BIND_MS = 1_000;
 
-/** SMPP 3.4 section 5.1.3. Refusals that say more than "wrong" about a system are one answer: "bind failed". */
+/** SMPP 3.4 section 5.1.3. Every refusal but an unknown system_id or a wrong password is ESME_RBINDFAIL: it reveals no term. */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
   shut_out: STATUS.ESME_RBINDFAIL,
   guarded: STATUS.ESME_RBINDFAIL,
@@ -86,7 +86,7 @@ export class SystemGate {
     return refused(refusal ?? 'unknown_system', startedMs + delayMs);
   }
 
-  /** Why the password of this bind is not even compared; null when it is. */
+  /** The refusal of a bind whose password is not compared; null when it is to be compared. */
   private barred(system: SmppSystem, peer: Peer): Refusal | null {
     const refusal = connectionRefusal(system, peer);
     if (refusal !== null) return refusal;
@@ -94,7 +94,7 @@ export class SystemGate {
     return proven || this.o.guesses.mayCompare(system, peer.address) ? null : 'guarded';
   }
 
-  /** Counts a wrong password, or an unknown system, and answers how long the refusal is to be kept back. */
+  /** Counts a wrong password, or an unknown system, and returns the delay of the refusal in milliseconds. */
   private countFailure(system: SmppSystem | null, peer: Peer): number {
     const delayMs = this.o.failedBinds.count(peer.address);
     if (system === null) return delayMs;

@@ -4,13 +4,13 @@ import { peerNetwork } from './networks.js';
 
 /** Wrong passwords of one system within the window, from all addresses together, from which on it is guarded. */
 export const MAX_SYSTEM_FAILURES = 20;
-/** While a system is guarded, one password is compared in so long, for all peers together that it is not known by. */
+/** Interval between password comparisons of a guarded system, shared by all peers that are not known. */
 export const BETWEEN_COMPARISONS_MS = 10_000;
-/** A system is known by a peer for so long after its last connection from there. */
+/** How long a peer stays known after the system's last connection from it. */
 export const KNOWN_PEER_MS = 24 * 60 * 60 * 1_000;
 /** Peers of one system; the one that bound longest ago is forgotten for a new one. */
 const MAX_KNOWN_PEERS = 100;
-/** Systems with failures or known peers; the one that was heard of longest ago is forgotten for a new one. */
+/** Systems with failures or known peers; the least recently updated one is evicted for a new one. */
 const MAX_SYSTEMS = 10_000;
 
 type System = Pick<SmppSystem, 'id' | 'passwordDigest' | 'digestVersion'>;
@@ -63,7 +63,7 @@ export class SystemGuesses {
     this.know(this.ofOrNew(system), address);
   }
 
-  /** Its connection from this address, bound with that password, has ended; another password since makes it unknown. */
+  /** A connection of the system from this address has ended. Ignored if the password was changed since it bound. */
   left(system: System, address: string): void {
     const record = this.#systems.get(system.id);
     if (record !== undefined && !isOfAnotherPassword(record, system)) this.know(record, address);

@@ -126,8 +126,7 @@ export class SystemLink {
 
   /** May the peer stay connected by what the system's row says now? */
   meets(system: SmppSystem): boolean {
-    const unchanged = this.#system !== null && sameConnectionTerms(this.#system, system);
-    return unchanged || connectionRefusal(system, this.peer) === null;
+    return this.hasTermsOf(system) || connectionRefusal(system, this.peer) === null;
   }
 
   /** Takes on what the system's row says now; messages from here on are treated by it. */
@@ -136,9 +135,14 @@ export class SystemLink {
     this.o.gate.limit(system);
   }
 
-  /** The row is read every second: trust is worked out again only when what it depends on has changed. */
+  /** Whether the row asks the same of connections as the row that this link follows now. */
+  private hasTermsOf(system: SmppSystem): boolean {
+    return this.#system !== null && sameConnectionTerms(this.#system, system);
+  }
+
+  /** The row is read every second. Trust is computed again only when the connection terms have changed. */
   private follow(system: SmppSystem): void {
-    const unchanged = this.#system !== null && sameConnectionTerms(this.#system, system);
+    const unchanged = this.hasTermsOf(system);
     const trustedForMo =
       unchanged && this.#inbound !== null
         ? this.#inbound.trustedForMo

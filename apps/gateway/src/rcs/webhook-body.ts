@@ -6,7 +6,6 @@ const SIGNATURE_OCTETS = 64;
 const MAX_SIGNATURE_CHARACTERS = 88;
 const MAX_TOKEN_CHARACTERS = 256;
 const MAX_SECRET_CHARACTERS = 1_024;
-/** No message of the platform is longer; the server refuses longer bodies before they come here. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** What a POST on the webhook is, before it is known who sent it. */

@@ -34,7 +34,7 @@ export class TraceDesk {
     this.#subscription.close();
   }
 
-  /** Null for a question of another version, or of who does not know the master key. */
+  /** Null for a question of another version, or one that was not sealed with the master key. */
   private answer(message: BusMessage): Payload | null {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;

@@ -6,7 +6,7 @@ const PARENT_LIST = PARENTS.map((name) => `'${name}'`).join(', ');
 
 /** No daemon may drop younger days, whatever retention it names: `RETENTION_DAYS` is at least this. */
 const SHORTEST_RETENTION_DAYS = 4;
-/** Inserts wait behind a lock that is waited for, so the wait is short. */
+/** Inserts queue behind a pending lock request, so this timeout is short. */
 const DROP_LOCK_TIMEOUT_MS = 200;
 
 /**

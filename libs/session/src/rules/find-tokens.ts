@@ -68,7 +68,7 @@ const WIDE_OFFSET = 0xfee0;
 const DASHES = /[\p{Dash_Punctuation}\u2212\u2043]/gu;
 /** Unicode files these apostrophes and quotation marks under letters; before a token they are quotes. */
 const LETTER_QUOTES = /[\u02B9-\u02BF\u02C8\u02CA\u02CB]/g;
-/** What is not one space already: most texts have nothing of it. */
+/** White space other than a single space. Most texts have none, so that nothing is replaced. */
 const WHITE_SPACE = /\s{2,}|[^\S ]/g;
 
 /**

@@ -75,7 +75,7 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
     });
   }
 
-  /** Another random password; connections that are up stay. */
+  /** Sets a new random password. Open connections stay. */
   async rotate(tx: Executor, by: Engineer, system: SystemRecord): Reply {
     const password = createSystemPassword();
     const refusal = trustRefusal(by, { sent: { password }, stored: system, wanted: system });
@@ -89,12 +89,12 @@ export class SmppSystemResource implements AdminResource<SystemRecord, Answer> {
   }
 }
 
-/** Fields on which trust depends, the one that asks for it first. */
+/** Fields on which trust depends. A refusal names trustedForMo where it was sent. */
 const TRUST_FIELDS = ['trustedForMo', 'allowedCidrs', 'tlsRequired'] as const;
 
 /**
- * Null unless a body touches the trust of a system, which would then be trusted without proof. A row of an earlier
- * release that is without proof may still be changed in other ways: disabled, given another password.
+ * Refuses a body that sets one of TRUST_FIELDS if the system would then be trusted without proof; null otherwise. Other
+ * fields of a system that an earlier release saved without proof can still be changed.
  */
 function proofRefusal(sent: Plain<SmppSystemChange>, wanted: Partial<TrustTerms>): Refusal | null {
   const field = TRUST_FIELDS.find((name) => sent[name] !== undefined);
@@ -103,7 +103,7 @@ function proofRefusal(sent: Plain<SmppSystemChange>, wanted: Partial<TrustTerms>
   return { code: 'VALIDATION_ERROR', field, message: TRUST_REMEDY };
 }
 
-/** Null unless the password is the first guess of all. */
+/** Refuses a password that equals the systemId, ignoring case; null otherwise. */
 function passwordRefusal(password: string | undefined, systemId: string): Refusal | null {
   if (password?.toLowerCase() !== systemId.toLowerCase()) return null;
   const message =

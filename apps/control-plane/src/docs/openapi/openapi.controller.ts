@@ -19,7 +19,7 @@ export class ApiDescription {
     return this.document;
   }
 
-  /** The document as JSON. The same octets for every answer: to encode a megabyte anew costs milliseconds. */
+  /** The document as JSON. Encoded once, because encoding a megabyte takes milliseconds. */
   get json(): Buffer {
     return this.octets;
   }
