@@ -1,4 +1,4 @@
-interface Places {
+interface AccountConnectionQuota {
   readonly proxied: boolean;
   readonly baseUrl: string;
   readonly controlPlane: string;
@@ -15,18 +15,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function placesOf(
   env: Environment,
   listeners: readonly { variable: string; host: string; port: number }[],
-): Places;
+): AccountConnectionQuota;
 export function certificateHosts(env: Environment): string[];
 export function cardsAreSimulated(env: Environment): boolean;
 export function demoEnvironmentOf(run: {
-  places: Places;
+  places: AccountConnectionQuota;
   caFile: string;
   demo: Readonly<Record<'apiKey' | 'accountId' | 'brandId' | 'webhookSecret', string>>;
 }): Record<string, string>;
 export function environmentOf(run: {
   env: Environment;
   dataDir: string;
-  places: Places;
+  places: AccountConnectionQuota;
   secrets: Readonly<Record<'masterKey' | 'entropyKeys' | 'adminKey' | 'simulatorPassword' | 'rbmClientToken', string>>;
   stores: {
     readonly databaseUrl: string;

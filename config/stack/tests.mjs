@@ -54,11 +54,11 @@ async function runLane(kinds, folder, ports, counts) {
 }
 
 /** Once more at the end: in the output of a whole run a failure is far from the last line. */
-function tellFailed(failed) {
+function reportFailed(failed) {
   for (const { file, name, note } of failed) log(`failed: ${name} (${file}): ${note}`);
 }
 
-function tellSkipped(skipped) {
+function reportSkipped(skipped) {
   if (skipped.length === 0) log('nothing was skipped');
   for (const { file, name, note } of skipped) log(`skipped: ${name} (${file}): ${note ?? usualReason(name)}`);
 }
@@ -93,8 +93,8 @@ async function runKinds(asked) {
     rmSync(folder, { recursive: true, force: true });
   }
   const failed = counts.flatMap((count) => count.failed);
-  tellSkipped(counts.flatMap(({ skipped }) => skipped));
-  tellFailed(failed);
+  reportSkipped(counts.flatMap(({ skipped }) => skipped));
+  reportFailed(failed);
   return { passed: counts.reduce((total, { passed }) => total + passed, 0), failed: failed.length };
 }
 

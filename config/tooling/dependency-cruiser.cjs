@@ -23,7 +23,7 @@ const APPS = {
   simulator: ['phone', 'text', 'settings', 'telemetry', 'sdk'],
 };
 
-const roomRule = (folder, room, allowed) => ({
+const moduleRule = (folder, room, allowed) => ({
   name: `${folder}-${room}`,
   comment: `${folder}/${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}`,
   severity: 'error',
@@ -41,8 +41,8 @@ const npmSmpp = {
 
 module.exports = {
   forbidden: [
-    ...Object.entries(LIBS).map(([room, allowed]) => roomRule('libs', room, allowed)),
-    ...Object.entries(APPS).map(([room, allowed]) => roomRule('apps', room, allowed)),
+    ...Object.entries(LIBS).map(([room, allowed]) => moduleRule('libs', room, allowed)),
+    ...Object.entries(APPS).map(([room, allowed]) => moduleRule('apps', room, allowed)),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'nothing-imports-tests',

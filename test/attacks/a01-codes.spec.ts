@@ -3,23 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ControlPlaneRoom } from '../support/control-plane-room.js';
-import { OtpRoom, told } from '../support/otp-room.js';
+import type { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { OtpHarness, told } from '../support/otp-harness.js';
 import { ROOT } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 const CODES = 1_000_000;
 const BRITISH = '+447911123456';
 
-let home: OtpRoom;
-let room: ControlPlaneRoom;
+let home: OtpHarness;
+let harness: ControlPlaneHarness;
 /** A second control plane on the same database. */
 let neighbour: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
-  room = home.room;
-  neighbour = await room.neighbour();
+  home = await OtpHarness.open();
+  harness = home.harness;
+  neighbour = await harness.neighbour();
 });
 afterAll(async () => {
   await neighbour.stop();
@@ -67,7 +67,7 @@ describe('A1 guessing the code of a session', () => {
 
 /** Every value of the session's row, as octets. */
 async function valuesOf(id: string): Promise<Buffer[]> {
-  const [row] = await room.database.query<Record<string, unknown>>('SELECT * FROM sessions WHERE id = $1', [
+  const [row] = await harness.database.query<Record<string, unknown>>('SELECT * FROM sessions WHERE id = $1', [
     parseId('sess', id),
   ]);
   const texts = (value: unknown): Buffer[] => {
@@ -99,7 +99,7 @@ describe('A3 a stolen table of codes', () => {
       if (stored.has(digest)) throw new Error(`${at} is stored without a key`);
     }
     expect((await home.check(id, code)).status).toBe(200);
-    const [row] = await room.database.query<{ digests: unknown }>(
+    const [row] = await harness.database.query<{ digests: unknown }>(
       'SELECT otp_digests AS digests FROM sessions WHERE id = $1',
       [uuid],
     );
@@ -109,7 +109,7 @@ describe('A3 a stolen table of codes', () => {
   it('A3 a row copied onto another session approves nothing: the digest holds the session', async () => {
     const mine = await home.withCode();
     const theirs = await home.withCode({ phone: BRITISH });
-    await room.database.query(
+    await harness.database.query(
       `UPDATE sessions SET otp_digests = (SELECT otp_digests FROM sessions WHERE id = $1) WHERE id = $2`,
       [parseId('sess', mine.id), parseId('sess', theirs.id)],
     );
@@ -176,11 +176,13 @@ describe('A2 guessing over many phones', () => {
     );
     // The failures are added up by the control plane in batches.
     await until('the failures are counted', 10_000, async () => {
-      const [row] = await room.database.query<{ failed: number }>('SELECT sum(failed)::int AS failed FROM otp_checks');
+      const [row] = await harness.database.query<{ failed: number }>(
+        'SELECT sum(failed)::int AS failed FROM otp_checks',
+      );
       return (row?.failed ?? 0) >= 200;
     });
     await until('new sessions take fewer guesses', 10_000, async () => {
-      await room.database.query(`DELETE FROM otp_counters`);
+      await harness.database.query(`DELETE FROM otp_counters`);
       const { id, code } = await home.withCode({ phone: BRITISH });
       const answers = await Promise.all(guesses(5, [code]).map((guess) => home.check(id, guess)));
       return answers.filter((answer) => answer.code === 'INVALID_CODE').length === 2;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PduValues } from 'smpp';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import type { Esme } from '../support/esme.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
-import { sms } from '../support/gateway-room.js';
+import { sms } from '../support/gateway-harness.js';
 
 const OK = 0;
 const MESSAGE_QUEUE_FULL = 0x14;
@@ -12,22 +12,22 @@ const MESSAGE_QUEUE_FULL = 0x14;
 const ALPHABET = Array.from('0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 const STRANGER = '+14155559999';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 /** Takes any number of messages from one sender, so that guesses are judged by the token alone. */
 let gateway: GatewayBeside;
 let admin: AdminCalls;
 let carrier: Esme;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  gateway = await GatewayBeside.start(room, { MO_SENDER_PER_SECOND: '1000000' });
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  gateway = await GatewayBeside.start(harness, { MO_SENDER_PER_SECOND: '1000000' });
+  admin = new AdminCalls(harness);
   await gateway.system({ systemId: 'carrier' });
   carrier = await gateway.esme('carrier');
 });
 afterAll(async () => {
   await gateway.stop();
-  await room.close();
+  await harness.close();
 });
 
 interface Opened {
@@ -38,12 +38,12 @@ interface Opened {
 }
 
 async function opened(changes: Readonly<Record<string, unknown>> = {}): Promise<Opened> {
-  const { json } = await room.create(changes);
+  const { json } = await harness.create(changes);
   const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
   return { id: String(json['id']), text, token: /AUTH-[A-Z0-9]+-(\w{16})/.exec(text)?.[1] ?? '' };
 }
 
-const statusOf = async (id: string): Promise<unknown> => (await room.call(`/v1/verify/${id}`)).json['status'];
+const statusOf = async (id: string): Promise<unknown> => (await harness.call(`/v1/verify/${id}`)).json['status'];
 
 const submit = async (text: string, changes: PduValues = {}, esme = carrier): Promise<number> =>
   (await esme.send('submit_sm', sms(text, changes))).command_status;
@@ -130,18 +130,18 @@ describe('A6 another sender with the right token', () => {
   });
 
   it('A6 messages of a carrier never approve a session of a test key', async () => {
-    const { json } = await room.create({}, { key: room.demo.testApiKey });
+    const { json } = await harness.create({}, { key: harness.demo.testApiKey });
     const id = String(json['id']);
     const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
     expect(await submit(text)).toBe(OK);
-    const { json: found } = await room.call(`/v1/verify/${id}`, { key: room.demo.testApiKey });
+    const { json: found } = await harness.call(`/v1/verify/${id}`, { key: harness.demo.testApiKey });
     expect(found['status']).toBe('pending');
   });
 });
 
 describe('A24 a flood of messages', () => {
   it('A24 of one sender is told to come again beyond its rate; what was answered OK is stored, and others get through', async () => {
-    const strict = await GatewayBeside.start(room);
+    const strict = await GatewayBeside.start(harness);
     try {
       await gateway.system({ systemId: 'flooded' });
       const esme = await strict.esme('flooded');
@@ -152,7 +152,7 @@ describe('A24 a flood of messages', () => {
       const statuses = await Promise.all(flood);
       const taken = statuses.filter((status) => status === OK).length;
       expect(new Set(statuses)).toEqual(new Set([OK, MESSAGE_QUEUE_FULL]));
-      const [row] = await room.database.query<{ stored: number }>(
+      const [row] = await harness.database.query<{ stored: number }>(
         `SELECT count(*)::int AS stored FROM messages WHERE source = '14155558888'`,
       );
       expect(row?.stored).toBe(taken);
@@ -184,18 +184,18 @@ describe('A25 texts that change the message', () => {
     ['a sender with a control character', { senderId: 'AC\rME' }],
     ['a logo that is a script', { logoUrl: 'javascript:alert(1)' }],
   ])('A25 %s is refused when the brand is saved', async (_what, changes) => {
-    const { accountId } = room.demo;
+    const { accountId } = harness.demo;
     const texts = { accountId, name: 'Other', slug: 'OTHER', instruction, ...changes };
     const answer = await admin.post('brands', texts);
     expect([answer.status, answer.code]).toEqual([422, 'VALIDATION_ERROR']);
   });
 
   it('A25 every character of an instruction that is no letter or digit is escaped in the link', async () => {
-    const { accountId } = room.demo;
+    const { accountId } = harness.demo;
     const sly = `Say "yes" & go? #1 = +50% 'off' !*() ;:@/`;
     const brand = await admin.post('brands', { accountId, name: 'Sly', slug: 'SLY', instruction: sly });
     expect(brand.status).toBe(201);
-    const { json } = await room.create({ brandId: brand.json['id'] });
+    const { json } = await harness.create({ brandId: brand.json['id'] });
     const uri = String(json['fallbackUri']);
     const [address = '', body = ''] = uri.split('?body=');
     expect(address).toMatch(/^sms:\+\d+$/);

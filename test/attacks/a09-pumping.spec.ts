@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
-import type { Answer, Call } from '../support/control-plane-room.js';
-import { OtpRoom } from '../support/otp-room.js';
+import type { Answer, Call } from '../support/control-plane-harness.js';
+import { OtpHarness } from '../support/otp-harness.js';
 
 /** What a new account has (contract, Guard). */
 const DEFAULT_FLOOR = 50;
@@ -11,14 +11,14 @@ const AREAS = [201, 202, 203, 205, 206, 207, 208, 209, 210, 213, 214, 215, 216, 
 /** Attempts at the same time. */
 const WIDTH = 40;
 
-let home: OtpRoom;
+let home: OtpHarness;
 let admin: AdminCalls;
 let neighbour: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
-  admin = new AdminCalls(home.room);
-  neighbour = await home.room.neighbour();
+  home = await OtpHarness.open();
+  admin = new AdminCalls(home.harness);
+  neighbour = await home.harness.neighbour();
 });
 afterAll(async () => {
   await neighbour.stop();
@@ -46,14 +46,14 @@ const numbers = (block: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${block}${String(at).padStart(4, '0')}`);
 
 async function queued(): Promise<number> {
-  const [row] = await home.room.database.query<{ count: number }>(
+  const [row] = await home.harness.database.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM outbound_messages',
   );
   return row?.count ?? 0;
 }
 
 const account = (changes: Readonly<Record<string, unknown>>): Promise<Answer> =>
-  admin.patch(`accounts/${home.room.demo.accountId}`, changes);
+  admin.patch(`accounts/${home.harness.demo.accountId}`, changes);
 
 describe('A9 sending codes for the fee of the network', () => {
   it.each([
@@ -74,9 +74,9 @@ describe('A9 sending codes for the fee of the network', () => {
   it('A9 to a country that the account does not send to, no code is sent; in production a new account has none', async () => {
     await account({ otpCountries: ['US'] });
     expect(codesOf(await sendTo(numbers('+44791112', 20)))).toEqual(new Set(['DESTINATION_BLOCKED']));
-    const production = await home.room.neighbour({ NODE_ENV: 'production' });
+    const production = await home.harness.neighbour({ NODE_ENV: 'production' });
     try {
-      const made = await home.room.call('/v1/admin/accounts', {
+      const made = await home.harness.call('/v1/admin/accounts', {
         method: 'POST',
         key: admin.key,
         baseUrl: production.baseUrl,
@@ -107,8 +107,8 @@ describe('A9 sending codes for the fee of the network', () => {
     expect((await account({ otpDailySpendCapUsd: '0.05' })).status).toBe(200);
     const phones = [...numbers('+1212555', 20), ...numbers('+44791112', 20)];
     expect(sentOf(await sendTo(phones))).toBe(5);
-    await home.room.database.query('DELETE FROM prices');
-    await home.room.database.query('DELETE FROM otp_spend');
+    await home.harness.database.query('DELETE FROM prices');
+    await home.harness.database.query('DELETE FROM otp_spend');
     expect(sentOf(await sendTo(numbers('+1646555', 4)))).toBe(0);
   });
 
@@ -142,7 +142,7 @@ describe('A10 pumping below what is noticed', () => {
 
   it('A10 a pumper with phones of his own buys 4 codes elsewhere with each of them, once a day', async () => {
     await account({ otpUnconvertedFloor: DEFAULT_FLOOR });
-    const { room } = home;
+    const { harness } = home;
     const own = numbers('+1917555', 3);
     for (const phone of [...own, ...own]) {
       const id = await home.created({ phone });
@@ -157,7 +157,7 @@ describe('A10 pumping below what is noticed', () => {
     const blocks = AREAS.slice(0, 6).map((area) => `+1${area}555`);
     const sent = sentOf(await sendTo(blocks.flatMap((block) => numbers(block, 30))));
     expect(sent).toBeLessThanOrEqual(MAX_LEAK + 4 * own.length);
-    const keys = await room.database.query(`SELECT 1 FROM outbound_messages`);
+    const keys = await harness.database.query(`SELECT 1 FROM outbound_messages`);
     expect(keys.length).toBe(sent + 2 * own.length);
   });
 });

@@ -6,7 +6,7 @@ import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer, type Call } from '../support/control-plane-harness.js';
 import { pastPartitions } from '../support/database.js';
 import { storePast } from '../support/past-sessions.js';
 import { RealtimeClient } from '../support/realtime-client.js';
@@ -14,7 +14,7 @@ import { RealtimeClient } from '../support/realtime-client.js';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 let admin: AdminCalls;
 /** Of another account of the same installation. */
@@ -22,23 +22,23 @@ let stranger: { readonly key: string; readonly accountId: string };
 let operations: readonly Operation[];
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const { account } = await accounts.createAccount(room.database, { name: 'Stranger' });
-  const { key } = await accounts.createApiKey(room.database, {
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const { account } = await accounts.createAccount(harness.database, { name: 'Stranger' });
+  const { key } = await accounts.createApiKey(harness.database, {
     accountId: account.id,
     kind: 'live',
     name: 'k',
     limits: { default: 600_000, create: 300_000, poll: 60_000 },
   });
   stranger = { key, accountId: renderId('acct', account.id) };
-  const { text } = await room.call('/v1/openapi.json', { key: null });
+  const { text } = await harness.call('/v1/openapi.json', { key: null });
   operations = operationsOf(JSON.parse(text) as OpenAPIObject);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const created = async (call: Call = {}): Promise<string> => String((await room.create({}, call)).json['id']);
+const created = async (call: Call = {}): Promise<string> => String((await harness.create({}, call)).json['id']);
 
 /** What a caller can tell one answer from another by. */
 function seen({ status, text, headers }: Answer): object {
@@ -49,14 +49,14 @@ function seen({ status, text, headers }: Answer): object {
 
 /** Every row of the table, as a dump shows it. */
 async function dumpOf(table: string): Promise<string> {
-  const rows = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} AS t`);
+  const rows = await harness.database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} AS t`);
   return rows.map(({ text }) => text).join('\n');
 }
 
 describe('A11 keys that are stolen or guessed', () => {
   it('A11 the table of keys holds no key, no part of its secret, and no digest that can be made without the server', async () => {
     const dump = (await dumpOf('api_keys')) + (await dumpOf('admin_keys'));
-    for (const key of [room.demo.apiKey, room.demo.testApiKey, stranger.key]) {
+    for (const key of [harness.demo.apiKey, harness.demo.testApiKey, stranger.key]) {
       const secret = key.replace(/^csk_\w+_/, '').slice(0, 32);
       expect(dump).not.toContain(secret);
       expect(dump).not.toContain(secret.slice(-24));
@@ -68,29 +68,29 @@ describe('A11 keys that are stolen or guessed', () => {
   });
 
   it('A11 a stolen key ends everywhere within 5 s of its revocation, an open WebSocket included', async () => {
-    const accountId = parseId('acct', room.demo.accountId) ?? '';
-    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'stolen' });
-    const client = await RealtimeClient.open(room, { key });
+    const accountId = parseId('acct', harness.demo.accountId) ?? '';
+    const { id, key } = await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'stolen' });
+    const client = await RealtimeClient.open(harness, { key });
     expect((await admin.post(`keys/${renderId('key', id)}/revoke`)).status).toBe(202);
     await expect
-      .poll(async () => (await room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key })).status, { timeout: 5_000 })
+      .poll(async () => (await harness.call(`/v1/verify/${UNKNOWN_SESSION}`, { key })).status, { timeout: 5_000 })
       .toBe(401);
     expect(await client.end()).toBe(4401);
   });
 
   it('A11 of 200 well-formed keys from one address none works, and beyond its quota they are refused with 429', async () => {
-    const guessing = await room.neighbour();
+    const guessing = await harness.neighbour();
     try {
       const guesses = Array.from({ length: 200 }, (_, at) => createApiKey(at % 3 === 0 ? 'admin' : 'live'));
       const answers = await Promise.all(
-        guesses.map((key) => room.call(`/v1/verify/${UNKNOWN_SESSION}`, { key, baseUrl: guessing.baseUrl })),
+        guesses.map((key) => harness.call(`/v1/verify/${UNKNOWN_SESSION}`, { key, baseUrl: guessing.baseUrl })),
       );
       const statuses = answers.map(({ status }) => status);
       expect(new Set(statuses)).toEqual(new Set([401, 429]));
       // 60 a minute; as many again for requests that the shared counter was too slow for, which the process counts itself.
       expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(120);
       // A caller with a key, from the same address, is not hurt.
-      expect((await room.call(`/v1/verify/${UNKNOWN_SESSION}`)).status).toBe(404);
+      expect((await harness.call(`/v1/verify/${UNKNOWN_SESSION}`)).status).toBe(404);
     } finally {
       await guessing.stop();
     }
@@ -99,20 +99,20 @@ describe('A11 keys that are stolen or guessed', () => {
 
 /** An approved session of the demo account; those of earlier days are read by another statement. */
 async function ofThreeDaysAgo(): Promise<string> {
-  const createdMs = room.clock.nowMs() - 3 * DAY_MS;
-  await pastPartitions(room.home, createdMs);
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
-  const brandId = parseId('brd', room.demo.brandId) ?? '';
-  const [past] = await storePast(room.database, [{ accountId, brandId, createdMs }]);
+  const createdMs = harness.clock.nowMs() - 3 * DAY_MS;
+  await pastPartitions(harness.home, createdMs);
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  const brandId = parseId('brd', harness.demo.brandId) ?? '';
+  const [past] = await storePast(harness.database, [{ accountId, brandId, createdMs }]);
   const id = renderId('sess', past?.id ?? '');
-  expect((await room.call(`/v1/verify/${id}`)).json).toMatchObject({ id, status: 'approved' });
+  expect((await harness.call(`/v1/verify/${id}`)).json).toMatchObject({ id, status: 'approved' });
   return id;
 }
 
 describe('A13 reading what belongs to another account', () => {
   it('A13 every call about a session, delivery or account answers a foreign id as one that never was', async () => {
     const approved = await created();
-    await room.approve(approved);
+    await harness.approve(approved);
     const ids = [await created(), approved, await ofThreeDaysAgo()];
     const about = operations.filter(({ path }) => path.includes('{sessionId}'));
     expect(about.length).toBeGreaterThanOrEqual(6);
@@ -123,8 +123,8 @@ describe('A13 reading what belongs to another account', () => {
           key: stranger.key,
           ...(path.endsWith('/check') ? { body: { code: '123456' } } : {}),
         };
-        const foreign = await room.call(path.replace('{sessionId}', id), call);
-        const unknown = await room.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
+        const foreign = await harness.call(path.replace('{sessionId}', id), call);
+        const unknown = await harness.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
         expect(foreign.status, `${method} ${path}`).toBe(404);
         expect(seen(foreign), `${method} ${path}`).toEqual(seen(unknown));
       }
@@ -133,18 +133,18 @@ describe('A13 reading what belongs to another account', () => {
 
   it('A13 naming the other account in a body, a query or a channel gives nothing', async () => {
     await created();
-    const { accountId } = room.demo;
-    const before = await room.countSessions();
-    expect(await room.create({}, { key: stranger.key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    const { accountId } = harness.demo;
+    const before = await harness.countSessions();
+    expect(await harness.create({}, { key: stranger.key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
     const own = { accountId: stranger.accountId };
-    expect(await room.create(own, { key: stranger.key })).toMatchObject({ status: 422, code: 'INVALID_BRAND' });
-    expect(await room.countSessions()).toBe(before);
-    const listed = await room.call(`/v1/verify?phone=${encodeURIComponent(PHONE)}`, { key: stranger.key });
+    expect(await harness.create(own, { key: stranger.key })).toMatchObject({ status: 422, code: 'INVALID_BRAND' });
+    expect(await harness.countSessions()).toBe(before);
+    const listed = await harness.call(`/v1/verify?phone=${encodeURIComponent(PHONE)}`, { key: stranger.key });
     expect(listed.json).toEqual({ data: [], hasMore: false });
-    const usage = await room.call(`/v1/usage?accountId=${accountId}`, { key: stranger.key });
-    expect(JSON.stringify(usage.json)).not.toContain(room.demo.brandId);
+    const usage = await harness.call(`/v1/usage?accountId=${accountId}`, { key: stranger.key });
+    expect(JSON.stringify(usage.json)).not.toContain(harness.demo.brandId);
     for (const channel of [`account:${accountId}`, 'binds', `session:${await created()}`]) {
-      const client = await RealtimeClient.open(room, { key: stranger.key });
+      const client = await RealtimeClient.open(harness, { key: stranger.key });
       expect((await client.subscribe(channel)).type, channel).toBe('error');
       client.close();
     }
@@ -155,10 +155,10 @@ describe('A13 reading what belongs to another account', () => {
     expect(theirs.length).toBeGreaterThan(20);
     for (const { method, path } of theirs) {
       const target = path.replaceAll(/\{[^}]+\}/g, 'x');
-      const answer = await room.call(target, { method, key: room.demo.apiKey });
+      const answer = await harness.call(target, { method, key: harness.demo.apiKey });
       expect([answer.status, answer.code], `${method} ${path}`).toEqual([403, 'FORBIDDEN']);
     }
-    const answer = await room.call(`/v1/verify/${await created()}`, { key: admin.key });
+    const answer = await harness.call(`/v1/verify/${await created()}`, { key: admin.key });
     expect(answer.status).toBe(403);
   });
 });
@@ -170,7 +170,7 @@ describe('A14 calling without a key', () => {
     const isOpen = ({ path }: Operation): boolean => /\/v1\/(?:openapi|asyncapi)\.json$/.test(path);
     const closed = operations.filter((each) => !isOpen(each) && each.path.startsWith('/v1/'));
     expect(closed.length).toBeGreaterThan(40);
-    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const proxied = await harness.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
     try {
       const answers = await Promise.all(
         closed.map(async ({ method, path }, at) => {
@@ -187,7 +187,7 @@ describe('A14 calling without a key', () => {
     } finally {
       await proxied.stop();
     }
-    expect((await room.call(`/v1/verify/${id}`)).json['status']).toBe('pending');
+    expect((await harness.call(`/v1/verify/${id}`)).json['status']).toBe('pending');
   });
 });
 
@@ -203,30 +203,30 @@ describe('A15 fields that nobody asked for', () => {
     'price',
     'inboundNumber',
   ])('A15 %s in a create is refused, not stored', async (field) => {
-    const before = await room.countSessions();
-    const answer = await room.create({ [field]: 'approved' });
+    const before = await harness.countSessions();
+    const answer = await harness.create({ [field]: 'approved' });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('A15 __proto__ and constructor change nothing: refused as fields, mere texts in metadata', async () => {
-    const body = JSON.stringify(room.createBody());
+    const body = JSON.stringify(harness.createBody());
     for (const more of ['"__proto__":{"ttl":60,"polluted":true}', '"constructor":{"prototype":{"polluted":true}}']) {
-      expect((await room.create({}, { body: body.replace('{', `{${more},`) })).status).toBe(422);
+      expect((await harness.create({}, { body: body.replace('{', `{${more},`) })).status).toBe(422);
     }
     const metadata = '"metadata":{"__proto__":"a","constructor":"b","toString":"c"}';
-    const answer = await room.create({}, { body: body.replace('{', `{${metadata},`) });
+    const answer = await harness.create({}, { body: body.replace('{', `{${metadata},`) });
     expect(answer.status).toBe(200);
     expect(answer.text).toContain(metadata);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
   it('A15 an engineer cannot change what is not theirs to change by adding it', async () => {
-    const { json } = await admin.post('keys', { accountId: room.demo.accountId, kind: 'test', name: 'n' });
+    const { json } = await admin.post('keys', { accountId: harness.demo.accountId, kind: 'test', name: 'n' });
     for (const changes of [{ kind: 'live' }, { accountId: stranger.accountId }, { revokedAt: null }, { digest: 'x' }]) {
       expect((await admin.patch(`keys/${String(json['id'])}`, changes)).status).toBeGreaterThanOrEqual(400);
     }
-    const brand = await admin.patch(`brands/${room.demo.brandId}`, { entropyKeyVersion: 2 });
+    const brand = await admin.patch(`brands/${harness.demo.brandId}`, { entropyKeyVersion: 2 });
     expect(brand.status).toBe(422);
   });
 });
@@ -250,12 +250,12 @@ describe('A16 bodies made to break the reader', () => {
     ['that is a list', () => '[]', 400],
     ['that ends early', () => '{"phone":', 400],
   ])('A16 %s is refused in the documented shape, and the next request is answered', async (_what, body, status) => {
-    const before = await room.countSessions();
-    const answer = await room.create({}, { body: body() });
+    const before = await harness.countSessions();
+    const answer = await harness.create({}, { body: body() });
     expect(answer.status).toBe(status);
     expect(answer.json['error']).toMatchObject({ code: expect.any(String) as string });
-    expect(await room.countSessions()).toBe(before);
-    expect((await room.create()).status).toBe(200);
+    expect(await harness.countSessions()).toBe(before);
+    expect((await harness.create()).status).toBe(200);
   });
 });
 
@@ -274,14 +274,14 @@ describe('A26 finding out what exists', () => {
 
   it('A26 a create says nothing of other sessions of the phone, of other accounts or of their brands', async () => {
     const phone = '+12125550188';
-    const first = await room.create({ phone });
-    expect((await room.call(`/v1/verify/${String(first.json['id'])}`, { method: 'DELETE' })).status).toBe(204);
-    const second = await room.create({ phone });
+    const first = await harness.create({ phone });
+    expect((await harness.call(`/v1/verify/${String(first.json['id'])}`, { method: 'DELETE' })).status).toBe(204);
+    const second = await harness.create({ phone });
     const shape = ({ json }: Answer): string[] => Object.keys(json);
     expect([second.status, shape(second), second.json['status']]).toEqual([200, shape(first), 'pending']);
     const [foreign, unknown] = await Promise.all(
-      [room.demo.brandId, 'brd_00000000000000000000000000'].map((brandId) =>
-        room.create({ accountId: stranger.accountId, brandId }, { key: stranger.key }),
+      [harness.demo.brandId, 'brd_00000000000000000000000000'].map((brandId) =>
+        harness.create({ accountId: stranger.accountId, brandId }, { key: stranger.key }),
       ),
     );
     expect(foreign === undefined || unknown === undefined).toBe(false);
@@ -292,36 +292,36 @@ describe('A26 finding out what exists', () => {
 describe('A35 abuse of Idempotency-Key', () => {
   it('A35 30 retries at the same time make one session; another body, account or mode is not answered with it', async () => {
     const headers = { 'idempotency-key': 'order-7' };
-    const before = await room.countSessions();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => room.create({}, { headers })));
+    const before = await harness.countSessions();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => harness.create({}, { headers })));
     const ids = new Set(answers.filter(({ status }) => status === 200).map(({ json }) => json['id']));
     expect(ids.size).toBe(1);
     expect(new Set(answers.map(({ code }) => code ?? 'OK'))).toEqual(
       new Set(answers.some(({ status }) => status === 409) ? ['OK', 'IDEMPOTENCY_IN_PROGRESS'] : ['OK']),
     );
-    expect(await room.countSessions()).toBe(before + 1);
-    expect((await room.create({ ttl: 60 }, { headers })).code).toBe('IDEMPOTENCY_KEY_REUSED');
-    const test = await room.create({}, { headers, key: room.demo.testApiKey });
+    expect(await harness.countSessions()).toBe(before + 1);
+    expect((await harness.create({ ttl: 60 }, { headers })).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    const test = await harness.create({}, { headers, key: harness.demo.testApiKey });
     expect(ids.has(test.json['id'])).toBe(false);
-    const foreign = await room.create({}, { headers, key: stranger.key });
+    const foreign = await harness.create({}, { headers, key: stranger.key });
     expect(foreign.status).toBe(403);
   });
 
   it('A35 beyond its quota an account gets no new key stored, and known ones are replayed', async () => {
     const headers = { 'idempotency-key': 'order-8' };
-    const first = await room.create({}, { headers });
+    const first = await harness.create({}, { headers });
     // One key in 64 is counted: those whose digest begins with 0 to 3.
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO idempotency_keys (digest, account_id, fingerprint, resource_id, created_at)
         SELECT set_byte(sha256(n::text::bytea), 0, n % 4), $1, '', gen_random_uuid(), clock_timestamp()
         FROM generate_series(1, $2) AS n`,
-      [parseId('acct', room.demo.accountId), Math.ceil(10_000 / 64)],
+      [parseId('acct', harness.demo.accountId), Math.ceil(10_000 / 64)],
     );
-    const { baseUrl, stop } = await room.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
+    const { baseUrl, stop } = await harness.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
     const before = await stored();
     try {
       const create = (key: string, call: Call = {}): Promise<Answer> =>
-        room.create({}, { baseUrl, headers: { 'idempotency-key': key }, ...call });
+        harness.create({}, { baseUrl, headers: { 'idempotency-key': key }, ...call });
       for (const answer of await Promise.all(Array.from({ length: 20 }, (_, at) => create(`new-${at}`)))) {
         expect([answer.status, answer.code]).toEqual([429, 'RATE_LIMITED']);
         expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
@@ -329,7 +329,7 @@ describe('A35 abuse of Idempotency-Key', () => {
       const again = await create('order-8');
       expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
       expect(await stored()).toEqual(before);
-      expect((await create('new', { key: room.demo.testApiKey })).status).toBe(200);
+      expect((await create('new', { key: harness.demo.testApiKey })).status).toBe(200);
     } finally {
       await stop();
     }
@@ -337,13 +337,13 @@ describe('A35 abuse of Idempotency-Key', () => {
 
   /** How many keys and sessions there are. */
   async function stored(): Promise<readonly number[]> {
-    const [row] = await room.database.query<{ keys: number }>('SELECT count(*)::int AS keys FROM idempotency_keys');
-    return [row?.keys ?? 0, await room.countSessions()];
+    const [row] = await harness.database.query<{ keys: number }>('SELECT count(*)::int AS keys FROM idempotency_keys');
+    return [row?.keys ?? 0, await harness.countSessions()];
   }
 
   it('A35 a key of 256 characters, an empty one and one of control characters are refused', async () => {
     for (const key of ['x'.repeat(256), '', 'ä']) {
-      const answer = await room.create({}, { headers: { 'idempotency-key': key } });
+      const answer = await harness.create({}, { headers: { 'idempotency-key': key } });
       expect(answer.status, key).toBe(422);
     }
   });

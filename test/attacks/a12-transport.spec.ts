@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
@@ -15,28 +15,28 @@ const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const CUT_WITHIN_MS = 25_000;
 const SLOW = 300;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let gateway: GatewayBeside;
 let folder: string;
 /** A control plane behind a TLS proxy, which this process plays. */
 let proxied: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-attacks-'));
   // Where RCS is not set up, the webhook reads nothing at all.
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
-  gateway = await GatewayBeside.start(room, { RBM_SERVICE_ACCOUNT_FILE: keyFile, RBM_CLIENT_TOKEN: 'client-token' });
-  proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/30' });
+  gateway = await GatewayBeside.start(harness, { RBM_SERVICE_ACCOUNT_FILE: keyFile, RBM_CLIENT_TOKEN: 'client-token' });
+  proxied = await harness.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/30' });
 });
 afterAll(async () => {
   await proxied.stop();
   await gateway.stop();
-  await room.close();
+  await harness.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const port = (): number => Number(room.environment['CONTROL_PLANE_PORT']);
+const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
 /** All that comes back until the server closes, or until so many milliseconds have gone by. */
 function heard(socket: Duplex, withinMs = CUT_WITHIN_MS): Promise<{ readonly text: string; readonly closed: boolean }> {
@@ -63,7 +63,7 @@ async function raw(octets: string): Promise<string> {
 describe('A12 a key over plain HTTP', () => {
   it('A12 the port of the API answers plain HTTP with nothing, and TLS 1.2 with an alert', async () => {
     const plain = connectTcp(port(), '127.0.0.1');
-    plain.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\n\r\n`);
+    plain.write(`GET ${SESSION} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n\r\n`);
     const answer = await heard(plain);
     expect(answer.text).not.toContain('HTTP/');
     expect(answer.closed).toBe(true);
@@ -75,7 +75,7 @@ describe('A12 a key over plain HTTP', () => {
   it('A12 behind a proxy a request that came as plain HTTP is refused and never redirected', async () => {
     const base = proxied.baseUrl.replace('https', 'http');
     for (const proto of ['http', 'https, http', '', 'HTTPS http']) {
-      const headers = { authorization: `Bearer ${room.demo.apiKey}`, 'x-forwarded-proto': proto };
+      const headers = { authorization: `Bearer ${harness.demo.apiKey}`, 'x-forwarded-proto': proto };
       const answer = await fetch(base + SESSION, { redirect: 'manual', headers });
       expect([answer.status, answer.headers.get('location')]).toEqual([403, null]);
       expect(await answer.json()).toMatchObject({ error: { code: 'HTTPS_REQUIRED' } });
@@ -108,7 +108,7 @@ describe('A17 holding connections open', () => {
       slow(plain, body);
       await Promise.all([once(secure, 'secureConnect'), once(plain, 'connect')]);
     }
-    const honest = await Promise.all(Array.from({ length: 50 }, () => room.call(SESSION)));
+    const honest = await Promise.all(Array.from({ length: 50 }, () => harness.call(SESSION)));
     expect(honest.map(({ status }) => status)).toEqual(honest.map(() => 404));
     const posted = connectTcp(gateway.ports.http, '127.0.0.1');
     posted.write('POST /rcs/webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}');
@@ -129,13 +129,13 @@ describe('A17 documents that take no key', () => {
       socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_400));
       await once(socket.resume(), 'close');
     }
-    expect((await room.call(SESSION)).status).toBe(404);
+    expect((await harness.call(SESSION)).status).toBe(404);
   });
 });
 
 describe('A31 requests that a proxy and the service read differently', () => {
   const inner = `GET ${SESSION} HTTP/1.1\r\nHost: x\r\nX-Inner: 1\r\n\r\n`;
-  const start = (): string => `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\n`;
+  const start = (): string => `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\n`;
 
   it.each<[string, () => string]>([
     ['length and chunks', () => `${start()}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`],
@@ -160,7 +160,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
 
   it('A31 a client names its own address and protocol in vain: hops left of the proxy are not believed', async () => {
     const base = proxied.baseUrl.replace('https', 'http');
-    const admin = await room.neighbour({
+    const admin = await harness.neighbour({
       TLS_MODE: 'proxy',
       TRUSTED_PROXIES: '127.0.0.0/30',
       ADMIN_ALLOWED_CIDRS: '10.8.0.0/16',
@@ -168,7 +168,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
     try {
       const call = async (forwardedFor: string): Promise<number> => {
         const headers = {
-          authorization: `Bearer ${room.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
+          authorization: `Bearer ${harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
           'x-forwarded-proto': 'https',
           'x-forwarded-for': forwardedFor,
         };
@@ -180,7 +180,7 @@ describe('A31 requests that a proxy and the service read differently', () => {
       expect(await call('10.8.0.1, 203.0.113.9, 127.0.0.1')).toBe(401);
       for (const name of ['x-real-ip', 'forwarded', 'x-client-ip', 'true-client-ip']) {
         const headers = {
-          authorization: `Bearer ${room.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
+          authorization: `Bearer ${harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''}`,
           'x-forwarded-proto': 'https',
           'x-forwarded-for': '203.0.113.9',
           [name]: name === 'forwarded' ? 'for=10.8.0.1;proto=https' : '10.8.0.1',
@@ -214,15 +214,15 @@ describe('A34 reaching metrics, health or queues', () => {
       '/debug',
       '/_admin',
     ]) {
-      expect((await room.call(target, { key: null })).status, target).toBe(404);
+      expect((await harness.call(target, { key: null })).status, target).toBe(404);
       const webhook = await fetch(`http://127.0.0.1:${gateway.ports.http}${target}`);
       expect(webhook.status, target).toBe(404);
     }
   });
 
   it('A34 the operations ports are bound to loopback by default, and hold no secret or phone', async () => {
-    await room.create();
-    for (const base of [room.opsUrl, `http://127.0.0.1:${gateway.ports.ops}`]) {
+    await harness.create();
+    for (const base of [harness.opsUrl, `http://127.0.0.1:${gateway.ports.ops}`]) {
       const own = new URL(base);
       const other = connectTcp(Number(own.port), '127.0.0.2');
       const [error] = (await once(other, 'error')) as [NodeJS.ErrnoException];

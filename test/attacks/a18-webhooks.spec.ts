@@ -8,7 +8,7 @@ import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agen
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { startNameServer } from '../support/name-server.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -17,10 +17,10 @@ import { WebhookCalls } from '../support/webhook-calls.js';
 const WITHIN_MS = 20_000;
 
 /** As in production: no private target. */
-let strict: ControlPlaneRoom;
+let strict: ControlPlaneHarness;
 
 beforeAll(async () => {
-  strict = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
+  strict = await ControlPlaneHarness.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
 });
 afterAll(() => strict.close());
 
@@ -195,12 +195,12 @@ describe('A19 a name whose address changes', () => {
 
 describe('A20 webhooks that are forged or sent again', () => {
   /** Loopback is allowed, so that a test sees what was sent. */
-  let open: ControlPlaneRoom;
+  let open: ControlPlaneHarness;
   let receiver: Receiver;
 
   beforeAll(async () => {
     receiver = await startReceiver();
-    open = await ControlPlaneRoom.open();
+    open = await ControlPlaneHarness.open();
   });
   afterAll(async () => {
     await open.close();

@@ -1,23 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { RealtimeClient, RealtimeClients, type Dial } from '../support/realtime-client.js';
 
 const EVIL = { origin: 'https://evil.example', cookie: 'session=of-the-victim' };
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 const clients = new RealtimeClients();
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
 afterEach(() => clients.closeAll());
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(harness, dial);
 
-const created = async (): Promise<string> => String((await room.create()).json['id']);
+const created = async (): Promise<string> => String((await harness.create()).json['id']);
 const ticketFor = async (id: string): Promise<string> =>
-  String((await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' })).json['ticket']);
+  String((await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' })).json['ticket']);
 
 describe('A21 taking over a WebSocket', () => {
   it('A21 a page of another site is not authenticated by a cookie or an origin: without a ticket it receives nothing', async () => {
@@ -25,7 +25,7 @@ describe('A21 taking over a WebSocket', () => {
     const page = await connect({ key: null, headers: EVIL });
     expect(page.said[0]).toMatchObject({ type: 'welcome', authenticated: false });
     expect((await page.subscribe(`session:${id}`)).error).toMatchObject({ code: 'UNAUTHORIZED' });
-    await room.approve(id);
+    await harness.approve(id);
     expect(await page.end()).toBe(4408);
     expect(page.events()).toEqual([]);
     expect(JSON.stringify(page.said)).not.toContain('approved');
@@ -33,7 +33,7 @@ describe('A21 taking over a WebSocket', () => {
 
   it('A21 a key or a ticket in the URL, in a cookie or as a subprotocol is none', async () => {
     const ticket = await ticketFor(await created());
-    const { apiKey } = room.demo;
+    const { apiKey } = harness.demo;
     for (const path of [
       `/v1/realtime?ticket=${ticket}`,
       `/v1/realtime?key=${apiKey}`,
@@ -44,7 +44,7 @@ describe('A21 taking over a WebSocket', () => {
     }
     const byCookie = await connect({ key: null, headers: { cookie: `ticket=${ticket}; key=${apiKey}` } });
     expect(byCookie.said[0]).toMatchObject({ authenticated: false });
-    const refused = await RealtimeClient.refused(room, { key: null, protocols: [apiKey] });
+    const refused = await RealtimeClient.refused(harness, { key: null, protocols: [apiKey] });
     expect(refused.status).toBe(400);
   });
 
@@ -59,12 +59,12 @@ describe('A21 taking over a WebSocket', () => {
   });
 
   it('A21 a ticket opens its own session alone, and of that no phone, metadata or authEntropy', async () => {
-    const { json } = await room.create({ metadata: { secret: 'of the caller' } });
+    const { json } = await harness.create({ metadata: { secret: 'of the caller' } });
     const id = String(json['id']);
     const page = await connect({ key: null });
     await page.ask({ type: 'auth', id: 1, ticket: await ticketFor(id) });
     const { snapshot } = await page.subscribe(`session:${id}`);
-    await room.approve(id);
+    await harness.approve(id);
     const { data } = await page.event('verification.completed');
     for (const shown of [snapshot, data]) {
       expect(shown).toMatchObject({ id });
@@ -72,7 +72,7 @@ describe('A21 taking over a WebSocket', () => {
     }
     expect((await page.subscribe(`session:${await created()}`)).error).toMatchObject({ code: 'FORBIDDEN' });
     expect(await page.end()).toBe(4403);
-    for (const channel of [`account:${room.demo.accountId}`, 'binds', 'session:*']) {
+    for (const channel of [`account:${harness.demo.accountId}`, 'binds', 'session:*']) {
       const other = await connect({ key: null });
       await other.ask({ type: 'auth', id: 1, ticket: await ticketFor(id) });
       expect((await other.subscribe(channel)).type, channel).toBe('error');

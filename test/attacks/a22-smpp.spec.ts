@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
-import { PASSWORD, sms } from '../support/gateway-room.js';
+import { PASSWORD, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -18,17 +18,17 @@ const WITHIN_MS = 20_000;
 /** What the gateway gives an unbound connection, and some for a slow machine. */
 const CUT_WITHIN_MS = 25_000;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let gateway: GatewayBeside;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  gateway = await GatewayBeside.start(room);
+  harness = await ControlPlaneHarness.open();
+  gateway = await GatewayBeside.start(harness);
   await gateway.system({ systemId: 'victim' });
 });
 afterAll(async () => {
   await gateway.stop();
-  await room.close();
+  await harness.close();
 });
 
 /** The answer to a bind from that address of this computer; null when the connection was closed without one. */
@@ -106,7 +106,7 @@ describe('A22 guessing the password of a system', () => {
   });
 
   it('A22 a password is kept as a keyed digest, and never shown again', async () => {
-    const admin = new AdminCalls(room);
+    const admin = new AdminCalls(harness);
     const password = 'k3Vd9qLz';
     const made = await admin.post('smpp-systems', { systemId: 'fresh', password });
     expect(made.status).toBe(201);
@@ -116,7 +116,7 @@ describe('A22 guessing the password of a system', () => {
       await admin.log(),
     ];
     for (const text of shown) expect(text).not.toContain(password);
-    const rows = await room.database.query<{ text: string }>('SELECT t::text AS text FROM smpp_systems AS t');
+    const rows = await harness.database.query<{ text: string }>('SELECT t::text AS text FROM smpp_systems AS t');
     const dump = rows.map(({ text }) => text).join('\n');
     for (const secret of [password, PASSWORD]) {
       expect(dump).not.toContain(secret);
@@ -222,7 +222,7 @@ describe('A23 PDUs that are not what they say', () => {
 
   it('A23 sent before a bind, all of them at once, none stores a message or ends the gateway', async () => {
     const count = async (): Promise<number> => {
-      const [row] = await room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM messages');
+      const [row] = await harness.database.query<{ count: number }>('SELECT count(*)::int AS count FROM messages');
       return row?.count ?? 0;
     };
     const before = await count();

@@ -8,9 +8,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, ENTROPY_KEY, MASTER_KEY, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, ENTROPY_KEY, MASTER_KEY, PHONE } from '../support/control-plane-harness.js';
 import { GatewayBeside } from '../support/gateway-beside.js';
-import { sms } from '../support/gateway-room.js';
+import { sms } from '../support/gateway-harness.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -22,7 +22,7 @@ const METADATA = 'metadata-of-the-caller';
 
 let folder: string;
 let redis: { readonly url: string; readonly stop: () => Promise<void> } | null = null;
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let gateway: GatewayBeside;
 let receiver: Receiver;
 /** By what they are. */
@@ -34,13 +34,13 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-attacks-'));
   if (findRedis() !== undefined) redis = await startRedis({ dataDir: folder, log: () => undefined });
   receiver = await startReceiver();
-  room = await ControlPlaneRoom.open(redis === null ? { REDIS_URL: '' } : { REDIS_URL: redis.url });
-  gateway = await GatewayBeside.start(room);
+  harness = await ControlPlaneHarness.open(redis === null ? { REDIS_URL: '' } : { REDIS_URL: redis.url });
+  gateway = await GatewayBeside.start(harness);
   secrets = await live();
 }, 120_000);
 afterAll(async () => {
   await gateway.stop();
-  await room.close();
+  await harness.close();
   await receiver.close();
   await redis?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 /** One session by message and one by code, with all that a caller, a browser, a carrier and an engineer do around them. */
 async function live(): Promise<Record<string, string>> {
-  const admin = new AdminCalls(room);
+  const admin = new AdminCalls(harness);
   await gateway.system({ systemId: 'carrier', password: SYSTEM_PASSWORD });
   const hosts = { host: '127.0.0.1', port: 1 };
   const bind = await admin.post('binds', {
@@ -60,34 +60,34 @@ async function live(): Promise<Record<string, string>> {
   });
   await admin.post('routes', { prefix: '+', bindId: bind.json['id'] });
   const carrier = await gateway.esme('carrier', { password: SYSTEM_PASSWORD });
-  const made = await room.create({ webhookUrl: receiver.url, metadata: { order: METADATA } });
+  const made = await harness.create({ webhookUrl: receiver.url, metadata: { order: METADATA } });
   approvedId = String(made.json['id']);
   const text = decodeURIComponent(String(made.json['fallbackUri']).split('?body=')[1] ?? '');
-  const { json: issued } = await room.call(`/v1/verify/${approvedId}/realtime-ticket`, { method: 'POST' });
-  const page = await RealtimeClient.open(room, { key: null });
+  const { json: issued } = await harness.call(`/v1/verify/${approvedId}/realtime-ticket`, { method: 'POST' });
+  const page = await RealtimeClient.open(harness, { key: null });
   await page.ask({ type: 'auth', id: 1, ticket: issued['ticket'] });
   await page.subscribe(`session:${approvedId}`);
   await carrier.send('submit_sm', sms(`please let me in ${text}`));
   await page.event('verification.completed');
   page.close();
   await until('the webhook arrives', WITHIN_MS, () => receiver.received.length > 0);
-  const approved = await room.call(`/v1/verify/${approvedId}`);
+  const approved = await harness.call(`/v1/verify/${approvedId}`);
   // A wrong key, a wrong password and a wrong body, which are what logs are tempted to show.
-  await room.call('/v1/verify', { key: `${room.demo.apiKey.slice(0, -6)}000000` });
-  await room.create({}, { body: `{"phone":"${PHONE}","secret":"${METADATA}` });
+  await harness.call('/v1/verify', { key: `${harness.demo.apiKey.slice(0, -6)}000000` });
+  await harness.create({}, { body: `{"phone":"${PHONE}","secret":"${METADATA}` });
   await gateway.stranger().then((esme) => esme.bind({ port: 0, systemId: 'carrier', password: `${SYSTEM_PASSWORD}x` }));
-  const coded = await room.create({ phone: '+12125550123' });
-  const sent = await room.call(`/v1/verify/${String(coded.json['id'])}/send-sms`, { method: 'POST' });
+  const coded = await harness.create({ phone: '+12125550123' });
+  const sent = await harness.call(`/v1/verify/${String(coded.json['id'])}/send-sms`, { method: 'POST' });
   expect(sent.status).toBe(200);
   return {
     'the token': /AUTH-\w+-(\w{16})/.exec(text)?.[1] ?? '',
     'the text of the message': 'please let me in',
     authEntropy: String(approved.json['authEntropy']),
-    'the live key': room.demo.apiKey,
-    'the test key': room.demo.testApiKey,
+    'the live key': harness.demo.apiKey,
+    'the test key': harness.demo.testApiKey,
     'the admin key': admin.key,
-    'the webhook secret': room.demo.webhookSecret,
-    'its octets': Buffer.from(room.demo.webhookSecret.slice('whsec_'.length), 'base64').toString('hex'),
+    'the webhook secret': harness.demo.webhookSecret,
+    'its octets': Buffer.from(harness.demo.webhookSecret.slice('whsec_'.length), 'base64').toString('hex'),
     'the ticket': String(issued['ticket']),
     "the system's password": SYSTEM_PASSWORD,
     "the bind's password": BIND_PASSWORD,
@@ -113,7 +113,7 @@ const found = (haystack: string, wanted: Readonly<Record<string, string>>): stri
 
 /** Every row of every table, as a stolen backup shows it: the daemons' role may not read all of them. */
 async function dump(): Promise<string> {
-  const owner = new pg.Client({ connectionString: room.home.ownerUrl });
+  const owner = new pg.Client({ connectionString: harness.home.ownerUrl });
   await owner.connect();
   try {
     const { rows: tables } = await owner.query<{ name: string }>(
@@ -146,7 +146,7 @@ describe('A27 the key behind authEntropy', () => {
     const entropy = secrets['authEntropy'] ?? '';
     expect(entropy).toMatch(/^[0-9a-f]{64}$/);
     expect(found(rows, { entropy, key: ENTROPY_KEY.toString('hex') })).toEqual([]);
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     const parts = ['countersign/auth-entropy/v1', PHONE, accountId, brandId];
     const framed = Buffer.concat(
       parts.flatMap((part) => {
@@ -164,19 +164,19 @@ describe('A27 the key behind authEntropy', () => {
   });
 
   it('A27 the value of one brand, account or mode says nothing of another', async () => {
-    const { accountId } = room.demo;
+    const { accountId } = harness.demo;
     const texts = { accountId, name: 'Second', slug: 'SECOND', instruction: 'Send this message.' };
-    const brand = await new AdminCalls(room).post('brands', texts);
+    const brand = await new AdminCalls(harness).post('brands', texts);
     const values = new Set([secrets['authEntropy']]);
     for (const [changes, key] of [
-      [{ brandId: brand.json['id'] }, room.demo.apiKey],
-      [{}, room.demo.testApiKey],
+      [{ brandId: brand.json['id'] }, harness.demo.apiKey],
+      [{}, harness.demo.testApiKey],
     ] as const) {
-      const { json } = await room.create(changes, { key });
+      const { json } = await harness.create(changes, { key });
       const id = String(json['id']);
-      if (key === room.demo.testApiKey) await room.approve(id);
+      if (key === harness.demo.testApiKey) await harness.approve(id);
       else await approveBySms(json);
-      values.add(String((await room.call(`/v1/verify/${id}`, { key })).json['authEntropy']));
+      values.add(String((await harness.call(`/v1/verify/${id}`, { key })).json['authEntropy']));
     }
     expect(values.size).toBe(3);
   });
@@ -184,9 +184,9 @@ describe('A27 the key behind authEntropy', () => {
   it('A27 a gateway approves without the entropy keys and the admin key, and reads neither where it is given them', () => {
     // By its link the session was approved that the others are about.
     expect(secrets['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
-    const keys = { entropy: ENTROPY_KEY.toString('hex'), admin: room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
+    const keys = { entropy: ENTROPY_KEY.toString('hex'), admin: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
     expect(found(Object.values(gateway.environment).join('\n'), keys)).toEqual([]);
-    const environment = { ...room.environment, ...gateway.environment };
+    const environment = { ...harness.environment, ...gateway.environment };
     const read = (settings: typeof ControlPlaneSettings | typeof GatewaySettings): string[] =>
       found(serialize({ ...loadSettings<object>(settings, environment) }).toString('latin1'), keys);
     expect([read(ControlPlaneSettings), read(GatewaySettings)]).toEqual([['entropy', 'admin'], []]);
@@ -196,7 +196,8 @@ describe('A27 the key behind authEntropy', () => {
     const carrier = await gateway.esme('carrier', { password: SYSTEM_PASSWORD });
     const text = decodeURIComponent(String(json['fallbackUri']).split('?body=')[1] ?? '');
     await carrier.send('submit_sm', sms(text));
-    const status = async (): Promise<unknown> => (await room.call(`/v1/verify/${String(json['id'])}`)).json['status'];
+    const status = async (): Promise<unknown> =>
+      (await harness.call(`/v1/verify/${String(json['id'])}`)).json['status'];
     await until('it is approved', WITHIN_MS, async () => (await status()) === 'approved');
   }
 });
@@ -211,8 +212,8 @@ describe('A28 secrets in stores, queues and logs', () => {
   });
 
   it('A28 every log line of both daemons, at level debug, holds none of them and no phone', () => {
-    const lines = [...room.log, ...gateway.log].join('\n');
-    expect(room.log.length > 0 && gateway.log.length > 0).toBe(true);
+    const lines = [...harness.log, ...gateway.log].join('\n');
+    expect(harness.log.length > 0 && gateway.log.length > 0).toBe(true);
     const { 'the entropy key': _, ...others } = secrets;
     expect(found(lines, { ...others, phone: PHONE.slice(1), 'the coded phone': '12125550123', METADATA })).toEqual([]);
   });
@@ -225,9 +226,9 @@ describe('A28 secrets in stores, queues and logs', () => {
   });
 
   it('A28 no answer of /v1 may be kept by a cache, and no error shows what was sent', async () => {
-    const answer = await room.call(`/v1/verify/${approvedId}`);
+    const answer = await harness.call(`/v1/verify/${approvedId}`);
     expect(answer.headers['cache-control']).toBe('no-store');
-    const wrong = await room.create({ phone: '+1415555267x', ttl: 7 });
+    const wrong = await harness.create({ phone: '+1415555267x', ttl: 7 });
     expect(wrong.text).not.toContain('1415555267x');
   });
 });
@@ -236,7 +237,7 @@ describe('A29 people in a stolen database', () => {
   it('A29 no text of a message, no code and no webhook body can be read', async () => {
     const rows = await dump();
     for (const table of ['messages', 'outbound_messages', 'sessions', 'deliveries']) {
-      const texts = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} AS t`);
+      const texts = await harness.database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} AS t`);
       expect(texts.length, table).toBeGreaterThan(0);
     }
     for (const text of [
@@ -263,15 +264,15 @@ describe('A30 log lines that an attacker writes', () => {
   it('A30 what comes in over HTTP, SMPP and the webhook stays one JSON object a line', async () => {
     const forged = '{"level":30,"msg":"forged by the attacker"}';
     const inject = `x\r\n${forged}\n\u2028\u001b[31m`;
-    await room.create({ phone: inject, metadata: { [inject]: inject }, [inject]: inject });
-    await room.call(`/v1/${encodeURIComponent(inject)}?a=${encodeURIComponent(inject)}`);
-    await room.call('/v1/verify', { headers: { 'user-agent': `x ${forged}`, 'x-request-id': forged } });
+    await harness.create({ phone: inject, metadata: { [inject]: inject }, [inject]: inject });
+    await harness.call(`/v1/${encodeURIComponent(inject)}?a=${encodeURIComponent(inject)}`);
+    await harness.call('/v1/verify', { headers: { 'user-agent': `x ${forged}`, 'x-request-id': forged } });
     const esme = await gateway.stranger();
     await esme.bind({ port: 0, systemId: 'a\r\n{"a":1}', password: 'x\n{}' }).catch(() => undefined);
     const carrier = await gateway.esme('carrier', { password: SYSTEM_PASSWORD });
     await carrier.send('submit_sm', sms(inject, { source_addr_ton: 5, source_addr: '\n{"x":1}\r' }));
     await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, { method: 'POST', body: inject });
-    const lines = [...room.log, ...gateway.log];
+    const lines = [...harness.log, ...gateway.log];
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
       expect(line.endsWith('\n') && !line.slice(0, -1).includes('\n')).toBe(true);

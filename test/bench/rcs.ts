@@ -1,6 +1,6 @@
 import { AccountStore } from '@countersign/accounts';
 import { newId, parseId, renderId } from '@countersign/postgres';
-import type { CrowdFigure, CrowdTask } from './load/crowd.js';
+import type { ClientsFigure, ClientsTask } from './load/clients.js';
 import type { HttpsAtRateTask } from './load/https-at-rate.js';
 import { phones } from './phones.js';
 import { runLoad, type Subject } from './processes.js';
@@ -15,14 +15,14 @@ const SECTION = 'rcs';
 const PER_SECOND = 200;
 const WARM_UP_CREATES = 100;
 /** So many wait at once, … */
-const CROWD = 1_000;
+const CLIENTS = 1_000;
 /** … gathered in this time, so that every card is taken, … */
 const GATHER_SECONDS = 3;
 /** … for as long as a wait may be set to. */
 const WAIT_SECONDS = 8;
 const ALONE_SECONDS = 5;
 /** A crowd that has gone in part is not what was asked for. */
-const LEAST_CROWD = 0.95;
+const LEAST_CLIENTS = 0.95;
 
 const DELIVERED_AT_ONCE = { reachable: true, online: true, deliverAfterMs: 0 };
 const OFFLINE = { reachable: true, online: false, deliverAfterMs: 0 };
@@ -112,36 +112,36 @@ async function added(
   };
 }
 
-async function crowdRun(caller: Caller, platform: RcsPlatform, numbers: readonly string[]): Promise<CrowdFigure> {
+async function clientsRun(caller: Caller, platform: RcsPlatform, numbers: readonly string[]): Promise<ClientsFigure> {
   await platform.setPhones(numbers, OFFLINE);
-  const figure = await runLoad<CrowdFigure>('crowd.js', {
+  const figure = await runLoad<ClientsFigure>('crowd.js', {
     port: caller.port,
     apiKey: caller.demo.apiKey,
     perSecond: PER_SECOND,
     bodies: phones(PER_SECOND).map((phone) => bodyFor(caller, phone, 'sms_fallback')),
     aloneSeconds: ALONE_SECONDS,
-    crowd: numbers.map((phone) => bodyFor(caller, phone, 'rcs')),
+    clients: numbers.map((phone) => bodyFor(caller, phone, 'rcs')),
     gatherSeconds: GATHER_SECONDS,
     waitSeconds: WAIT_SECONDS,
-  } satisfies CrowdTask);
+  } satisfies ClientsTask);
   const { alone, beside, waited } = figure;
   process.stderr.write(`${SECTION} p99 ${alone.p99Ms} ms alone, ${beside.p99Ms} ms beside ${waited} that wait\n`);
   return figure;
 }
 
 /** Whether creates that wait for phones which are off are in the way of others. */
-async function besideCrowd(
+async function besideClients(
   caller: Caller,
   platform: RcsPlatform,
   product: Subject,
   { rounds, numbers }: { readonly rounds: number; readonly numbers: string[] },
 ): Promise<Figures> {
-  const figures: CrowdFigure[] = [];
+  const figures: ClientsFigure[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    figures.push(await crowdRun(caller, platform, numbers.splice(0, CROWD)));
+    figures.push(await clientsRun(caller, platform, numbers.splice(0, CLIENTS)));
   }
   const waited = Math.min(...figures.map((figure) => figure.waited));
-  const named = waited < LEAST_CROWD * CROWD ? `only ${waited} of ${CROWD}` : String(waited);
+  const named = waited < LEAST_CLIENTS * CLIENTS ? `only ${waited} of ${CLIENTS}` : String(waited);
   const row = (subject: string, measures: readonly Measure[]): Row =>
     summarise(SECTION, subject, measures, product.rssMiB());
   return {
@@ -176,7 +176,7 @@ export async function benchRcs(
   seconds: number,
 ): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const perRun = PER_SECOND * seconds + WARM_UP_CREATES;
-  const numbers = phones(perRun * (rounds + 1) + CROWD * rounds);
+  const numbers = phones(perRun * (rounds + 1) + CLIENTS * rounds);
   const platform = await startRcsPlatform(environment);
   const product = await startControlPlane('countersign', {
     ...environment,
@@ -187,7 +187,7 @@ export async function benchRcs(
     const caller = { demo, brandId: await brandWithAgent(demo), port: product.port };
     const figures = [
       await added(caller, platform, product, { rounds, perRun, numbers }),
-      await besideCrowd(caller, platform, product, { rounds, numbers }),
+      await besideClients(caller, platform, product, { rounds, numbers }),
     ];
     return { rows: figures.flatMap(({ rows }) => rows), ratios: figures.flatMap((each) => each.ratios) };
   } finally {

@@ -36,7 +36,7 @@ interface Stage {
 }
 
 /** Sockets that are open, and how many; `words` says it, and why there are no more. */
-interface Crowd {
+interface Clients {
   readonly load: LiveLoad;
   readonly open: number;
   readonly words: string;
@@ -54,7 +54,7 @@ function mostSockets(): number {
   return Math.min(files, high - low) - SPARE;
 }
 
-async function crowd(demo: Demo, port: number, wanted: number, channels: readonly string[] | null): Promise<Crowd> {
+async function clients(demo: Demo, port: number, wanted: number, channels: readonly string[] | null): Promise<Clients> {
   const count = Math.min(wanted, mostSockets());
   const load = startLoad('sockets.js');
   const order: OpenOrder = {
@@ -98,7 +98,7 @@ async function idle({ demo, product }: Stage): Promise<Figures> {
   const sessions = await pendingSessions(demo, IDLE_SOCKETS);
   const before = product.rssMiB();
   const channels = sessions.map(({ sessionId }) => `session:${sessionId}`);
-  const { load, open, words } = await crowd(demo, product.port, IDLE_SOCKETS, channels);
+  const { load, open, words } = await clients(demo, product.port, IDLE_SOCKETS, channels);
   const after = product.rssMiB();
   await load.stop();
   const subject = `${words} idle sockets, a session each`;
@@ -128,7 +128,7 @@ async function postEvents(port: number): Promise<void> {
 /** One event to many sockets that listen to the account, against `ws` that sends a frame as long to as many. */
 async function fanOuts(stage: Stage, rounds: number): Promise<Figures> {
   const { demo, product, environment } = stage;
-  const listeners = await crowd(demo, product.port, LISTENERS, [`account:${demo.accountId}`]);
+  const listeners = await clients(demo, product.port, LISTENERS, [`account:${demo.accountId}`]);
   const events = async (): Promise<Frames> => {
     const messages = await pendingSessions(demo, EVENTS);
     return arrived(listeners.load, EVENTS * listeners.open, () => approve(stage, messages, EVENTS_PER_SECOND));
@@ -136,7 +136,7 @@ async function fanOuts(stage: Stage, rounds: number): Promise<Figures> {
   const { octets } = await events(); // warm, not counted
   const bare = await startBaseline('bare ws', 'bare-ws.js', { ...environment, FRAME_OCTETS: String(octets) });
   const before = bare.rssMiB();
-  const others = await crowd(demo, bare.port, listeners.open, null);
+  const others = await clients(demo, bare.port, listeners.open, null);
   const kib = Math.round(((bare.rssMiB() - before) * KIB_PER_MIB) / others.open);
   const run = async (): Promise<Measure> =>
     fanOut(await arrived(others.load, EVENTS * others.open, () => postEvents(bare.port)));
@@ -164,7 +164,7 @@ async function fanOuts(stage: Stage, rounds: number): Promise<Figures> {
 /** From the approval by SMS to the frame, on one socket that listens to the account. */
 async function latencies(stage: Stage, rounds: number, seconds: number): Promise<Figures> {
   const { demo, product } = stage;
-  const { load } = await crowd(demo, product.port, 1, [`account:${demo.accountId}`]);
+  const { load } = await clients(demo, product.port, 1, [`account:${demo.accountId}`]);
   const run = async (count: number, perSecond: number | null): Promise<Measure> => {
     const messages = await pendingSessions(demo, count);
     const { spanMs, ...rest } = await arrived(load, count, () => approve(stage, messages, perSecond));

@@ -4,21 +4,21 @@ import { parseId } from '@countersign/postgres';
 import { connect as tlsConnect } from 'node:tls';
 import { connect as netConnect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 let accountId: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  accountId = parseId('acct', room.demo.accountId) ?? '';
+  harness = await ControlPlaneHarness.open();
+  accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  accountId = parseId('acct', harness.demo.accountId) ?? '';
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
-const port = (): number => Number(room.environment['CONTROL_PLANE_PORT']);
+const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
 /** Sends octets over TLS as they are and gives everything that comes back until the server closes. */
 function raw(octets: string): Promise<string> {
@@ -41,13 +41,13 @@ const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'strict-transpor
 describe('every answer', () => {
   it('carries a request id of its own and is not stored', async () => {
     const answers = [
-      await room.create(),
-      await room.call(SESSION),
-      await room.call(SESSION, { method: 'DELETE' }),
-      await room.call(SESSION, { key: null }),
-      await room.call('/v1/nothing'),
-      await room.call('/v1/verify', { method: 'PUT' }),
-      await room.create({}, { body: '{' }),
+      await harness.create(),
+      await harness.call(SESSION),
+      await harness.call(SESSION, { method: 'DELETE' }),
+      await harness.call(SESSION, { key: null }),
+      await harness.call('/v1/nothing'),
+      await harness.call('/v1/verify', { method: 'PUT' }),
+      await harness.create({}, { body: '{' }),
     ];
     const ids = answers.map(({ headers }) => headers['x-request-id']);
     for (const id of ids) expect(id).toMatch(/^req_[0-9A-Za-z]+$/);
@@ -58,18 +58,18 @@ describe('every answer', () => {
   it.each(['/docs', '/docs/errors', '/docs/nothing', '/v1/openapi.json', '/v1/nothing', '/nothing', '/%zz'])(
     'says that its type is not to be guessed, and that this host is asked over TLS alone: %s',
     async (path) => {
-      expect((await room.call(path, { key: null })).headers).toMatchObject(SECURITY_HEADERS);
+      expect((await harness.call(path, { key: null })).headers).toMatchObject(SECURITY_HEADERS);
     },
   );
 
   it('says so on a success, too', async () => {
-    expect((await room.create()).headers).toMatchObject(SECURITY_HEADERS);
+    expect((await harness.create()).headers).toMatchObject(SECURITY_HEADERS);
   });
 
   it('allows no page of another origin', async () => {
-    const answer = await room.call(SESSION, { headers: { origin: 'https://evil.example' } });
+    const answer = await harness.call(SESSION, { headers: { origin: 'https://evil.example' } });
     expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-    expect((await room.call('/v1/verify', { method: 'OPTIONS' })).status).toBe(405);
+    expect((await harness.call('/v1/verify', { method: 'OPTIONS' })).status).toBe(405);
   });
 });
 
@@ -85,11 +85,11 @@ describe('a key', () => {
     ['very long', `csk_live_${'a'.repeat(8_000)}`, {}],
   ])('that is %s is 401 before anything else is looked at', async (_what, key, headers) => {
     for (const answer of [
-      await room.create({}, { key, headers, body: '{' }),
-      await room.call(SESSION, { key, headers }),
-      await room.call('/v1/nothing', { key, headers }),
-      await room.call('/v1/verify', { key, headers, method: 'PATCH' }),
-      await room.call('/v1', { key, headers }),
+      await harness.create({}, { key, headers, body: '{' }),
+      await harness.call(SESSION, { key, headers }),
+      await harness.call('/v1/nothing', { key, headers }),
+      await harness.call('/v1/verify', { key, headers, method: 'PATCH' }),
+      await harness.call('/v1', { key, headers }),
     ]) {
       expect([answer.status, answer.code]).toEqual([401, 'UNAUTHORIZED']);
       expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -97,53 +97,53 @@ describe('a key', () => {
   });
 
   it('in a URL is no key', async () => {
-    expect((await room.call(`${SESSION}?key=${room.demo.apiKey}`, { key: null })).status).toBe(401);
+    expect((await harness.call(`${SESSION}?key=${harness.demo.apiKey}`, { key: null })).status).toBe(401);
   });
 
   it('works in any case of the scheme', async () => {
     expect(
-      (await room.call(SESSION, { key: null, headers: { authorization: `bearer ${room.demo.apiKey}` } })).status,
+      (await harness.call(SESSION, { key: null, headers: { authorization: `bearer ${harness.demo.apiKey}` } })).status,
     ).toBe(404);
   });
 
   it('without the scope verify is 403', async () => {
-    const { key } = await accounts.createApiKey(room.database, {
+    const { key } = await accounts.createApiKey(harness.database, {
       accountId,
       kind: 'live',
       name: 'usage',
       scopes: ['usage', 'otp'],
     });
-    const answer = await room.create({}, { key, body: '{' });
+    const answer = await harness.create({}, { key, body: '{' });
     expect([answer.status, answer.code, answer.field]).toEqual([403, 'FORBIDDEN', undefined]);
   });
 
   it('of an engineer is 403 on /v1/verify and finds nothing elsewhere', async () => {
-    const key = room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
-    expect((await room.create({}, { key, body: '{' })).code).toBe('FORBIDDEN');
-    expect((await room.call(SESSION, { key })).code).toBe('FORBIDDEN');
-    expect((await room.call('/v1/nothing', { key })).code).toBe('NOT_FOUND');
+    const key = harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    expect((await harness.create({}, { key, body: '{' })).code).toBe('FORBIDDEN');
+    expect((await harness.call(SESSION, { key })).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/nothing', { key })).code).toBe('NOT_FOUND');
   });
 
   it('that was just made works at once, and ends within 5 s of its revocation', async () => {
-    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'short' });
-    expect((await room.call(SESSION, { key })).status).toBe(404);
-    await accounts.revokeApiKey(room.database, id);
-    await expect.poll(async () => (await room.call(SESSION, { key })).status, { timeout: 5_000 }).toBe(401);
+    const { id, key } = await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'short' });
+    expect((await harness.call(SESSION, { key })).status).toBe(404);
+    await accounts.revokeApiKey(harness.database, id);
+    await expect.poll(async () => (await harness.call(SESSION, { key })).status, { timeout: 5_000 }).toBe(401);
   });
 
   it('was last used when it was, which is written down at the end of the process at the latest', async () => {
-    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'watched' });
+    const { id, key } = await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'watched' });
     const lastUse = async (): Promise<Date | null | undefined> => {
-      const rows = await room.database.query<{ at: Date | null }>(
+      const rows = await harness.database.query<{ at: Date | null }>(
         'SELECT last_used_at AS at FROM api_keys WHERE id = $1',
         [id],
       );
       return rows[0]?.at;
     };
     expect(await lastUse()).toBeNull();
-    expect((await room.call(SESSION, { key })).status).toBe(404);
-    await room.stop();
-    await room.start();
+    expect((await harness.call(SESSION, { key })).status).toBe(404);
+    await harness.stop();
+    await harness.start();
     expect(await lastUse()).toBeInstanceOf(Date);
   });
 });
@@ -152,13 +152,13 @@ describe('a route', () => {
   it.each(['/v1', '/v1/', '/v1/verify/', '/v1/verify/a/b', '/v1/Verify', '/v1/verify%2F', '/v1//verify', '/v1/%ff'])(
     'that is not there (%s) is 404',
     async (target) => {
-      const answer = await room.call(target, { method: 'POST', body: '{' });
+      const answer = await harness.call(target, { method: 'POST', body: '{' });
       expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
     },
   );
 
   it.each(['GET', 'DELETE', 'HEAD'])('whose address cannot be read is not there for %s', async (method) => {
-    const answer = await room.call('/v1/verify/%E0%A4%A', { method });
+    const answer = await harness.call('/v1/verify/%E0%A4%A', { method });
     expect(answer.status).toBe(404);
     expect(answer.headers['allow']).toBeUndefined();
   });
@@ -170,31 +170,31 @@ describe('a route', () => {
     [SESSION, 'PUT', 'DELETE, GET, HEAD'],
     [SESSION, 'OPTIONS', 'DELETE, GET, HEAD'],
   ] as const)('%s does not answer to %s', async (target, method, allow) => {
-    const answer = await room.call(target, { method });
+    const answer = await harness.call(target, { method });
     expect([answer.status, answer.code, answer.headers['allow']]).toEqual([405, 'METHOD_NOT_ALLOWED', allow]);
   });
 
   it('outside /v1 needs no key to be missing', async () => {
-    const answer = await room.call('/elsewhere', { key: null });
+    const answer = await harness.call('/elsewhere', { key: null });
     expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
 describe('the public pages', () => {
   it('are there for every docUrl, without a key', async () => {
-    const refused = await room.call('/v1/nothing');
+    const refused = await harness.call('/v1/nothing');
     const { docUrl } = refused.json['error'] as { docUrl: string };
-    expect(docUrl.startsWith(`${room.baseUrl}/docs/errors/`)).toBe(true);
-    const page = await room.call(docUrl.slice(room.baseUrl.length), { key: null });
+    expect(docUrl.startsWith(`${harness.baseUrl}/docs/errors/`)).toBe(true);
+    const page = await harness.call(docUrl.slice(harness.baseUrl.length), { key: null });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toContain('NOT_FOUND');
-    expect((await room.call('/docs', { key: null })).text).toContain('/docs/errors/INVALID_PHONE');
-    expect((await room.call('/docs/errors/NO_SUCH_CODE', { key: null })).code).toBe('NOT_FOUND');
+    expect((await harness.call('/docs', { key: null })).text).toContain('/docs/errors/INVALID_PHONE');
+    expect((await harness.call('/docs/errors/NO_SUCH_CODE', { key: null })).code).toBe('NOT_FOUND');
   });
 
   it('never take the address of the service from the request', async () => {
     const response = await raw('GET /elsewhere HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
-    expect(response).toContain(room.baseUrl);
+    expect(response).toContain(harness.baseUrl);
     expect(response).not.toContain('evil');
   });
 });

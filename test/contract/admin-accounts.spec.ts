@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
   await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10' });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise<string> =>
   String((await admin.post('accounts', { name: 'Beta', ...changes })).json['id']);
@@ -84,7 +84,7 @@ describe('an account', () => {
       expect([answer.status, answer.code]).toEqual([409, 'CONFLICT']);
     }
     expect((await admin.patch(`prices/${priceId}`, { usd: '0.2' })).status).toBe(200);
-    await room.database.query('UPDATE accounts SET otp_daily_spend_cap_usd = NULL');
+    await harness.database.query('UPDATE accounts SET otp_daily_spend_cap_usd = NULL');
     expect((await admin.delete(`prices/${priceId}`)).status).toBe(204);
     // Neither the price of a country, nor one that is still to come.
     await admin.post('prices', { channel: 'sms_otp', country: 'US', usd: '0.10' });
@@ -163,7 +163,7 @@ describe('an account', () => {
   it('that is switched off has no more keys that work, within 5 s, and has them again when it is on', async () => {
     const id = await created();
     const key = String((await admin.post('keys', { accountId: id, name: 'k' })).json['key']);
-    const status = async (): Promise<number> => (await room.call('/v1/verify', { key })).status;
+    const status = async (): Promise<number> => (await harness.call('/v1/verify', { key })).status;
     expect(await status()).toBe(200);
     await admin.patch(`accounts/${id}`, { active: false });
     await expect.poll(status, { timeout: 5_000 }).toBe(401);
@@ -210,8 +210,8 @@ describe('an account', () => {
 
 describe('in production', () => {
   it('a new account sends codes to no country until it is told', async () => {
-    await room.stop();
-    await room.start({ ...room.environment, NODE_ENV: 'production' });
+    await harness.stop();
+    await harness.start({ ...harness.environment, NODE_ENV: 'production' });
     expect((await admin.post('accounts', { name: 'Careful' })).json['otpCountries']).toEqual([]);
     const told = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
     expect(told.json['otpCountries']).toEqual(['US']);

@@ -1,24 +1,24 @@
 import { parseApiKey } from '@countersign/keys';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let root: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  root = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  root = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 let count = 0;
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   root.post('admin-keys', { name: `key ${count++}`, role: 'viewer', ...changes });
 const keyOf = (answer: Answer): string => String(answer.json['key']);
 const statusOf = async (key: string, path = 'binds'): Promise<number> =>
-  (await room.call(`/v1/admin/${path}`, { key })).status;
+  (await harness.call(`/v1/admin/${path}`, { key })).status;
 
 describe('an admin key', () => {
   it('needs a name and a role; the key itself is shown once', async () => {
@@ -33,7 +33,7 @@ describe('an admin key', () => {
     expect(dataOf(listed)[0]).toEqual({ id, prefix, ...rest });
     expect(listed.text).not.toContain(String(key));
     expect(await root.log()).not.toContain(String(key));
-    const rows = await room.database.query<{ row: string }>('SELECT k::text AS row FROM admin_keys k');
+    const rows = await harness.database.query<{ row: string }>('SELECT k::text AS row FROM admin_keys k');
     expect(rows.some(({ row }) => row.includes(String(key).slice('csk_admin_'.length + 4)))).toBe(false);
   });
 
@@ -81,7 +81,7 @@ describe('an admin key', () => {
 
   it('gets another role, which acts within 5 s, and another name, which the audit log shows', async () => {
     const answer = await made({ name: 'before', role: 'viewer' });
-    const own = new AdminCalls(room, keyOf(answer));
+    const own = new AdminCalls(harness, keyOf(answer));
     expect((await own.post('accounts', { name: 'X' })).status).toBe(403);
     const changed = await root.patch(`admin-keys/${idOf(answer)}`, { name: 'after', role: 'owner' });
     expect(changed.json).toMatchObject({ name: 'after', role: 'owner' });
@@ -114,7 +114,7 @@ describe('an admin key', () => {
 
   it('of an owner makes and ends others, its own too, and never the key of the environment', async () => {
     const answer = await made({ name: 'chief', role: 'owner' });
-    const chief = new AdminCalls(room, keyOf(answer));
+    const chief = new AdminCalls(harness, keyOf(answer));
     const other = await chief.post('admin-keys', { name: 'made by chief', role: 'owner' });
     expect(other.status).toBe(201);
     expect(await root.notes(idOf(other))).toMatchObject([{ actor: 'chief', action: 'create', before: null }]);
@@ -129,7 +129,7 @@ describe('an admin key', () => {
   it('has a quota of its own', async () => {
     const keys = [keyOf(await made()), keyOf(await made())];
     for (const key of keys) {
-      const { headers } = await room.call('/v1/admin/binds', { key });
+      const { headers } = await harness.call('/v1/admin/binds', { key });
       expect([headers['ratelimit-policy'], headers['x-ratelimit-remaining']]).toEqual([
         '"default";q=6000;w=60',
         '5999',
@@ -141,7 +141,7 @@ describe('an admin key', () => {
 describe('a WebSocket of an admin key', () => {
   const open: RealtimeClient[] = [];
   const connect = async (key: string): Promise<RealtimeClient> => {
-    const client = await RealtimeClient.open(room, { key });
+    const client = await RealtimeClient.open(harness, { key });
     open.push(client);
     return client;
   };
@@ -152,7 +152,7 @@ describe('a WebSocket of an admin key', () => {
   it.each(['viewer', 'support', 'operator', 'owner'])('shows binds to the role %s, and nothing else', async (role) => {
     const client = await connect(keyOf(await made({ role })));
     expect((await client.subscribe('binds')).snapshot).toEqual([]);
-    const refused = await client.subscribe(`account:${room.demo.accountId}`);
+    const refused = await client.subscribe(`account:${harness.demo.accountId}`);
     expect(refused.error).toMatchObject({ code: 'FORBIDDEN' });
   });
 
@@ -165,6 +165,6 @@ describe('a WebSocket of an admin key', () => {
     expect(await client.end()).toBe(4401);
     for (const still of [untouched, rooted]) expect(await still.ask({ type: 'ping', id: 1 })).toMatchObject({ id: 1 });
     await expect.poll(() => statusOf(keyOf(answer)), { timeout: 5_000 }).toBe(401);
-    expect(await RealtimeClient.refused(room, { key: keyOf(answer) })).toMatchObject({ status: 401 });
+    expect(await RealtimeClient.refused(harness, { key: keyOf(answer) })).toMatchObject({ status: 401 });
   });
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 describe('the audit log', () => {
   it('tells who changed what and when, before and after, newest first', async () => {
-    const made = await admin.post('keys', { accountId: room.demo.accountId, name: 'traced' });
+    const made = await admin.post('keys', { accountId: harness.demo.accountId, name: 'traced' });
     const { key, ...shown } = made.json;
     const rotated = await admin.post(`keys/${String(shown['id'])}/rotate`);
     const page = await admin.get('audit?limit=2');
@@ -62,7 +62,7 @@ describe('the audit log', () => {
   });
 
   it('is for the admin key alone, and is never written by hand', async () => {
-    expect((await room.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
     expect((await admin.post('audit', {})).status).toBe(405);
     expect((await admin.get('audit/aud_00000000000000000000000000')).code).toBe('NOT_FOUND');
   });

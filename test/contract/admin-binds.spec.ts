@@ -4,18 +4,18 @@ import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { teach } from '../support/sender-evidence.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let certificate: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  certificate = readFileSync(room.environment['TLS_CERT_FILE'] ?? '', 'utf8');
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  certificate = readFileSync(harness.environment['TLS_CERT_FILE'] ?? '', 'utf8');
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const HOSTS = [{ host: 'smsc.north.example', port: 2775 }];
 const NEEDED = { hosts: HOSTS, systemId: 'acme', password: 's3cret' };
@@ -28,9 +28,9 @@ const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer
 
 /** What a row says, the password among it. */
 async function storedOf(id: string): Promise<{ readonly password: string; readonly generation: number }> {
-  const row = await BINDS.find(room.database, parseId('bind', id) ?? '');
+  const row = await BINDS.find(harness.database, parseId('bind', id) ?? '');
   if (row === null) throw new Error(`there is no ${id}`);
-  return { password: bindPassword(room.keys, row), generation: row.generation };
+  return { password: bindPassword(harness.keys, row), generation: row.generation };
 }
 
 const NEVER_BOUND = {
@@ -263,10 +263,10 @@ describe('a bind', () => {
     ['generation', 5],
     ['sendWindow', 5],
   ])('with %s %j is refused, and nothing is made', async (field, value, where = field) => {
-    const before = await room.database.query('SELECT count(*) FROM binds');
+    const before = await harness.database.query('SELECT count(*) FROM binds');
     const answer = await create({ [field]: value });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', where]);
-    expect(await room.database.query('SELECT count(*) FROM binds')).toEqual(before);
+    expect(await harness.database.query('SELECT count(*) FROM binds')).toEqual(before);
   });
 
   it('shows the learned sender format until senderFormat, hosts or systemId changes', async () => {
@@ -281,7 +281,7 @@ describe('a bind', () => {
       { systemId: 'b' },
     ]) {
       await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
-      await teach(room, parseId('bind', id) ?? '', 20);
+      await teach(harness, parseId('bind', id) ?? '', 20);
       expect(await learnedOf()).toBe('national');
       await admin.patch(`binds/${id}`, { submitPerSecond: 7, senderFormat: 'auto' });
       expect(await learnedOf()).toBe('national');
@@ -292,15 +292,15 @@ describe('a bind', () => {
 
   it('whose senders contradict each other learns anew when auto is set once more, and the audit log says so', async () => {
     const id = idOf(await create({ trustedForMo: true }));
-    await teach(room, parseId('bind', id) ?? '', 20);
-    await teach(room, parseId('bind', id) ?? '', 1, 'international');
+    await teach(harness, parseId('bind', id) ?? '', 20);
+    await teach(harness, parseId('bind', id) ?? '', 1, 'international');
     expect((await admin.get(`binds/${id}`)).json['status']).toMatchObject({ learnedSenderFormat: 'mixed' });
     const changed = await admin.patch(`binds/${id}`, { senderFormat: 'auto' });
     expect(changed.json['status']).toMatchObject({ learnedSenderFormat: null });
     const noted = (await admin.notes(id)).at(-1);
     expect([noted?.before?.['learnedSenderFormat'], noted?.after?.['learnedSenderFormat']]).toEqual(['mixed', null]);
     await admin.delete(`binds/${id}`);
-    expect(await teach(room, parseId('bind', id) ?? '', 1)).toBeNull();
+    expect(await teach(harness, parseId('bind', id) ?? '', 1)).toBeNull();
   });
 
   it('has a name of its own', async () => {
@@ -319,7 +319,7 @@ describe('a bind', () => {
     expect(changed.json).toEqual(answer.json);
     expect((await storedOf(idOf(answer))).password).toBe(secrets[1]);
     const listed = await admin.get('binds?limit=100');
-    for (const shown of [answer.text, changed.text, listed.text, await admin.log(), JSON.stringify(room.log)]) {
+    for (const shown of [answer.text, changed.text, listed.text, await admin.log(), JSON.stringify(harness.log)]) {
       for (const secret of secrets) expect(shown).not.toContain(secret);
     }
     const notes = await admin.notes(idOf(answer));
@@ -374,6 +374,6 @@ describe('what an engineer does with a bind', () => {
     const id = idOf(await create());
     expect((await admin.post(`binds/${id}/${action}`, { force: true })).field).toBe('force');
     expect((await admin.get(`binds/${id}/${action}`)).status).toBe(405);
-    expect((await room.call(`/v1/admin/binds/${id}/${action}`, { method: 'POST' })).code).toBe('FORBIDDEN');
+    expect((await harness.call(`/v1/admin/binds/${id}/${action}`, { method: 'POST' })).code).toBe('FORBIDDEN');
   });
 });

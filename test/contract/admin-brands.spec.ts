@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, ENTROPY_KEY, MASTER_KEY, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, ENTROPY_KEY, MASTER_KEY, type Answer } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let slugs = 0;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const draft = (changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
-  accountId: room.demo.accountId,
+  accountId: harness.demo.accountId,
   name: 'Beta',
   slug: `BETA${(slugs += 1)}`,
   instruction: 'Send this message.',
@@ -72,7 +72,7 @@ describe('a brand', () => {
 
   it('works for a session at once; switched off it ends within 5 s', async () => {
     const brandId = idOf(await made({ slug: 'ATONCE' }));
-    const create = (): Promise<Answer> => room.create({ brandId });
+    const create = (): Promise<Answer> => harness.create({ brandId });
     expect((await create()).json['fallbackUri']).toMatch(/body=AUTH-ATONCE-/);
     await admin.patch(`brands/${brandId}`, { active: false });
     await expect.poll(async () => (await create()).code, { timeout: 5_000 }).toBe('INVALID_BRAND');
@@ -80,9 +80,9 @@ describe('a brand', () => {
 
   it('leaves the sessions that it was used for as they are, whatever becomes of it', async () => {
     const brandId = idOf(await made({ slug: 'BEFORE' }));
-    const session = (await room.create({ brandId })).json;
+    const session = (await harness.create({ brandId })).json;
     await admin.patch(`brands/${brandId}`, { slug: 'AFTER', instruction: 'Something else.' });
-    expect((await room.call(`/v1/verify/${String(session['id'])}`)).json).toEqual(session);
+    expect((await harness.call(`/v1/verify/${String(session['id'])}`)).json).toEqual(session);
   });
 
   it.each<[string, unknown]>([
@@ -151,14 +151,14 @@ describe('a brand', () => {
       const body = { ...draft(), ...Object.fromEntries(wrong.slice(at).reverse()) };
       expect((await admin.post('brands', body)).field).toBe(field);
       if (at > 0)
-        expect((await admin.patch(`brands/${room.demo.brandId}`, Object.fromEntries(wrong.slice(at)))).field).toBe(
+        expect((await admin.patch(`brands/${harness.demo.brandId}`, Object.fromEntries(wrong.slice(at)))).field).toBe(
           field,
         );
     }
   });
 
   it.each([['accountId'], ['id'], ['entropyKeyVersion']])('never changes its %s', async (field) => {
-    const answer = await admin.patch(`brands/${room.demo.brandId}`, { [field]: 'x' });
+    const answer = await admin.patch(`brands/${harness.demo.brandId}`, { [field]: 'x' });
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
   });
 
@@ -192,7 +192,7 @@ describe('a brand', () => {
   });
 
   it('is switched off, not deleted', async () => {
-    const answer = await admin.delete(`brands/${room.demo.brandId}`);
+    const answer = await admin.delete(`brands/${harness.demo.brandId}`);
     expect([answer.status, answer.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });
 
@@ -219,9 +219,9 @@ describe('a brand', () => {
 describe('a new entropy key', () => {
   it('is that of brands made from then on; those before keep theirs', async () => {
     const old = await made();
-    await room.stop();
+    await harness.stop();
     const keys = `1:${ENTROPY_KEY.toString('base64')},2:${MASTER_KEY.toString('base64')}`;
-    await room.start({ ...room.environment, COUNTERSIGN_ENTROPY_KEYS: keys });
+    await harness.start({ ...harness.environment, COUNTERSIGN_ENTROPY_KEYS: keys });
     expect((await made()).json['entropyKeyVersion']).toBe(2);
     expect((await admin.patch(`brands/${idOf(old)}`, { name: 'Changed' })).json['entropyKeyVersion']).toBe(1);
   });

@@ -4,21 +4,21 @@ import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let bus: PubSub;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  bus = openPubSub(loadSettings(ControlPlaneSettings, room.environment), () => undefined);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  bus = openPubSub(loadSettings(ControlPlaneSettings, harness.environment), () => undefined);
 });
 afterAll(async () => {
   await bus.close();
-  await room.close();
+  await harness.close();
 });
 
 const gateways = new GatewayStore();
@@ -27,8 +27,8 @@ let made = 0;
 
 /** A gateway that has just been seen. */
 async function newGateway(stopping = false): Promise<Uuid> {
-  const id = room.clock.newId();
-  await gateways.beat(room.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
+  const id = harness.clock.newId();
+  await gateways.beat(harness.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
   return id;
 }
 
@@ -38,7 +38,7 @@ async function silence(gateway: Uuid, seconds: number): Promise<void> {
   for (const [table, set] of Object.entries(sets)) {
     const its = table === 'gateways' ? 'id' : 'owner';
     const values = [gateway, seconds];
-    await room.database.query(`UPDATE ${table} SET ${set} - $2 * interval '1 second' WHERE ${its} = $1`, values);
+    await harness.database.query(`UPDATE ${table} SET ${set} - $2 * interval '1 second' WHERE ${its} = $1`, values);
   }
 }
 
@@ -65,11 +65,11 @@ const BOUND: ConnectionStatus = {
 /** A gateway holds connections of a bind, and says so of each. */
 async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionStatus[]): Promise<void> {
   const bindId = parseId('bind', bind) ?? '';
-  await leases.survey(room.database);
+  await leases.survey(harness.database);
   const slots = statuses.map((_, slot) => ({ bindId, slot }));
-  const claimed = await leases.claim(room.database, gateway, slots);
+  const claimed = await leases.claim(harness.database, gateway, slots);
   const held = claimed.map((lease) => ({ lease, status: statuses[lease.slot] ?? BOUND }));
-  expect((await leases.renew(room.database, gateway, held)).size).toBe(statuses.length);
+  expect((await leases.renew(harness.database, gateway, held)).size).toBe(statuses.length);
 }
 
 describe('the status of a bind', () => {
@@ -158,8 +158,8 @@ describe('the connections of a system', () => {
       },
     };
     for (const gateway of [living, dead]) {
-      const connections = [{ ...connection, id: room.clock.newId() }];
-      await new SystemConnectionStore(gateway).keep(room.database, connections);
+      const connections = [{ ...connection, id: harness.clock.newId() }];
+      await new SystemConnectionStore(gateway).keep(harness.database, connections);
     }
     await kill(dead);
     const { json } = await admin.get(`smpp-systems/${idOf(system)}`);
@@ -205,7 +205,7 @@ describe('the gateways', () => {
   });
 
   it('are read and no more, by engineers alone', async () => {
-    expect((await room.call('/v1/admin/gateways')).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/gateways')).code).toBe('FORBIDDEN');
     expect((await admin.post('gateways', {})).status).toBe(405);
     expect((await admin.delete(`gateways/${renderId('gw', await newGateway())}`)).status).toBe(405);
     expect((await admin.get('gateways/nonsense')).code).toBe('NOT_FOUND');

@@ -2,27 +2,27 @@ import { DestinationStore } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let guard: DestinationStore;
 let accountId: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  guard = new DestinationStore(() => room.clock.newId());
-  accountId = parseId('acct', room.demo.accountId) ?? '';
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  guard = new DestinationStore(() => harness.clock.newId());
+  accountId = parseId('acct', harness.demo.accountId) ?? '';
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const send = async (phone: string): Promise<Answer> => {
-  const { id } = (await room.create({ phone })).json;
-  return room.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
+  const { id } = (await harness.create({ phone })).json;
+  return harness.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
 };
 const block = (prefix: string) =>
-  guard.block(room.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
+  guard.block(harness.database, { accountId, prefix, reason: 'converts too little', blockSeconds: 3_600 });
 
 describe('a destination rule', () => {
   it('needs a prefix and an action; it concerns all accounts and holds on unless told', async () => {
@@ -44,7 +44,7 @@ describe('a destination rule', () => {
 
   it('takes all that can be told of it, at its making and later', async () => {
     const body = {
-      accountId: room.demo.accountId,
+      accountId: harness.demo.accountId,
       prefix: '+4479',
       action: 'allow',
       kinds: ['toll_free', 'non_geographic'],
@@ -95,7 +95,7 @@ describe('a destination rule', () => {
   it('is the only one of its prefix for an account, and for all', async () => {
     const common = { prefix: '+33', action: 'block' };
     expect((await admin.post('destinations', common)).status).toBe(201);
-    expect((await admin.post('destinations', { ...common, accountId: room.demo.accountId })).status).toBe(201);
+    expect((await admin.post('destinations', { ...common, accountId: harness.demo.accountId })).status).toBe(201);
     const twice = await admin.post('destinations', { ...common, action: 'allow' });
     expect([twice.status, twice.code, twice.field]).toEqual([409, 'CONFLICT', 'prefix']);
     const other = idOf(await admin.post('destinations', { ...common, prefix: '+34' }));
@@ -119,9 +119,9 @@ describe('a destination rule', () => {
 describe('what the guard blocks by itself', () => {
   it('is listed with its account, reason and end, and can be lifted', async () => {
     const rule = await block('+4475');
-    const [listed] = dataOf(await admin.get(`destinations?accountId=${room.demo.accountId}&limit=1`));
+    const [listed] = dataOf(await admin.get(`destinations?accountId=${harness.demo.accountId}&limit=1`));
     expect(listed).toMatchObject({
-      accountId: room.demo.accountId,
+      accountId: harness.demo.accountId,
       prefix: '+4475',
       action: 'block',
       reason: 'converts too little',
@@ -137,7 +137,7 @@ describe('what the guard blocks by itself', () => {
     const [listed] = dataOf(await admin.get('destinations?limit=1'));
     const refused = await admin.patch(`destinations/${String(listed?.['id'])}`, { until: null });
     expect([refused.status, refused.code]).toEqual([409, 'CONFLICT']);
-    const own = { prefix: '+4476', action: 'allow', accountId: room.demo.accountId };
+    const own = { prefix: '+4476', action: 'allow', accountId: harness.demo.accountId };
     expect((await admin.post('destinations', own)).status).toBe(201);
   });
 });
@@ -150,9 +150,9 @@ describe('what the guard refused', () => {
     for (const phone of ['+447911123456', '+447911123457', '+19002345678']) {
       expect((await send(phone)).code).toBe('DESTINATION_BLOCKED');
     }
-    const about = { accountId: room.demo.accountId };
+    const about = { accountId: harness.demo.accountId };
     await expect
-      .poll(() => list(`accountId=${room.demo.accountId}&limit=2`))
+      .poll(() => list(`accountId=${harness.demo.accountId}&limit=2`))
       .toMatchObject([
         { ...about, rule: 'number_type', prefix: '+1900234', refused: 1 },
         { ...about, rule: 'destination_rule', prefix: '+44791112', refused: 2 },
@@ -162,7 +162,7 @@ describe('what the guard refused', () => {
   });
 
   it('is read and no more', async () => {
-    expect((await room.call('/v1/admin/destinations/refusals')).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/destinations/refusals')).code).toBe('FORBIDDEN');
     expect((await admin.post('destinations/refusals', {})).status).toBe(405);
     expect((await admin.delete('destinations/refusals')).code).toBe('NOT_FOUND');
     expect((await admin.get('destinations/refusals?startingAfter=x')).field).toBe('startingAfter');

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 let made = 0;
 /** A number that no other test has. */
@@ -33,7 +33,7 @@ describe('an inbound number', () => {
   });
 
   it('may be reserved for a brand, change, and be given back', async () => {
-    const { brandId } = room.demo;
+    const { brandId } = harness.demo;
     const answer = await admin.post('inbound-numbers', { number: newNumber(), countries: ['*'], brandId });
     expect(answer.json).toMatchObject({ countries: ['*'], brandId });
     const changes = { number: newNumber(), countries: ['GB'], brandId: null };
@@ -87,7 +87,7 @@ describe('an inbound number', () => {
   });
 
   it('is what phones of its countries are told within seconds, until it is deleted; sessions keep theirs', async () => {
-    const create = (): Promise<Answer> => room.create({ phone: '+6421234567' });
+    const create = (): Promise<Answer> => harness.create({ phone: '+6421234567' });
     const number = newNumber();
     const names = (answer: Answer): boolean => String(answer.json['fallbackUri']).startsWith(`sms:${number}?`);
     const id = idOf(await admin.post('inbound-numbers', { number, countries: ['NZ'] }));
@@ -96,6 +96,6 @@ describe('an inbound number', () => {
     expect((await admin.delete(`inbound-numbers/${id}`)).status).toBe(204);
     expect((await admin.get(`inbound-numbers/${id}`)).code).toBe('NOT_FOUND');
     await until('another one is told', 10_000, async () => !names(await create()));
-    expect(names(await room.call(`/v1/verify/${String(told.json['id'])}`))).toBe(true);
+    expect(names(await harness.call(`/v1/verify/${String(told.json['id'])}`))).toBe(true);
   });
 });

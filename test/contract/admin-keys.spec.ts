@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
-  admin.post('keys', { accountId: room.demo.accountId, name: 'backend', ...changes });
+  admin.post('keys', { accountId: harness.demo.accountId, name: 'backend', ...changes });
 const keyOf = (answer: Answer): string => String(answer.json['key']);
 /** 404 for a key that works: there is no such session. */
-const status = async (key: string): Promise<number> => (await room.call(SESSION, { key })).status;
+const status = async (key: string): Promise<number> => (await harness.call(SESSION, { key })).status;
 
 describe('a key', () => {
   it('needs account and name: live, all scopes and the usual limits unless told; the key itself is shown once', async () => {
@@ -29,7 +29,7 @@ describe('a key', () => {
     expect(String(key).startsWith(String(prefix))).toBe(true);
     expect(String(prefix)).toHaveLength('csk_live_'.length + 4);
     expect(rest).toEqual({
-      accountId: room.demo.accountId,
+      accountId: harness.demo.accountId,
       kind: 'live',
       name: 'backend',
       scopes: ['verify', 'otp', 'usage', 'realtime', 'webhooks'],
@@ -51,7 +51,7 @@ describe('a key', () => {
 
   it('has the limits that it is given', async () => {
     const key = keyOf(await made({ limits: { default: 7 } }));
-    const answer = await room.call(SESSION, { key });
+    const answer = await harness.call(SESSION, { key });
     expect(answer.headers['ratelimit-policy']).toContain('"default";q=7;w=60');
   });
 

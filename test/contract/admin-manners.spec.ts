@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Each resource with the prefix of its ids. */
 const RESOURCES = [
@@ -31,11 +31,11 @@ describe.each(RESOURCES)('/v1/admin/%s', (resource, prefix) => {
   it('is for the admin key alone', async () => {
     for (const path of [resource, `${resource}/${unknown}`]) {
       const target = `/v1/admin/${path}`;
-      expect((await room.call(target)).code).toBe('FORBIDDEN');
-      expect((await room.call(target, { key: room.demo.testApiKey })).code).toBe('FORBIDDEN');
-      expect((await room.call(target, { key: null })).code).toBe('UNAUTHORIZED');
+      expect((await harness.call(target)).code).toBe('FORBIDDEN');
+      expect((await harness.call(target, { key: harness.demo.testApiKey })).code).toBe('FORBIDDEN');
+      expect((await harness.call(target, { key: null })).code).toBe('UNAUTHORIZED');
     }
-    const refused = await room.call(`/v1/admin/${resource}`, { method: 'POST', body: { name: 'x' } });
+    const refused = await harness.call(`/v1/admin/${resource}`, { method: 'POST', body: { name: 'x' } });
     expect([refused.status, refused.code]).toEqual([403, 'FORBIDDEN']);
   });
 
@@ -63,9 +63,9 @@ describe.each(RESOURCES)('/v1/admin/%s', (resource, prefix) => {
   });
 
   it('answers to GET and POST, one of them to GET and PATCH at least', async () => {
-    const all = await room.call(`/v1/admin/${resource}`, { method: 'PUT', key: admin.key });
+    const all = await harness.call(`/v1/admin/${resource}`, { method: 'PUT', key: admin.key });
     expect([all.status, all.headers['allow']]).toEqual([405, 'GET, HEAD, POST']);
-    const one = await room.call(`/v1/admin/${resource}/${unknown}`, { method: 'PUT', key: admin.key });
+    const one = await harness.call(`/v1/admin/${resource}/${unknown}`, { method: 'PUT', key: admin.key });
     expect(one.headers['allow']).toContain('GET, HEAD, PATCH');
   });
 
@@ -86,7 +86,7 @@ describe('a list', () => {
       sizes.push(dataOf(page).length);
       more = page.json['hasMore'] === true;
     }
-    expect(seen).toEqual([...ids, room.demo.accountId]);
+    expect(seen).toEqual([...ids, harness.demo.accountId]);
     expect(sizes).toEqual([2, 2, 2]);
   });
 
@@ -98,7 +98,7 @@ describe('a list', () => {
 
   it('is of one account only where things belong to one', async () => {
     expect((await admin.get('brands?accountId=x')).field).toBe('accountId');
-    expect((await admin.get(`accounts?accountId=${room.demo.accountId}`)).field).toBe('accountId');
+    expect((await admin.get(`accounts?accountId=${harness.demo.accountId}`)).field).toBe('accountId');
   });
 });
 

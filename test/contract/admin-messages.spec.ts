@@ -2,26 +2,26 @@ import { CarrierStore, MessageStore, OutboundStore, type MessageFate } from '@co
 import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
 const OTHER_PHONE = '+442071838750';
 const TEXT = 'AUTH-ACME-secret';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let bindId: Uuid;
 let sessionId: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
   const hosts = [{ host: '127.0.0.1', port: 1 }];
   const bind = { name: 'north', carrier: 'north', hosts, systemId: 'x', password: 'x', enabled: false };
-  ({ id: bindId } = await carriers.createBind(room.database, bind));
-  sessionId = String((await room.create()).json['id']);
+  ({ id: bindId } = await carriers.createBind(harness.database, bind));
+  sessionId = String((await harness.create()).json['id']);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 interface Sms {
   readonly source?: string;
@@ -34,14 +34,14 @@ interface Sms {
 let lastMs = 0;
 /** Later than all before it: messages of one millisecond are in no order. */
 function nextId(): Uuid {
-  lastMs = Math.max(lastMs + 1, Math.floor(room.clock.nowMs()));
+  lastMs = Math.max(lastMs + 1, Math.floor(harness.clock.nowMs()));
   return newId(lastMs);
 }
 
 /** An MO is stored, as a gateway does it. */
 async function received({ source = PHONE.slice(1), fate = 'matched', session = sessionId, ...rest }: Sms = {}) {
   const id = nextId();
-  await new MessageStore().insertInbound(room.database, [
+  await new MessageStore().insertInbound(harness.database, [
     {
       id,
       carrier: 'north',
@@ -51,11 +51,11 @@ async function received({ source = PHONE.slice(1), fate = 'matched', session = s
       sourceNpi: 1,
       destination: '60606',
       dataCoding: 0,
-      textSealed: room.keys.seal('message-text', TEXT, id),
+      textSealed: harness.keys.seal('message-text', TEXT, id),
       part: rest.part ?? null,
       fate,
       sessionId: session === null ? null : parseId('sess', session),
-      accountId: session === null ? null : parseId('acct', room.demo.accountId),
+      accountId: session === null ? null : parseId('acct', harness.demo.accountId),
     },
   ]);
   return renderId('msg', id);
@@ -64,24 +64,24 @@ async function received({ source = PHONE.slice(1), fate = 'matched', session = s
 /** A code is queued, as `send-sms` does it. */
 async function sent(session = sessionId, destination = PHONE): Promise<string> {
   const id = nextId();
-  await new OutboundStore().insert(room.database, {
+  await new OutboundStore().insert(harness.database, {
     id,
     sessionId: parseId('sess', session) ?? '',
-    accountId: parseId('acct', room.demo.accountId) ?? '',
+    accountId: parseId('acct', harness.demo.accountId) ?? '',
     test: false,
     destination,
     country: 'US',
     sender: 'ACME',
-    textSealed: room.keys.seal('message-text', '123456 is your code.', id),
-    createdAt: new Date(room.clock.nowMs()),
-    expiresAt: new Date(room.clock.nowMs() + 60_000),
+    textSealed: harness.keys.seal('message-text', '123456 is your code.', id),
+    createdAt: new Date(harness.clock.nowMs()),
+    expiresAt: new Date(harness.clock.nowMs() + 60_000),
   });
   return renderId('msg', id);
 }
 
 const idsOf = async (query: string): Promise<unknown[]> =>
   dataOf(await admin.get(`messages?${query}`)).map(({ id }) => id);
-const newSession = async (phone: string): Promise<string> => String((await room.create({ phone })).json['id']);
+const newSession = async (phone: string): Promise<string> => String((await harness.create({ phone })).json['id']);
 
 describe('messages', () => {
   it('that came in are shown with their fate, and without their text', async () => {
@@ -94,7 +94,7 @@ describe('messages', () => {
       direction: 'in',
       fate: 'matched',
       sessionId,
-      accountId: room.demo.accountId,
+      accountId: harness.demo.accountId,
       carrier: 'north',
       linkId: renderId('bind', bindId),
       source: PHONE.slice(1),
@@ -125,7 +125,7 @@ describe('messages', () => {
       attempts: 0,
       unknownFates: 0,
     });
-    await room.database.query(
+    await harness.database.query(
       `UPDATE outbound_messages SET state = 'undelivered', next_attempt_at = NULL, text_sealed = NULL, attempts = 2,
          unknown_fates = 1,
          carrier = 'north', bind_id = $2, source = '60606', smsc_message_id = 'a1', network_error = '027',
@@ -147,7 +147,7 @@ describe('messages', () => {
   });
 
   it('may be parts, and may have come by a link that is gone', async () => {
-    const id = await received({ part: { number: 1, total: 2 }, linkId: room.clock.newId() });
+    const id = await received({ part: { number: 1, total: 2 }, linkId: harness.clock.newId() });
     expect((await admin.get(`messages/${id}`)).json).toMatchObject({ part: { number: 1, total: 2 }, linkId: null });
   });
 
@@ -215,8 +215,8 @@ describe('messages', () => {
 
   it('are for the admin key alone, and are never written by hand', async () => {
     const id = await received();
-    expect((await room.call('/v1/admin/messages')).code).toBe('FORBIDDEN');
-    expect((await room.call(`/v1/admin/messages/${id}/reveal`, { method: 'POST' })).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/messages')).code).toBe('FORBIDDEN');
+    expect((await harness.call(`/v1/admin/messages/${id}/reveal`, { method: 'POST' })).code).toBe('FORBIDDEN');
     expect((await admin.post('messages', {})).status).toBe(405);
     expect((await admin.delete(`messages/${id}`)).status).toBe(405);
     expect((await admin.get('messages/msg_00000000000000000000000000')).code).toBe('NOT_FOUND');
@@ -234,13 +234,13 @@ describe('the text of a message', () => {
     expect(notes).toMatchObject(Array(2).fill({ actor: 'root', action: 'reveal', resource: 'messages', after: shown }));
     expect(notes[0]?.requestId).toBe(answer.headers['x-request-id']);
     expect(await admin.log()).not.toContain('secret');
-    expect(room.log.join('')).not.toContain(TEXT);
+    expect(harness.log.join('')).not.toContain(TEXT);
   });
 
   it('of a code is there until the code has gone', async () => {
     const id = await sent();
     expect((await admin.post(`messages/${id}/reveal`)).json['text']).toBe('123456 is your code.');
-    await room.database.query(
+    await harness.database.query(
       `UPDATE outbound_messages SET state = 'submitted', next_attempt_at = NULL, text_sealed = NULL WHERE id = $1`,
       [parseId('msg', id)],
     );

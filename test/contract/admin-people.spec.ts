@@ -3,14 +3,14 @@ import { CarrierStore, MessageStore, OutboundStore } from '@countersign/carriers
 import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { type Answer, ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
 const MASKED = '+141******71';
 const EMAIL = 'ann@people.example';
 const MO_TEXT = 'AUTH-ACME-7Q2M9XK4T1V8C3ZB my code is 654321';
 const CODE = '012345';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let root: AdminCalls;
 const byRole = new Map<AdminRole, AdminCalls>();
 let bindId: Uuid;
@@ -19,35 +19,35 @@ let moId: string;
 let mtId: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  root = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  root = new AdminCalls(harness);
   for (const role of ADMIN_ROLES) byRole.set(role, await root.colleague(role));
-  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
   const hosts = [{ host: '127.0.0.1', port: 1 }];
   const bind = { name: 'north', carrier: 'north', hosts, systemId: 'x', password: 'x', enabled: false };
-  ({ id: bindId } = await carriers.createBind(room.database, bind));
-  sessionId = String((await room.create({ metadata: { email: EMAIL } })).json['id']);
+  ({ id: bindId } = await carriers.createBind(harness.database, bind));
+  sessionId = String((await harness.create({ metadata: { email: EMAIL } })).json['id']);
   [moId, mtId] = [await received(), await sent()];
-  await room.approve(sessionId);
+  await harness.approve(sessionId);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const as = (role: AdminRole): AdminCalls => byRole.get(role) ?? root;
-const account = (): Uuid => parseId('acct', room.demo.accountId) ?? '';
+const account = (): Uuid => parseId('acct', harness.demo.accountId) ?? '';
 
 async function received(): Promise<string> {
-  const id = newId(Math.floor(room.clock.nowMs()));
-  const textSealed = room.keys.seal('message-text', MO_TEXT, id);
+  const id = newId(Math.floor(harness.clock.nowMs()));
+  const textSealed = harness.keys.seal('message-text', MO_TEXT, id);
   const addresses = { source: PHONE.slice(1), sourceTon: 1, sourceNpi: 1, destination: '60606' };
   const about = { id, carrier: 'north', linkId: bindId, dataCoding: 0, part: null, fate: 'matched' } as const;
   const of = { sessionId: parseId('sess', sessionId), accountId: account() };
-  await new MessageStore().insertInbound(room.database, [{ ...about, ...addresses, ...of, textSealed }]);
+  await new MessageStore().insertInbound(harness.database, [{ ...about, ...addresses, ...of, textSealed }]);
   return renderId('msg', id);
 }
 
 async function sent(): Promise<string> {
-  const id = newId(Math.floor(room.clock.nowMs()));
-  await new OutboundStore().insert(room.database, {
+  const id = newId(Math.floor(harness.clock.nowMs()));
+  await new OutboundStore().insert(harness.database, {
     id,
     sessionId: parseId('sess', sessionId) ?? '',
     accountId: account(),
@@ -55,9 +55,9 @@ async function sent(): Promise<string> {
     destination: PHONE,
     country: 'US',
     sender: 'ACME',
-    textSealed: room.keys.seal('message-text', `${CODE} is your Acme code.\n@acme.example #${CODE}`, id),
-    createdAt: new Date(room.clock.nowMs()),
-    expiresAt: new Date(room.clock.nowMs() + 60_000),
+    textSealed: harness.keys.seal('message-text', `${CODE} is your Acme code.\n@acme.example #${CODE}`, id),
+    createdAt: new Date(harness.clock.nowMs()),
+    expiresAt: new Date(harness.clock.nowMs() + 60_000),
   });
   return renderId('msg', id);
 }
@@ -136,7 +136,7 @@ describe.each(['support', 'operator', 'owner'] as const)('%s', (role) => {
     const page = await as(role).get(`sessions?phone=%2B14155552671&limit=1`);
     const one = await as(role).get(`messages/${mtId}`);
     const entryOf = async ({ headers }: Answer): Promise<unknown> => {
-      const rows = await room.database.query(
+      const rows = await harness.database.query(
         'SELECT actor, action, resource, resource_id AS id, before, after FROM audit_entries WHERE request_id = $1',
         [headers['x-request-id']],
       );
@@ -175,11 +175,11 @@ describe('a read that finds nothing', () => {
 
 describe('while the database is unreachable', () => {
   it('the answer with people in it is not given', async () => {
-    await room.line.cut();
+    await harness.line.cut();
     try {
       expect((await root.get(`sessions/${sessionId}`)).status).toBe(503);
     } finally {
-      await room.line.mend();
+      await harness.line.mend();
     }
   });
 });

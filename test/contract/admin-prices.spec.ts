@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const DRAFT = { channel: 'sms_fallback', country: 'US', usd: '0.0079' };
 
 describe('a price', () => {
   it('holds from now on unless told', async () => {
-    const before = room.clock.nowMs() - 1_000;
+    const before = harness.clock.nowMs() - 1_000;
     const answer = await admin.post('prices', DRAFT);
     expect(answer.status).toBe(201);
     const { id, from, ...rest } = answer.json;
     expect(id).toMatch(/^price_[0-9A-HJKMNP-TV-Z]{26}$/);
     expect(Date.parse(String(from))).toBeGreaterThan(before);
-    expect(Date.parse(String(from))).toBeLessThanOrEqual(room.clock.nowMs() + 1_000);
+    expect(Date.parse(String(from))).toBeLessThanOrEqual(harness.clock.nowMs() + 1_000);
     expect(rest).toEqual(DRAFT);
     expect((await admin.get(`prices/${String(id)}`)).json).toEqual(answer.json);
   });

@@ -2,7 +2,7 @@ import { OutboundStore } from '@countersign/carriers';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -10,23 +10,23 @@ const GONE = 410;
 /** A relay looks every 2 s, and a busy machine is slow. */
 const SOON_MS = 20_000;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  await room.close();
+  await harness.close();
 });
 
 const approved = async (): Promise<string> => {
-  const id = String((await room.create({ webhookUrl: receiver.url })).json['id']);
-  await room.approve(id);
+  const id = String((await harness.create({ webhookUrl: receiver.url })).json['id']);
+  await harness.approve(id);
   return id;
 };
 const counts = async (name: string): Promise<unknown> => (await admin.get(`queues/${name}`)).json['counts'];
@@ -34,22 +34,22 @@ const came = (id: string): boolean => receiver.eventIdsOf(id).length > 0;
 
 /** A code that waits, as one does that no bind can take. */
 async function waiting(changes: string): Promise<string> {
-  const { id: sessionId } = (await room.create()).json;
-  const id = room.clock.newId();
-  const createdAt = new Date(room.clock.nowMs() - 5_000);
-  await new OutboundStore().insert(room.database, {
+  const { id: sessionId } = (await harness.create()).json;
+  const id = harness.clock.newId();
+  const createdAt = new Date(harness.clock.nowMs() - 5_000);
+  await new OutboundStore().insert(harness.database, {
     id,
     sessionId: parseId('sess', String(sessionId)) ?? '',
-    accountId: parseId('acct', room.demo.accountId) ?? '',
+    accountId: parseId('acct', harness.demo.accountId) ?? '',
     test: false,
     destination: PHONE,
     country: 'US',
     sender: '60606',
-    textSealed: room.keys.seal('message-text', 'secret', id),
+    textSealed: harness.keys.seal('message-text', 'secret', id),
     createdAt,
-    expiresAt: new Date(room.clock.nowMs() + 60_000),
+    expiresAt: new Date(harness.clock.nowMs() + 60_000),
   });
-  await room.database.query(`UPDATE outbound_messages SET ${changes} WHERE id = $1`, [id]);
+  await harness.database.query(`UPDATE outbound_messages SET ${changes} WHERE id = $1`, [id]);
   return id;
 }
 
@@ -91,8 +91,8 @@ describe('the queues', () => {
   );
 
   it('are for the admin key alone', async () => {
-    expect((await room.call('/v1/admin/queues')).code).toBe('FORBIDDEN');
-    expect((await room.call('/v1/admin/queues/webhooks/pause', { method: 'POST' })).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/queues')).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/queues/webhooks/pause', { method: 'POST' })).code).toBe('FORBIDDEN');
     expect((await admin.post('queues', {})).status).toBe(405);
   });
 });
@@ -101,7 +101,7 @@ describe('webhooks that are paused', () => {
   it('wait, in every process, until they are resumed', async () => {
     const paused = await admin.post('queues/webhooks/pause');
     expect([paused.status, paused.json]).toEqual([202, expect.objectContaining({ name: 'webhooks', paused: true })]);
-    const stopNeighbour = await room.beside();
+    const stopNeighbour = await harness.beside();
     const id = await approved();
     await until(
       'it is due',
@@ -148,7 +148,7 @@ describe('what failed', () => {
       return failed === 1;
     });
     // As after the last attempt of a schedule: one more would be one too many.
-    await room.database.query(
+    await harness.database.query(
       `UPDATE deliveries SET attempts = (SELECT jsonb_agg(first) FROM
          (SELECT attempts -> 0 AS first FROM generate_series(1, 10)) AS ten) WHERE status = 'failed'`,
     );
@@ -156,7 +156,7 @@ describe('what failed', () => {
     const answer = await retry('webhooks');
     expect([answer.status, answer.json]).toMatchObject([202, { name: 'webhooks', retried: 1, counts: { failed: 0 } }]);
     const deliveries = () =>
-      room.database.query(
+      harness.database.query(
         `SELECT status, jsonb_array_length(attempts) AS attempts FROM deliveries WHERE session_id = $1`,
         [parseId('sess', id)],
       );
@@ -177,7 +177,7 @@ describe('what failed', () => {
       { name: 'outbound', retried: 1, counts: { waiting: 2, inFlight: 0, failed: 1 } },
     ]);
     expect(Number(answer.json['oldestAgeSeconds'])).toBeGreaterThanOrEqual(5);
-    const [row] = await room.database.query(
+    const [row] = await harness.database.query(
       `SELECT next_attempt_at <= clock_timestamp() AS due, refused_routes AS refused, busy_routes AS busy
        FROM outbound_messages WHERE id = $1`,
       [tried],

@@ -5,18 +5,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { ADMIN_POLICY } from '../../apps/control-plane/src/http/admin-policy.js';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 
 // Opened outside a hook, because the tests are generated from the calls in the API description.
-const room = await ControlPlaneRoom.open();
-afterAll(() => room.close());
+const harness = await ControlPlaneHarness.open();
+afterAll(() => harness.close());
 
-const root = new AdminCalls(room);
+const root = new AdminCalls(harness);
 const byRole = new Map<AdminRole, AdminCalls>();
 for (const role of ADMIN_ROLES) byRole.set(role, await root.colleague(role));
 
 const keyOf = (role: AdminRole): string => byRole.get(role)?.key ?? '';
-const { text } = await room.call('/v1/openapi.json', { key: null });
+const { text } = await harness.call('/v1/openapi.json', { key: null });
 const document = JSON.parse(text) as OpenAPIObject;
 const calls = operationsOf(document).filter(({ path }) => path.startsWith('/v1/admin/'));
 
@@ -56,7 +56,7 @@ describe('each role, on each call of the admin API', () => {
     const roles = contractSays(call);
     expect(policy[rowOf(call)]).toEqual(roles);
     expect(Reflect.get(call.operation, 'x-required-roles')).toEqual(roles);
-    const answer = await room.call(path.replaceAll(/\{[^}]+\}/g, 'x'), {
+    const answer = await harness.call(path.replaceAll(/\{[^}]+\}/g, 'x'), {
       method,
       key: keyOf(role),
       ...(method === 'GET' || method === 'DELETE' ? {} : { body: {} }),
@@ -73,17 +73,21 @@ describe('a role without permission for a call', () => {
   it('is refused before the body is read, and before the thing is looked for', async () => {
     const viewer = keyOf('viewer');
     for (const body of ['{broken', 'x'.repeat(1_000), Buffer.alloc(200 * 1024, 'x')]) {
-      const answer = await room.call('/v1/admin/accounts', { method: 'POST', key: viewer, body });
+      const answer = await harness.call('/v1/admin/accounts', { method: 'POST', key: viewer, body });
       expect([answer.status, answer.code]).toEqual([403, 'FORBIDDEN']);
     }
-    const answer = await room.call('/v1/admin/binds/x', { method: 'PATCH', key: viewer, body: '[]' });
+    const answer = await harness.call('/v1/admin/binds/x', { method: 'PATCH', key: viewer, body: '[]' });
     expect([answer.status, answer.code]).toEqual([403, 'FORBIDDEN']);
   });
 
   it('changes nothing and leaves no entry', async () => {
     const before = await root.log();
     for (const role of ['viewer', 'support', 'operator'] as const) {
-      const answer = await room.call('/v1/admin/accounts', { method: 'POST', key: keyOf(role), body: { name: 'X' } });
+      const answer = await harness.call('/v1/admin/accounts', {
+        method: 'POST',
+        key: keyOf(role),
+        body: { name: 'X' },
+      });
       expect(answer.status).toBe(403);
     }
     expect(await root.log()).toBe(before);
@@ -91,10 +95,10 @@ describe('a role without permission for a call', () => {
 
   it('gets 404 and 405 for unknown paths and methods, and 403 on the account API', async () => {
     const key = keyOf('viewer');
-    expect((await room.call('/v1/admin/nothing', { key })).code).toBe('NOT_FOUND');
-    expect((await room.call('/v1/admin/accounts', { key, method: 'PUT' })).code).toBe('METHOD_NOT_ALLOWED');
-    expect((await room.call('/v1/verify', { key })).code).toBe('FORBIDDEN');
-    expect((await room.call('/v1/usage', { key })).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/admin/nothing', { key })).code).toBe('NOT_FOUND');
+    expect((await harness.call('/v1/admin/accounts', { key, method: 'PUT' })).code).toBe('METHOD_NOT_ALLOWED');
+    expect((await harness.call('/v1/verify', { key })).code).toBe('FORBIDDEN');
+    expect((await harness.call('/v1/usage', { key })).code).toBe('FORBIDDEN');
   });
 });
 
@@ -166,7 +170,7 @@ describe('an operator', () => {
   const rowAt = async (path: string): Promise<unknown> => {
     const [resource = '', id = ''] = path.split('/');
     const uuid = parseId(resource === 'binds' ? 'bind' : 'sys', id);
-    return room.database.query(`SELECT * FROM ${resource.replace('-', '_')} WHERE id = $1`, [uuid]);
+    return harness.database.query(`SELECT * FROM ${resource.replace('-', '_')} WHERE id = $1`, [uuid]);
   };
   const refusalOf = ({ status, code, field, json }: Answer): unknown[] => {
     return [status, code, field, Reflect.get(Object(json['error']) as object, 'message')];

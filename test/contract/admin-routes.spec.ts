@@ -2,24 +2,24 @@ import { CarrierStore } from '@countersign/carriers';
 import { renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let bindId: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
   bindId = await newBind('north');
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 async function newBind(name: string): Promise<string> {
-  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
   const hosts = [{ host: '127.0.0.1', port: 2776 }];
   const bind = { name, carrier: name, hosts, systemId: 'us', password: 'secret' };
-  return renderId('bind', (await carriers.createBind(room.database, bind)).id);
+  return renderId('bind', (await carriers.createBind(harness.database, bind)).id);
 }
 
 describe('a route', () => {
@@ -135,8 +135,8 @@ describe('a route', () => {
   });
 
   it('decides at once whether a code is sent', async () => {
-    const { id } = (await room.create()).json;
-    const send = (): Promise<Answer> => room.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
+    const { id } = (await harness.create()).json;
+    const send = (): Promise<Answer> => harness.call(`/v1/verify/${String(id)}/send-sms`, { method: 'POST' });
     for (const { id: route } of (await admin.get('routes?limit=100')).json['data'] as { id: string }[]) {
       await admin.delete(`routes/${route}`);
     }

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const idsOf = async (query: string): Promise<unknown[]> =>
   dataOf(await admin.get(`sessions?${query}`)).map(({ id }) => id);
 
 describe('sessions', () => {
   it('are shown as callers see them, with what an engineer asks for, and neither token nor entropy', async () => {
-    const made = await room.create({ metadata: { order: '7', ['__proto__']: 'x' } });
+    const made = await harness.create({ metadata: { order: '7', ['__proto__']: 'x' } });
     const id = String(made.json['id']);
     const { fallbackUri, ...session } = made.json;
     const more = { endedAt: null, approvedBy: null, country: 'US', allowSmsOtp: true };
@@ -29,7 +29,7 @@ describe('sessions', () => {
       codesTried: 0,
       card: null,
     });
-    await room.approve(id);
+    await harness.approve(id);
     const approved = await admin.get(`sessions/${id}`);
     expect(approved.json).toMatchObject({ status: 'approved', approvedBy: 'mo' });
     expect(approved.json['endedAt']).toBe(approved.json['approvedAt']);
@@ -41,8 +41,8 @@ describe('sessions', () => {
   });
 
   it('read expired once their time is over', async () => {
-    const id = String((await room.create()).json['id']);
-    await room.database.query(
+    const id = String((await harness.create()).json['id']);
+    await harness.database.query(
       `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
        WHERE phone = $1 AND status = 'pending'`,
       [PHONE],
@@ -54,7 +54,7 @@ describe('sessions', () => {
   it('of all accounts are found by phone and by id, newest first, page by page', async () => {
     const phone = '+14155550123';
     const ids: unknown[] = [];
-    for (let count = 0; count < 3; count += 1) ids.unshift((await room.create({ phone })).json['id']);
+    for (let count = 0; count < 3; count += 1) ids.unshift((await harness.create({ phone })).json['id']);
     expect(await idsOf(`phone=${encodeURIComponent(phone)}`)).toEqual(ids);
     expect(await idsOf(`phone=${phone}`)).toEqual(ids);
     expect((await idsOf('limit=3')).slice(0, 3)).toEqual(ids);
@@ -78,9 +78,9 @@ describe('sessions', () => {
   });
 
   it('are read with the admin key alone, and no more', async () => {
-    const id = String((await room.create()).json['id']);
-    expect((await room.call('/v1/admin/sessions')).code).toBe('FORBIDDEN');
-    expect((await room.call(`/v1/admin/sessions/${id}`, { key: null })).code).toBe('UNAUTHORIZED');
+    const id = String((await harness.create()).json['id']);
+    expect((await harness.call('/v1/admin/sessions')).code).toBe('FORBIDDEN');
+    expect((await harness.call(`/v1/admin/sessions/${id}`, { key: null })).code).toBe('UNAUTHORIZED');
     expect((await admin.post('sessions', {})).status).toBe(405);
     expect((await admin.delete(`sessions/${id}`)).status).toBe(405);
     expect((await admin.get('sessions/sess_00000000000000000000000000')).code).toBe('NOT_FOUND');

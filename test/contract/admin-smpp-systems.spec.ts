@@ -2,17 +2,17 @@ import { SMPP_SYSTEMS, systemPasswordMatches, type SmppSystem } from '@countersi
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { teach } from '../support/sender-evidence.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 let made = 0;
 /** A system_id that no other test has. */
@@ -21,7 +21,7 @@ const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer
   admin.post('smpp-systems', { systemId: newSystemId(), password: 's3cret', ...changes });
 
 async function storedOf(id: string): Promise<SmppSystem> {
-  const row = await SMPP_SYSTEMS.find(room.database, parseId('sys', id) ?? '');
+  const row = await SMPP_SYSTEMS.find(harness.database, parseId('sys', id) ?? '');
   if (row === null) throw new Error(`there is no ${id}`);
   return row;
 }
@@ -48,10 +48,10 @@ describe('a system that connects in', () => {
       connections: [],
     });
     expect(password).toMatch(/^[A-Za-z0-9]{8}$/);
-    expect(systemPasswordMatches(room.keys, await storedOf(String(id)), String(password))).toBe(true);
+    expect(systemPasswordMatches(harness.keys, await storedOf(String(id)), String(password))).toBe(true);
     expect((await admin.get(`smpp-systems/${String(id)}`)).json).toEqual({ id, ...rest });
     const shown = [await admin.get('smpp-systems?limit=100'), await admin.patch(`smpp-systems/${String(id)}`, {})];
-    const texts = [...shown.map(({ text }) => text), await admin.log(), JSON.stringify(room.log)];
+    const texts = [...shown.map(({ text }) => text), await admin.log(), JSON.stringify(harness.log)];
     for (const text of texts) expect(text).not.toContain(password);
     expect((await admin.notes(id)).map(({ action, after }) => [action, after?.['password']])).toEqual([
       ['create', '[set]'],
@@ -67,7 +67,7 @@ describe('a system that connects in', () => {
     expect(password).toMatch(/^[A-Za-z0-9]{8}$/);
     const stored = await storedOf(id);
     const matching = [made.json['password'], password].map((text) =>
-      systemPasswordMatches(room.keys, stored, String(text)),
+      systemPasswordMatches(harness.keys, stored, String(text)),
     );
     expect(matching).toEqual([false, true]);
     const audited = (await admin.notes(id)).map(({ action, after }) => [action, after?.['password']]);
@@ -110,7 +110,7 @@ describe('a system that connects in', () => {
     };
     const changed = await admin.patch(`smpp-systems/${idOf(answer)}`, changes);
     expect([changed.status, changed.json]).toEqual([200, { ...answer.json, ...changes }]);
-    expect(systemPasswordMatches(room.keys, await storedOf(idOf(answer)), 'a5 =8 "b')).toBe(true);
+    expect(systemPasswordMatches(harness.keys, await storedOf(idOf(answer)), 'a5 =8 "b')).toBe(true);
     expect((await admin.patch(`smpp-systems/${idOf(answer)}`, {})).json).toEqual(changed.json);
   });
 
@@ -177,7 +177,7 @@ describe('a system that connects in', () => {
     const id = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
     for (const change of [{ senderFormat: 'international' }, { trustedForMo: false }, { systemId: newSystemId() }]) {
       await admin.patch(`smpp-systems/${id}`, { senderFormat: 'auto', trustedForMo: true });
-      await teach(room, parseId('sys', id) ?? '', 20);
+      await teach(harness, parseId('sys', id) ?? '', 20);
       const learned = await admin.patch(`smpp-systems/${id}`, { maxConnections: 7 });
       expect(learned.json['learnedSenderFormat']).toBe('national');
       expect((await admin.patch(`smpp-systems/${id}`, change)).json['learnedSenderFormat']).toBeNull();
@@ -188,7 +188,7 @@ describe('a system that connects in', () => {
       ]);
     }
     await admin.delete(`smpp-systems/${id}`);
-    expect(await teach(room, parseId('sys', id) ?? '', 1)).toBeNull();
+    expect(await teach(harness, parseId('sys', id) ?? '', 1)).toBeNull();
   });
 
   it('has a password that is not its system_id, and the refusal says what to do', async () => {
@@ -219,9 +219,9 @@ describe('a system that connects in', () => {
     const changed = await admin.patch(`smpp-systems/${idOf(answer)}`, { password: secrets[1] });
     expect(changed.json).toEqual(answer.json);
     const stored = await storedOf(idOf(answer));
-    expect(secrets.map((secret) => systemPasswordMatches(room.keys, stored, secret))).toEqual([false, true]);
+    expect(secrets.map((secret) => systemPasswordMatches(harness.keys, stored, secret))).toEqual([false, true]);
     const listed = await admin.get('smpp-systems?limit=100');
-    for (const shown of [answer.text, changed.text, listed.text, await admin.log(), JSON.stringify(room.log)]) {
+    for (const shown of [answer.text, changed.text, listed.text, await admin.log(), JSON.stringify(harness.log)]) {
       for (const secret of secrets) expect(shown).not.toContain(secret);
       expect(shown).not.toContain(stored.passwordDigest.toString('base64'));
     }
@@ -291,7 +291,7 @@ describe('a system that is trusted for MO', () => {
   it('of an earlier release says that it is not trusted, may be changed in other ways, and is mended by networks', async () => {
     const id = idOf(await create({ trustedForMo: true, allowedCidrs: ['192.0.2.0/24'] }));
     const uuid = parseId('sys', id);
-    await room.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE id = $1`, [uuid]);
+    await harness.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE id = $1`, [uuid]);
     const shown = await admin.get(`smpp-systems/${id}`);
     expect(shown.json).toMatchObject({ trustedForMo: true, trustWarning: expect.stringContaining(REMEDY) as string });
     const disabled = await admin.patch(`smpp-systems/${id}`, { enabled: false });

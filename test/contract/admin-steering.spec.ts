@@ -5,7 +5,7 @@ import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { Esme } from '../support/esme.js';
 import { until } from '../support/until.js';
 
@@ -15,7 +15,7 @@ const SOON_MS = 15_000;
 const CARRIER = 'north';
 const WRONG_PASSWORD = 0x0e;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let carrier: Carrier;
 let port: number;
@@ -23,13 +23,13 @@ let smppPort: number;
 let stopGateway: () => Promise<void>;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
   carrier = new Carrier(CARRIER);
   port = await carrier.listen();
   smppPort = await freePort();
   const environment = {
-    ...room.environment,
+    ...harness.environment,
     GATEWAY_SMPP_PORT: String(smppPort),
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stopGateway();
   await carrier.close();
-  await room.close();
+  await harness.close();
 });
 
 interface Shown {
@@ -125,8 +125,8 @@ describe('a bind that engineers steer', () => {
     await shows(id, 'bound');
     await admin.post('routes', { prefix: '+', bindId: id });
     const send = async (): Promise<Answer> => {
-      const session = await room.create({ phone: `+1415555${String((made += 1)).padStart(4, '0')}` });
-      return room.call(`/v1/verify/${idOf(session)}/send-sms`, { method: 'POST' });
+      const session = await harness.create({ phone: `+1415555${String((made += 1)).padStart(4, '0')}` });
+      return harness.call(`/v1/verify/${idOf(session)}/send-sms`, { method: 'POST' });
     };
     expect((await send()).status).toBe(200);
     await until('the code is submitted', SOON_MS, () => carrier.submits.length === 1);

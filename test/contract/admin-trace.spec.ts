@@ -11,11 +11,11 @@ import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { FlightRecorder } from '../../apps/gateway/src/recorder/flight-recorder.js';
-import { TraceDesk } from '../../apps/gateway/src/recorder/trace-desk.js';
+import { TraceResponder } from '../../apps/gateway/src/recorder/trace-responder.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import { AdminCalls } from '../support/admin-calls.js';
 import { Carrier } from '../support/carrier.js';
-import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
 const PORT = 12_775;
@@ -25,23 +25,23 @@ const PHONE = '14155552671';
 const gateways = new GatewayStore();
 const leases = new BindLeaseStore();
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let bus: PubSub;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
-  bus = openPubSub(loadSettings(ControlPlaneSettings, room.environment), () => undefined);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
+  bus = openPubSub(loadSettings(ControlPlaneSettings, harness.environment), () => undefined);
   await until('the bus carries', 10_000, async () => {
-    const topic = `test:${room.clock.newId()}`;
+    const topic = `test:${harness.clock.newId()}`;
     await bus.answer(topic, () => 'yes').ready;
     return (await bus.ask(topic, 'there?', 500)) !== null;
   });
 });
 afterAll(async () => {
   await bus.close();
-  await room.close();
+  await harness.close();
 });
 
 let made = 0;
@@ -67,15 +67,15 @@ interface Gateway {
 
 /** A gateway that lives and holds these connections of the bind, if they are free; it may be deaf to questions. */
 async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
-  const id = room.clock.newId();
-  const recorder = new FlightRecorder(() => room.clock.nowMs());
-  await gateways.beat(room.database, { id, host: 'gateway-1', version: '1' }, false);
-  await leases.survey(room.database);
+  const id = harness.clock.newId();
+  const recorder = new FlightRecorder(() => harness.clock.nowMs());
+  await gateways.beat(harness.database, { id, host: 'gateway-1', version: '1' }, false);
+  await leases.survey(harness.database);
   const claimed = slots.map((slot) => ({ bindId, slot }));
-  expect(await leases.claim(room.database, id, claimed)).toHaveLength(slots.length);
-  const desk = deaf ? null : new TraceDesk({ gatewayId: id, recorder, bus, keys: room.keys });
-  await desk?.ready;
-  const directory = new CarrierDirectory(room.database);
+  expect(await leases.claim(harness.database, id, claimed)).toHaveLength(slots.length);
+  const service = deaf ? null : new TraceResponder({ gatewayId: id, recorder, bus, keys: harness.keys });
+  await service?.ready;
+  const directory = new CarrierDirectory(harness.database);
   const bind = (await directory.listBinds()).find((each) => each.id === bindId);
   const taps = new Map<number, ReturnType<FlightRecorder['tap']>>();
   return {
@@ -94,9 +94,11 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
       tap(direction, encodePdu(pdu));
     },
     stop: async () => {
-      desk?.close();
-      await room.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [id]);
-      await gateways.leave(room.database, id);
+      service?.close();
+      await harness.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [
+        id,
+      ]);
+      await gateways.leave(harness.database, id);
     },
   };
 }
@@ -251,7 +253,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
 
   it('is for the admin key alone', async () => {
     const bind = await newBind();
-    expect((await room.call(`/v1/admin/binds/${bind.id}/trace`)).code).toBe('FORBIDDEN');
+    expect((await harness.call(`/v1/admin/binds/${bind.id}/trace`)).code).toBe('FORBIDDEN');
   });
 });
 
@@ -261,7 +263,7 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     let told = 0;
     const subscription = bus.subscribe('binds', () => told++);
     await subscription.ready;
-    const startMs = room.clock.nowMs();
+    const startMs = harness.clock.nowMs();
     const answer = await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
     expect(answer.status).toBe(202);
     const until60 = Date.parse(String(answer.json['fullTraceUntil']));
@@ -342,7 +344,7 @@ describe('a bind that engineers made', () => {
       GATEWAY_HTTP_PORT: String(await freePort()),
       GATEWAY_OPS_PORT: String(await freePort()),
     };
-    const settings = loadSettings(GatewaySettings, { ...room.environment, ...ports });
+    const settings = loadSettings(GatewaySettings, { ...harness.environment, ...ports });
     const logger = createLogger({ app: 'gateway', level: 'silent' });
     const gateway = await startGateway(settings, logger, () => undefined);
     const made = await admin.post('binds', { host: '127.0.0.1', port, systemId: 'us', password: PASSWORD });

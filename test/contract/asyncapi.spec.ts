@@ -3,29 +3,29 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { type Dial, RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver } from '../support/receiver.js';
-import { Told } from '../support/told.js';
+import { Told } from '../support/received-events.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let text: string;
 let told: Told;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  ({ text } = await room.call('/v1/asyncapi.json', { key: null }));
+  harness = await ControlPlaneHarness.open();
+  ({ text } = await harness.call('/v1/asyncapi.json', { key: null }));
   told = Told.by(text);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const clients: RealtimeClient[] = [];
 async function connect(dial: Dial = {}): Promise<RealtimeClient> {
-  const client = await RealtimeClient.open(room, dial);
+  const client = await RealtimeClient.open(harness, dial);
   clients.push(client);
   return client;
 }
@@ -34,14 +34,14 @@ const REDOCLY = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--config', 'co
 
 describe('GET /v1/asyncapi.json', () => {
   it('is public, may be kept for a while and counts towards no quota', async () => {
-    const answer = await room.call('/v1/asyncapi.json', { key: null });
+    const answer = await harness.call('/v1/asyncapi.json', { key: null });
     expect([answer.status, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
       200,
       'application/json; charset=utf-8',
       'public, max-age=300',
     ]);
     expect(Object.keys(answer.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
-    const { host } = new URL(room.baseUrl);
+    const { host } = new URL(harness.baseUrl);
     expect(answer.json).toMatchObject({ asyncapi: '3.0.0', servers: { countersign: { host, protocol: 'wss' } } });
   });
 
@@ -68,20 +68,23 @@ describe('the webhooks of the document', () => {
     const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
       (name) => `verification.${name}`,
     );
-    await room.database.query('UPDATE accounts SET webhook_events = $1', [types]);
+    await harness.database.query('UPDATE accounts SET webhook_events = $1', [types]);
     const receiver = await startReceiver();
     const seen = (): string[] =>
       receiver.received.map(({ body }) => String(Reflect.get(JSON.parse(body) as object, 'type')));
     try {
-      const call = { key: room.demo.testApiKey };
+      const call = { key: harness.demo.testApiKey };
       const create = async (phone: string): Promise<string> => {
-        const { json } = await room.create({ phone, webhookUrl: receiver.url, ttl: 300, metadata: { a: '7' } }, call);
+        const { json } = await harness.create(
+          { phone, webhookUrl: receiver.url, ttl: 300, metadata: { a: '7' } },
+          call,
+        );
         return `/v1/verify/${String(json['id'])}`;
       };
       for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
-      await room.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
-      await room.call(await create('+15005550004'), { ...call, method: 'DELETE' });
-      await room.call('/v1/webhooks/test', { ...call, method: 'POST', body: { url: receiver.url } });
+      await harness.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
+      await harness.call(await create('+15005550004'), { ...call, method: 'DELETE' });
+      await harness.call('/v1/webhooks/test', { ...call, method: 'POST', body: { url: receiver.url } });
       const sessions = ['completed', 'denied', 'sender_mismatch', 'otp_delivery', 'cancelled'];
       const wanted = [...sessions.map((name) => `verification.${name}`), 'webhook.test'];
       await until('every kind of event came', 20_000, () => wanted.every((type) => seen().includes(type)));
@@ -102,16 +105,16 @@ describe('the frames of the document', () => {
   }
 
   it('are what a server hears, of a session and of its whole account', async () => {
-    const client = await connect({ key: room.demo.testApiKey });
-    const call = { key: room.demo.testApiKey };
+    const client = await connect({ key: harness.demo.testApiKey });
+    const call = { key: harness.demo.testApiKey };
     const create = async (phone: string): Promise<string> =>
-      String((await room.create({ phone, ttl: 300, metadata: { a: '7' } }, call)).json['id']);
-    await client.subscribe(`account:${room.demo.accountId}`);
+      String((await harness.create({ phone, ttl: 300, metadata: { a: '7' } }, call)).json['id']);
+    await client.subscribe(`account:${harness.demo.accountId}`);
     const listened = await create('+15005550006');
     await client.subscribe(`session:${listened}`);
-    await room.call(`/v1/verify/${listened}/send-sms`, { ...call, method: 'POST' });
+    await harness.call(`/v1/verify/${listened}/send-sms`, { ...call, method: 'POST' });
     for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
-    await room.call(`/v1/verify/${await create('+15005550004')}`, { ...call, method: 'DELETE' });
+    await harness.call(`/v1/verify/${await create('+15005550004')}`, { ...call, method: 'DELETE' });
     const events = ['completed', 'denied', 'cancelled', 'sender_mismatch', 'otp_delivery', 'updated'];
     await client.quiet(() => events.every((name) => client.events(`verification.${name}`).length > 0));
     await client.subscribe('session:sess_01HF7YAT000000000000000001');
@@ -124,18 +127,18 @@ describe('the frames of the document', () => {
 
   it('are what a page hears, which is less', async () => {
     const client = await connect({ key: null });
-    const id = String((await room.create()).json['id']);
-    const { json } = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
+    const id = String((await harness.create()).json['id']);
+    const { json } = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
     await client.ask({ type: 'auth', id: 1, ticket: json['ticket'] });
     await client.subscribe(`session:${id}`);
-    await room.approve(id);
+    await harness.approve(id);
     const { data } = await client.event('verification.completed');
     expect(Object.keys(data ?? {})).toHaveLength(8);
     expect([...heard()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
   });
 
   it('are what an engineer hears of binds, and everybody at the end', async () => {
-    const admin = { key: room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
+    const admin = { key: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
     const bind = {
       name: 'north',
       hosts: [{ host: '127.0.0.1', port: 1 }],
@@ -143,11 +146,11 @@ describe('the frames of the document', () => {
       password: 'b',
       enabled: false,
     };
-    const { json } = await room.call('/v1/admin/binds', { ...admin, method: 'POST', body: bind });
-    const beside = await room.neighbour();
+    const { json } = await harness.call('/v1/admin/binds', { ...admin, method: 'POST', body: bind });
+    const beside = await harness.neighbour();
     const client = await connect({ ...admin, baseUrl: beside.baseUrl });
     expect((await client.subscribe('binds')).snapshot).toHaveLength(1);
-    await room.call(`/v1/admin/binds/${String(json['id'])}`, { ...admin, method: 'PATCH', body: { window: 5 } });
+    await harness.call(`/v1/admin/binds/${String(json['id'])}`, { ...admin, method: 'PATCH', body: { window: 5 } });
     await client.event('bind.updated');
     await beside.stop();
     expect(await client.end()).toBe(1001);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 /** Every page that can be reached from the first, by its address. */
 const pages = new Map<string, Answer>();
 
@@ -10,16 +10,16 @@ const within = (html: string): string[] => hrefs(html).filter((href) => href.sta
 const pathOf = (href: string): string => href.split('#')[0] ?? '';
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
   const open = ['/docs'];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (pages.has(path)) continue;
-    const page = await room.call(path, { key: null });
+    const page = await harness.call(path, { key: null });
     pages.set(path, page);
     open.push(...within(page.text).map(pathOf));
   }
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 describe('the pages under /docs', () => {
   it('are public HTML that may be kept for a while', () => {
@@ -84,14 +84,14 @@ describe('the pages under /docs', () => {
   });
 
   it('name this service by its own address', () => {
-    expect(pages.get('/docs')?.text).toContain(`curl --cacert ca.pem ${room.baseUrl}/v1/verify`);
+    expect(pages.get('/docs')?.text).toContain(`curl --cacert ca.pem ${harness.baseUrl}/v1/verify`);
     for (const { text } of pages.values()) expect(text).not.toContain('{{');
   });
 
   it.each(['/docs/nothing', '/docs/toString', '/docs/api/nothing', '/docs/errors/not_found', '/docs/errors/__proto__'])(
     'do not have %s',
     async (path) => {
-      const answer = await room.call(path, { key: null });
+      const answer = await harness.call(path, { key: null });
       expect([answer.status, answer.code]).toEqual([404, 'NOT_FOUND']);
     },
   );
@@ -99,7 +99,7 @@ describe('the pages under /docs', () => {
 
 describe('the API reference', () => {
   it('tells of every call that the document has', async () => {
-    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = Object.values(json['paths'] ?? {}).flatMap((item: object) => Object.values(item) as object[]);
     const all = [...pages].filter(([path]) => path.startsWith('/docs/api/')).map(([, { text }]) => text);
     for (const call of calls) {
@@ -120,7 +120,7 @@ describe('a page of the specification', () => {
 
 describe('the page for engineers on call', () => {
   it('shows no call that the API does not have', async () => {
-    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const { json } = await harness.call('/v1/openapi.json', { key: null });
     const known = Object.entries(json['paths'] ?? {}).flatMap(([path, item]) =>
       Object.keys(Object(item) as object).map(
         (method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '*')}`,

@@ -3,26 +3,26 @@ import { newId, parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ErrorCode, ERRORS } from '../../apps/control-plane/src/http/errors.js';
 import { AdminCalls } from '../support/admin-calls.js';
-import { type Answer, type Call, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, type Call, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { asOwner } from '../support/database.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 
 const post = (target: string, call: Call = {}): Promise<Answer> =>
-  room.call(target, { method: 'POST', key: room.demo.testApiKey, ...call });
+  harness.call(target, { method: 'POST', key: harness.demo.testApiKey, ...call });
 
 /** The address of a new session of the test key, whose code is always 424242. */
 async function opened(changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  const { json } = await room.create(changes, { key: room.demo.testApiKey });
+  const { json } = await harness.create(changes, { key: harness.demo.testApiKey });
   return `/v1/verify/${String(json['id'])}`;
 }
 
@@ -43,34 +43,34 @@ async function approved(): Promise<string> {
 const wrongCode = (session: string): Promise<Answer> => post(`${session}/check`, { body: { code: '000000' } });
 
 const under = (key: string, changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
-  room.create(changes, { headers: { 'idempotency-key': key } });
+  harness.create(changes, { headers: { 'idempotency-key': key } });
 
 /** A key of the demo account that may ask for its usage once a minute. */
 async function slowKey(): Promise<string> {
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
   const made = { accountId, kind: 'live', name: 'slow', limits: { usage: 1 } } as const;
-  return (await accounts.createApiKey(room.database, made)).key;
+  return (await accounts.createApiKey(harness.database, made)).key;
 }
 
 /** For every code of the catalogue a request that is refused with it. Exhaustive by type. */
 const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
-  MALFORMED_REQUEST: () => room.create({}, { body: '{' }),
-  UNAUTHORIZED: () => room.call(SESSION, { key: null }),
-  FORBIDDEN: () => room.create({ accountId: 'acct_00000000000000000000000000' }),
+  MALFORMED_REQUEST: () => harness.create({}, { body: '{' }),
+  UNAUTHORIZED: () => harness.call(SESSION, { key: null }),
+  FORBIDDEN: () => harness.create({ accountId: 'acct_00000000000000000000000000' }),
   SMS_OTP_DISABLED: async () => post(`${await opened({ allowSmsOtp: false })}/send-sms`),
   DESTINATION_BLOCKED: async () => post(`${await opened({ phone: '+15005550008' })}/send-sms`),
   HTTPS_REQUIRED: async () => {
-    const behindProxy = { TLS_MODE: 'proxy', TRUSTED_PROXIES: '10.0.0.0/8', PUBLIC_BASE_URL: room.baseUrl };
-    const { baseUrl, stop } = await room.neighbour(behindProxy);
-    return room.call(SESSION, { baseUrl: baseUrl.replace('https:', 'http:') }).finally(stop);
+    const behindProxy = { TLS_MODE: 'proxy', TRUSTED_PROXIES: '10.0.0.0/8', PUBLIC_BASE_URL: harness.baseUrl };
+    const { baseUrl, stop } = await harness.neighbour(behindProxy);
+    return harness.call(SESSION, { baseUrl: baseUrl.replace('https:', 'http:') }).finally(stop);
   },
-  SESSION_NOT_FOUND: () => room.call(SESSION),
-  NOT_FOUND: () => room.call('/v1/nothing'),
-  METHOD_NOT_ALLOWED: () => room.call(SESSION, { method: 'PUT' }),
+  SESSION_NOT_FOUND: () => harness.call(SESSION),
+  NOT_FOUND: () => harness.call('/v1/nothing'),
+  METHOD_NOT_ALLOWED: () => harness.call(SESSION, { method: 'PUT' }),
   SESSION_NOT_PENDING: async () => {
     const session = await opened();
-    await room.call(session, { method: 'DELETE', key: room.demo.testApiKey });
+    await harness.call(session, { method: 'DELETE', key: harness.demo.testApiKey });
     return post(`${session}/send-sms`);
   },
   SESSION_NOT_APPROVED: async () => post(`${await opened()}/consume`),
@@ -82,7 +82,7 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
   OTP_NOT_SENT: async () => wrongCode(await opened()),
   IDEMPOTENCY_IN_PROGRESS: async () => {
     await under('half-done');
-    await room.database.query(
+    await harness.database.query(
       `UPDATE idempotency_keys SET status = NULL, body_sealed = NULL, claimed_by = $1,
          claimed_until = clock_timestamp() + interval '30 seconds'`,
       [newId(0)],
@@ -90,15 +90,15 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
     return under('half-done');
   },
   CONFLICT: () => {
-    const { accountId, brandSlug } = room.demo;
+    const { accountId, brandSlug } = harness.demo;
     return admin.post('brands', { accountId, name: 'Another', slug: brandSlug, instruction: 'Send this to sign in.' });
   },
-  PAYLOAD_TOO_LARGE: () => room.create({}, { body: `{"a":"${'x'.repeat(128 * 1024)}"}` }),
-  UNSUPPORTED_MEDIA_TYPE: () => room.create({}, { headers: { 'content-type': 'text/plain' } }),
-  INVALID_PHONE: () => room.create({ phone: '+15555555555' }),
-  VALIDATION_ERROR: () => room.create({ metadata: { orderId: 7 } }),
-  INVALID_BRAND: () => room.create({ brandId: 'brd_00000000000000000000000000' }),
-  INVALID_WEBHOOK_URL: () => room.create({ webhookUrl: 'https://10.0.0.1/' }),
+  PAYLOAD_TOO_LARGE: () => harness.create({}, { body: `{"a":"${'x'.repeat(128 * 1024)}"}` }),
+  UNSUPPORTED_MEDIA_TYPE: () => harness.create({}, { headers: { 'content-type': 'text/plain' } }),
+  INVALID_PHONE: () => harness.create({ phone: '+15555555555' }),
+  VALIDATION_ERROR: () => harness.create({ metadata: { orderId: 7 } }),
+  INVALID_BRAND: () => harness.create({ brandId: 'brd_00000000000000000000000000' }),
+  INVALID_WEBHOOK_URL: () => harness.create({ webhookUrl: 'https://10.0.0.1/' }),
   INVALID_CODE: async () => wrongCode(await withCode()),
   IDEMPOTENCY_KEY_REUSED: async () => {
     await under('used');
@@ -106,8 +106,8 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
   },
   RATE_LIMITED: async () => {
     const key = await slowKey();
-    await room.call('/v1/usage', { key });
-    return room.call('/v1/usage', { key });
+    await harness.call('/v1/usage', { key });
+    return harness.call('/v1/usage', { key });
   },
   TOO_MANY_ATTEMPTS: async () => {
     const session = await withCode();
@@ -116,18 +116,18 @@ const REQUESTS: Readonly<Record<ErrorCode, () => Promise<Answer>>> = {
   },
   SEND_LIMIT_REACHED: async () => {
     const session = await withCode();
-    await room.database.query(`UPDATE sessions SET otp_sends = 3, otp_sent_at = created_at WHERE id = $1`, [
+    await harness.database.query(`UPDATE sessions SET otp_sends = 3, otp_sent_at = created_at WHERE id = $1`, [
       parseId('sess', session.slice('/v1/verify/'.length)),
     ]);
     return post(`${session}/send-sms`);
   },
   INTERNAL_ERROR: async () => {
-    await asOwner(room.home, 'ALTER TABLE sessions RENAME TO sessions_gone');
-    return room.call(SESSION).finally(() => asOwner(room.home, 'ALTER TABLE sessions_gone RENAME TO sessions'));
+    await asOwner(harness.home, 'ALTER TABLE sessions RENAME TO sessions_gone');
+    return harness.call(SESSION).finally(() => asOwner(harness.home, 'ALTER TABLE sessions_gone RENAME TO sessions'));
   },
   SERVICE_UNAVAILABLE: async () => {
-    const { json } = await room.create();
-    return room.call(`/v1/verify/${String(json['id'])}/send-sms`, { method: 'POST' });
+    const { json } = await harness.create();
+    return harness.call(`/v1/verify/${String(json['id'])}/send-sms`, { method: 'POST' });
   },
 };
 
@@ -156,7 +156,7 @@ describe('every error of the catalogue', () => {
   });
 
   it.each(codes)('%s leads to a page that explains it', async (code) => {
-    const page = await room.call(`/docs/errors/${code}`, { key: null });
+    const page = await harness.call(`/docs/errors/${code}`, { key: null });
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toContain(`<h1>${code}</h1>`);
   });
@@ -180,15 +180,17 @@ describe('an error body', () => {
 
 describe('the catalogue, the description and the pages', () => {
   it('know the same codes', async () => {
-    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const { json } = await harness.call('/v1/openapi.json', { key: null });
     const described = [...JSON.stringify(json['components']).matchAll(/"enum":\[("MALFORMED_REQUEST"[^\]]*)\]/g)];
     expect(described.map(([, list]) => JSON.parse(`[${list ?? ''}]`) as unknown)).toEqual([codes]);
-    const listed = [...(await room.call('/docs/errors', { key: null })).text.matchAll(/"\/docs\/errors\/([A-Z_]+)"/g)];
+    const listed = [
+      ...(await harness.call('/docs/errors', { key: null })).text.matchAll(/"\/docs\/errors\/([A-Z_]+)"/g),
+    ];
     expect(listed.map(([, code]) => code)).toEqual(codes);
   });
 
   it('are documented for at least one call each, but for those of addresses that are not documented', async () => {
-    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = JSON.stringify(json['paths']);
     const missing = codes.filter((code) => !calls.includes(`"${code}"`));
     expect(missing).toEqual(['METHOD_NOT_ALLOWED']);

@@ -1,28 +1,28 @@
 import { AccountStore } from '@countersign/accounts';
 import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer, type Call } from '../support/control-plane-harness.js';
 
 const UNKNOWN_ID = 'sess_00000000000000000000000000';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let stranger: { key: string; accountId: string; brandId: string };
 let ownTestKey: string;
 /** `METHOD path` of every call about one session, as the API describes itself. */
 let calls: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string }[];
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await ControlPlaneHarness.open();
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
   stranger = await newStranger(accounts);
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
-  ownTestKey = (await accounts.createApiKey(room.database, { accountId, kind: 'test', name: 'test' })).key;
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  ownTestKey = (await accounts.createApiKey(harness.database, { accountId, kind: 'test', name: 'test' })).key;
   calls = await callsAboutOneSession();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 async function newStranger(accounts: AccountStore): Promise<typeof stranger> {
-  return room.database.transaction(async (tx) => {
+  return harness.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: 'Stranger', otpCountries: ['*'] });
     const accountId = account.id;
     const brand = await accounts.createBrand(tx, {
@@ -38,7 +38,7 @@ async function newStranger(accounts: AccountStore): Promise<typeof stranger> {
 }
 
 async function callsAboutOneSession(): Promise<typeof calls> {
-  const { paths } = (await room.call('/v1/openapi.json', { key: null })).json as {
+  const { paths } = (await harness.call('/v1/openapi.json', { key: null })).json as {
     paths: Record<string, Record<string, unknown>>;
   };
   return Object.entries(paths).flatMap(([path, operations]) => {
@@ -50,7 +50,7 @@ async function callsAboutOneSession(): Promise<typeof calls> {
 
 function ask({ method, path }: (typeof calls)[number], id: string, call: Call = {}): Promise<Answer> {
   const body = path.endsWith('/check') ? { code: '123456' } : undefined;
-  return room.call(path.replace('{sessionId}', id), { method, ...(body === undefined ? {} : { body }), ...call });
+  return harness.call(path.replace('{sessionId}', id), { method, ...(body === undefined ? {} : { body }), ...call });
 }
 
 /** What of an answer a caller can tell another answer by. */
@@ -63,12 +63,12 @@ function seen({ status, text, headers }: Answer): object {
 }
 
 const rowOf = (id: string): Promise<object[]> =>
-  room.database.query(`SELECT sessions.*, metadata::text AS metadata FROM sessions WHERE id = $1`, [
+  harness.database.query(`SELECT sessions.*, metadata::text AS metadata FROM sessions WHERE id = $1`, [
     parseId('sess', id),
   ]);
 
 async function expire(id: string): Promise<void> {
-  await room.database.query(
+  await harness.database.query(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
      WHERE id = $1`,
     [parseId('sess', id)],
@@ -80,15 +80,15 @@ async function expire(id: string): Promise<void> {
 
 /** Carriers take no codes here; those of a test key need none. */
 async function sendCode(id: string): Promise<void> {
-  const answer = await room.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key: ownTestKey });
+  const answer = await harness.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key: ownTestKey });
   expect(answer.status).toBe(200);
 }
 
 const STATES: readonly [state: string, bring: (id: string) => Promise<unknown>][] = [
   ['pending', () => Promise.resolve()],
   ['pending, with a code on its way', sendCode],
-  ['approved', (id) => room.approve(id)],
-  ['cancelled', (id) => room.call(`/v1/verify/${id}`, { method: 'DELETE', key: ownTestKey })],
+  ['approved', (id) => harness.approve(id)],
+  ['cancelled', (id) => harness.call(`/v1/verify/${id}`, { method: 'DELETE', key: ownTestKey })],
   ['expired', expire],
 ];
 
@@ -106,7 +106,7 @@ describe('another account’s session', () => {
   });
 
   it.each(STATES)('is answered as one that never was, and nothing of it changes: %s', async (_state, bring) => {
-    const id = String((await room.create({ metadata: { secret: 'of the owner' } }, { key: ownTestKey })).json['id']);
+    const id = String((await harness.create({ metadata: { secret: 'of the owner' } }, { key: ownTestKey })).json['id']);
     await bring(id);
     const before = await rowOf(id);
     for (const call of calls) {
@@ -119,40 +119,40 @@ describe('another account’s session', () => {
   });
 
   it('is in no listing and no report of theirs', async () => {
-    await room.create();
-    expect((await room.call('/v1/verify', { key: stranger.key })).json).toEqual({ data: [], hasMore: false });
-    const { json } = await room.call('/v1/usage', { key: stranger.key });
+    await harness.create();
+    expect((await harness.call('/v1/verify', { key: stranger.key })).json).toEqual({ data: [], hasMore: false });
+    const { json } = await harness.call('/v1/usage', { key: stranger.key });
     expect(json).toMatchObject({ verifications: { total: 0 }, channels: { rcs: 0, sms_fallback: 0 } });
   });
 });
 
 describe('a create', () => {
   it('in another account’s name is FORBIDDEN, whatever else is right', async () => {
-    const before = await room.countSessions();
-    const { accountId, brandId } = room.demo;
+    const before = await harness.countSessions();
+    const { accountId, brandId } = harness.demo;
     for (const changes of [
       { accountId, brandId },
       { accountId, brandId: stranger.brandId },
     ]) {
-      const answer = await room.create(changes, { key: stranger.key });
+      const answer = await harness.create(changes, { key: stranger.key });
       expect(answer).toMatchObject({ status: 403, code: 'FORBIDDEN', field: 'accountId' });
     }
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('with another account’s brand is answered as with one that never was', async () => {
     const { accountId, key } = stranger;
-    const foreign = await room.create({ accountId }, { key });
-    const unknown = await room.create({ accountId, brandId: 'brd_00000000000000000000000000' }, { key });
+    const foreign = await harness.create({ accountId }, { key });
+    const unknown = await harness.create({ accountId, brandId: 'brd_00000000000000000000000000' }, { key });
     expect(foreign).toMatchObject({ status: 422, code: 'INVALID_BRAND', field: 'brandId' });
     expect(seen(foreign)).toEqual(seen(unknown));
   });
 
   it('under another account’s Idempotency-Key is a create of its own', async () => {
     const headers = { 'idempotency-key': 'the-same-word' };
-    const own = await room.create({}, { headers });
+    const own = await harness.create({}, { headers });
     const { accountId, brandId, key } = stranger;
-    const theirs = await room.create({ accountId, brandId }, { headers, key });
+    const theirs = await harness.create({ accountId, brandId }, { headers, key });
     expect([own.status, theirs.status]).toEqual([200, 200]);
     expect(theirs.headers['idempotent-replayed']).toBeUndefined();
     expect(theirs.json['id']).not.toBe(own.json['id']);

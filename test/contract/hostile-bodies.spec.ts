@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Errors that a body can cause, with their statuses. */
 const DOCUMENTED: Readonly<Record<string, number>> = {
@@ -31,11 +31,11 @@ function expectDocumented(answer: Answer): void {
   expect(DOCUMENTED[answer.code ?? ''], answer.text).toBe(answer.status);
   const { code, message, docUrl, field, ...rest } = answer.json['error'] as Record<string, unknown>;
   expect(rest).toEqual({});
-  expect(docUrl).toBe(`${room.baseUrl}/docs/errors/${String(code)}`);
+  expect(docUrl).toBe(`${harness.baseUrl}/docs/errors/${String(code)}`);
   expect([typeof message, ['string', 'undefined'].includes(typeof field)]).toEqual(['string', true]);
 }
 
-const json = (changes: Readonly<Record<string, unknown>>): string => JSON.stringify(room.createBody(changes));
+const json = (changes: Readonly<Record<string, unknown>>): string => JSON.stringify(harness.createBody(changes));
 /** The valid body with one field replaced by raw text. */
 const raw = (field: string, text: string): string => json({ [field]: '@@' }).replace('"@@"', text);
 
@@ -98,16 +98,16 @@ const CORPUS: readonly (readonly [what: string, body: () => string | Buffer])[] 
 
 describe('a hostile body', () => {
   it.each(CORPUS)('(%s) is refused in the documented shape, and stores nothing', async (_what, body) => {
-    const before = await room.countSessions();
-    const answer = await room.create({}, { body: body() });
+    const before = await harness.countSessions();
+    const answer = await harness.create({}, { body: body() });
     expect(answer.status).not.toBe(200);
     expectDocumented(answer);
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('is not unpacked', async () => {
     const body = gzipSync(json({}));
-    const answer = await room.create({}, { body, headers: { 'content-encoding': 'gzip' } });
+    const answer = await harness.create({}, { body, headers: { 'content-encoding': 'gzip' } });
     expect([answer.status, answer.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
@@ -118,20 +118,20 @@ describe('a hostile body', () => {
     'application/json; charset=utf-16',
     'x',
   ])('of type %s is not read', async (type) => {
-    const answer = await room.create({}, { headers: { 'content-type': type } });
+    const answer = await harness.create({}, { headers: { 'content-type': type } });
     expect([answer.status, answer.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
   });
 
   it('that is too large is 413 whatever its type', async () => {
     for (const type of ['application/json', 'text/plain']) {
-      const answer = await room.create({}, { body: 'x'.repeat(200_000), headers: { 'content-type': type } });
+      const answer = await harness.create({}, { body: 'x'.repeat(200_000), headers: { 'content-type': type } });
       expect([answer.status, answer.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     }
   });
 
   it('that is missing is 400', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
-      const answer = await room.call('/v1/verify', { method: 'POST', headers });
+      const answer = await harness.call('/v1/verify', { method: 'POST', headers });
       expect([answer.status, answer.code]).toEqual([400, 'MALFORMED_REQUEST']);
     }
   });
@@ -154,10 +154,10 @@ describe('any body', () => {
   it('of random JSON is answered in the documented shape, and stores nothing when it is refused', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
-        const before = await room.countSessions();
-        const answer = await room.create({}, { body: JSON.stringify(value) });
+        const before = await harness.countSessions();
+        const answer = await harness.create({}, { body: JSON.stringify(value) });
         expectDocumented(answer);
-        expect(await room.countSessions()).toBe(before);
+        expect(await harness.countSessions()).toBe(before);
       }),
       { numRuns: 100 },
     );
@@ -167,10 +167,10 @@ describe('any body', () => {
     const change = fc.record({ field: fc.constantFrom(...fields), value: fc.jsonValue({ maxDepth: 2 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { maxLength: 3 }), async (changes) => {
-        const before = await room.countSessions();
-        const answer = await room.create(Object.fromEntries(changes.map(({ field, value }) => [field, value])));
+        const before = await harness.countSessions();
+        const answer = await harness.create(Object.fromEntries(changes.map(({ field, value }) => [field, value])));
         expectDocumented(answer);
-        expect(await room.countSessions()).toBe(before + (answer.status === 200 ? 1 : 0));
+        expect(await harness.countSessions()).toBe(before + (answer.status === 200 ? 1 : 0));
       }),
       { numRuns: 200 },
     );
@@ -183,7 +183,7 @@ describe('any body', () => {
       fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 4 }), async (places) => {
         const changed = Buffer.from(body);
         for (const { at, octet } of places) changed[at] = octet;
-        expectDocumented(await room.create({}, { body: changed }));
+        expectDocumented(await harness.create({}, { body: changed }));
       }),
       { numRuns: 200 },
     );

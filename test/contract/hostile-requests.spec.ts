@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation, parametersOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { Schemas } from '../../apps/control-plane/src/docs/openapi/schema.js';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { hostileBody, hostileHeaders, hostileQuery, hostileSegment } from '../support/hostile.js';
 
 /** Requests per call of the API. */
@@ -36,10 +36,10 @@ const TABLES = [
 const COUNTS = `SELECT ${TABLES.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`).join(', ')}`;
 
 // Opened here and not in a hook: the tests are the calls that the description names.
-const room = await ControlPlaneRoom.open();
-afterAll(() => room.close());
+const harness = await ControlPlaneHarness.open();
+afterAll(() => harness.close());
 
-const admin = new AdminCalls(room);
+const admin = new AdminCalls(harness);
 const made = async (resource: string, body: Readonly<Record<string, unknown>>): Promise<string> =>
   String((await admin.post(resource, body)).json['id']);
 
@@ -65,11 +65,11 @@ const NEW_SESSION = 'sess_new';
 
 async function withNewSession(target: string): Promise<string> {
   if (!target.includes(NEW_SESSION)) return target;
-  const { json } = await room.create({}, { key: room.demo.testApiKey });
+  const { json } = await harness.create({}, { key: harness.demo.testApiKey });
   return target.replace(NEW_SESSION, String(json['id']));
 }
 
-const { text } = await room.call('/v1/openapi.json', { key: null });
+const { text } = await harness.call('/v1/openapi.json', { key: null });
 const document = JSON.parse(text) as OpenAPIObject;
 const schemas = new Schemas(document);
 
@@ -86,8 +86,8 @@ function bodyOf(call: Operation): { readonly base: readonly [string, unknown][];
   if (schema === undefined) return { base: [], names: [] };
   const known: Readonly<Record<string, unknown>> = {
     phone: PHONE,
-    accountId: isAdmin(call) ? accountId : room.demo.accountId,
-    brandId: room.demo.brandId,
+    accountId: isAdmin(call) ? accountId : harness.demo.accountId,
+    brandId: harness.demo.brandId,
     bindId,
   };
   const base = Object.entries(schemas.example(schema) ?? {});
@@ -113,20 +113,20 @@ function requests(call: Operation): fc.Arbitrary<{ target: string; body: string;
 const isLeftUnanswered = ({ method, path }: Operation, status: number): boolean =>
   method === 'GET' && path === '/v1/admin/binds/{id}/trace' && status === 503;
 
-const rows = async (): Promise<unknown> => (await room.database.query(COUNTS))[0];
+const rows = async (): Promise<unknown> => (await harness.database.query(COUNTS))[0];
 
 describe('a hostile request', () => {
   it.each(operationsOf(document).map((call) => [`${call.method} ${call.path}`, call] as const))(
     'to %s is answered as documented, breaks nothing, and stores nothing when it is refused',
     async (_name, call) => {
-      const key = isAdmin(call) ? admin.key : room.demo.testApiKey;
+      const key = isAdmin(call) ? admin.key : harness.demo.testApiKey;
       await fc.assert(
         fc.asyncProperty(requests(call), async ({ target: written, body, headers }) => {
           const target = await withNewSession(written);
           const before = await rows();
           const sent = call.method === 'GET' || body === '' ? {} : { body };
           // The client of the room refuses every answer that is not as documented.
-          const answer = await room.call(target, { method: call.method, key, headers, ...sent });
+          const answer = await harness.call(target, { method: call.method, key, headers, ...sent });
           if (!isLeftUnanswered(call, answer.status)) expect(answer.status, answer.text).toBeLessThan(500);
           if (answer.status >= 400) expect(await rows()).toEqual(before);
         }),

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { newId, parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../support/control-plane-room.js';
-import { OtpRoom } from '../support/otp-room.js';
+import type { Answer } from '../support/control-plane-harness.js';
+import { OtpHarness } from '../support/otp-harness.js';
 
-let home: OtpRoom;
+let home: OtpHarness;
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
+  home = await OtpHarness.open();
 });
 afterAll(() => home.close());
 beforeEach(async () => {
   await home.forget();
-  await home.room.database.query('DELETE FROM idempotency_keys');
+  await home.harness.database.query('DELETE FROM idempotency_keys');
 });
 
 const send = (id: string, key: string, call: { readonly body?: unknown } = {}): Promise<Answer> =>
@@ -68,10 +68,10 @@ describe('send-sms with an Idempotency-Key', () => {
   it('that was refused leaves the key free', async () => {
     const id = await home.created();
     const key = randomUUID();
-    await home.room.database.query(`UPDATE accounts SET otp_countries = '{}'`);
+    await home.harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);
     const refused = await send(id, key);
     expect(refused.status).toBe(403);
-    await home.room.database.query(`UPDATE accounts SET otp_countries = '{*}'`);
+    await home.harness.database.query(`UPDATE accounts SET otp_countries = '{*}'`);
     expect([(await send(id, key)).status, (await home.messagesOf(id)).length]).toEqual([200, 1]);
   });
 
@@ -80,11 +80,11 @@ describe('send-sms with an Idempotency-Key', () => {
     const key = randomUUID();
     const first = await send(id, key);
     const crashed = `status = NULL, body_sealed = NULL, claimed_by = '${newId(0)}', claimed_until = clock_timestamp()`;
-    await home.room.database.query(`UPDATE idempotency_keys SET ${crashed}`);
+    await home.harness.database.query(`UPDATE idempotency_keys SET ${crashed}`);
     const again = await send(id, key);
     expect([again.status, again.text]).toEqual([200, first.text]);
     expect(await home.messagesOf(id)).toHaveLength(1);
-    const [row] = await home.room.database.query<{ sends: number }>(
+    const [row] = await home.harness.database.query<{ sends: number }>(
       'SELECT otp_sends AS sends FROM sessions WHERE id = $1',
       [parseId('sess', id)],
     );

@@ -2,34 +2,34 @@ import { randomUUID } from 'node:crypto';
 import { AccountStore } from '@countersign/accounts';
 import { newId, parseId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** A create under a key, a new one unless given. */
 const create = (key: string, changes: Readonly<Record<string, unknown>> = {}, call = {}): Promise<Answer> =>
-  room.create(changes, { headers: { 'idempotency-key': key }, ...call });
+  harness.create(changes, { headers: { 'idempotency-key': key }, ...call });
 
 const replayed = (answer: Answer): string | string[] | undefined => answer.headers['idempotent-replayed'];
 
 /** How many sessions the work made. */
 async function made(work: () => Promise<unknown>): Promise<number> {
-  const before = await room.countSessions();
+  const before = await harness.countSessions();
   await work();
-  return (await room.countSessions()) - before;
+  return (await harness.countSessions()) - before;
 }
 
 /** Puts the only key that the room knows of into a state that it has reached by itself a moment or a day later. */
 const change = (assignments: string): Promise<unknown> =>
-  room.database.query(`UPDATE idempotency_keys SET ${assignments}`);
+  harness.database.query(`UPDATE idempotency_keys SET ${assignments}`);
 
-afterEach(() => room.database.query('DELETE FROM idempotency_keys'));
+afterEach(() => harness.database.query('DELETE FROM idempotency_keys'));
 
 describe('a create with an Idempotency-Key', () => {
   it('is answered again as it was, status and body, with Idempotent-Replayed, and makes no second session', async () => {
@@ -47,7 +47,7 @@ describe('a create with an Idempotency-Key', () => {
   it('is answered as it was also when the session has ended since', async () => {
     const key = randomUUID();
     const first = await create(key);
-    await room.approve(String(first.json['id']), { ring: false });
+    await harness.approve(String(first.json['id']), { notify: false });
     const again = await create(key);
     expect([again.text, again.json['status']]).toEqual([first.text, 'pending']);
   });
@@ -66,7 +66,7 @@ describe('a create with an Idempotency-Key', () => {
   });
 
   it('sent 50 times at once to two control planes makes one session', async () => {
-    const other = await room.neighbour();
+    const other = await harness.neighbour();
     try {
       const key = randomUUID();
       const answers: Answer[] = [];
@@ -93,7 +93,7 @@ describe('a create with an Idempotency-Key', () => {
       await create(key);
       const other = await create(key, { ttl: 60 });
       expect([other.status, other.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
-      const spaced = await create(key, {}, { body: `${JSON.stringify(room.createBody())} ` });
+      const spaced = await create(key, {}, { body: `${JSON.stringify(harness.createBody())} ` });
       expect(spaced.code).toBe('IDEMPOTENCY_KEY_REUSED');
     };
     expect(await made(work)).toBe(1);
@@ -108,9 +108,9 @@ describe('a create with an Idempotency-Key', () => {
   });
 
   it('is another one for another account, and for a test key', async () => {
-    const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-    const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM brands LIMIT 1');
-    const test = await accounts.createApiKey(room.database, { accountId: row?.id ?? '', kind: 'test', name: 't' });
+    const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+    const [row] = await harness.database.query<{ id: string }>('SELECT account_id AS id FROM brands LIMIT 1');
+    const test = await accounts.createApiKey(harness.database, { accountId: row?.id ?? '', kind: 'test', name: 't' });
     const key = randomUUID();
     const live = await create(key);
     const tested = await create(key, {}, { key: test.key });
@@ -170,12 +170,14 @@ describe('an attempt that was cut short', () => {
     const first = await create(key);
     await change(`${CRASHED}, claimed_until = clock_timestamp()`);
     // What was copied onto the session stays: the brand may be edited between the attempts.
-    await room.database.query(`UPDATE brands SET instruction = 'Another line.'`);
+    await harness.database.query(`UPDATE brands SET instruction = 'Another line.'`);
     try {
-      await until('the edited brand is seen', 5_000, async () => (await room.create()).text.includes('Another%20line'));
+      await until('the edited brand is seen', 5_000, async () =>
+        (await harness.create()).text.includes('Another%20line'),
+      );
       expect(await made(async () => expect((await create(key)).text).toBe(first.text))).toBe(0);
     } finally {
-      await room.database.query(`UPDATE brands SET instruction = 'Send this message to sign in to Acme.'`);
+      await harness.database.query(`UPDATE brands SET instruction = 'Send this message to sign in to Acme.'`);
     }
     expect(replayed(await create(key))).toBe('true');
   });
@@ -192,18 +194,18 @@ describe('an attempt that was cut short', () => {
   it('longer ago than any session lives is begun anew', async () => {
     const key = randomUUID();
     await create(key);
-    await change(`${CRASHED}, claimed_until = NULL, resource_id = '${newId(room.clock.nowMs() - 301_000)}'`);
+    await change(`${CRASHED}, claimed_until = NULL, resource_id = '${newId(harness.clock.nowMs() - 301_000)}'`);
     expect(await made(() => create(key))).toBe(1);
   });
 
   it('by a database that was away makes one session in the end', async () => {
     const key = randomUUID();
     const work = async (): Promise<void> => {
-      await room.line.cut();
+      await harness.line.cut();
       try {
         expect((await create(key)).status).toBe(503);
       } finally {
-        await room.line.mend();
+        await harness.line.mend();
       }
       await until('the database is heard again', 10_000, async () => (await create(key)).status === 200);
       expect(replayed(await create(key))).toBe('true');
@@ -227,9 +229,9 @@ describe('200 creates while the database is lost and found three times', () => {
         const storm = missing().map(tryOnce);
         // As soon as some of them are through, wherever the others are just then.
         await Promise.race(storm);
-        await room.line.cut();
+        await harness.line.cut();
         await Promise.all(storm);
-        await room.line.mend();
+        await harness.line.mend();
       }
       await until('every key has its answer', 20_000, async () => {
         // The half minute that a lease may have left.
@@ -253,21 +255,21 @@ describe('an account with as many keys as its operator allows', () => {
     const key = randomUUID();
     const first = await create(key);
     // 1 in 64 is counted.
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO idempotency_keys (digest, account_id, fingerprint, resource_id, created_at)
         SELECT set_byte(sha256(n::text::bytea), 0, 3), $1, '', gen_random_uuid(), clock_timestamp()
         FROM generate_series(1, $2) AS n`,
-      [parseId('acct', room.demo.accountId), Math.ceil(10_000 / 64)],
+      [parseId('acct', harness.demo.accountId), Math.ceil(10_000 / 64)],
     );
-    const { baseUrl, stop } = await room.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
+    const { baseUrl, stop } = await harness.neighbour({ IDEMPOTENCY_KEYS_PER_ACCOUNT: '10000' });
     try {
       const refused = await create(randomUUID(), {}, { baseUrl });
       expect([refused.status, refused.code, refused.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '60']);
       expect(refused.text).toContain('as many Idempotency-Keys of the last 24 hours as it may have');
       const again = await create(key, {}, { baseUrl });
       expect([again.status, again.text, replayed(again)]).toEqual([200, first.text, 'true']);
-      expect((await room.create({}, { baseUrl })).status).toBe(200);
-      const withTestKey = { baseUrl, key: room.demo.testApiKey };
+      expect((await harness.create({}, { baseUrl })).status).toBe(200);
+      const withTestKey = { baseUrl, key: harness.demo.testApiKey };
       expect((await create(randomUUID(), {}, withTestKey)).status).toBe(200);
     } finally {
       await stop();
@@ -281,18 +283,18 @@ describe('what is kept of a request', () => {
     const { json } = await create(key);
     const [, token = 'none'] = /(AUTH-[A-Z0-9]+-[A-Z0-9]+)/.exec(String(json['fallbackUri'])) ?? [];
     expect(token).toMatch(/^AUTH-/);
-    const [row] = await room.database.query<{ text: string }>('SELECT k::text AS text FROM idempotency_keys AS k');
+    const [row] = await harness.database.query<{ text: string }>('SELECT k::text AS text FROM idempotency_keys AS k');
     for (const secret of [key, PHONE, token]) {
       expect(row?.text).not.toContain(secret);
       expect(row?.text).not.toContain(Buffer.from(secret).toString('hex'));
     }
-    expect(room.log.join('')).not.toContain(key);
+    expect(harness.log.join('')).not.toContain(key);
   });
 });
 
 describe('the description of the API', () => {
   it('names the header on the two calls that take it, and what its answers carry', async () => {
-    const { json } = await room.call('/v1/openapi.json', { key: null });
+    const { json } = await harness.call('/v1/openapi.json', { key: null });
     const paths = json['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     const taking = Object.entries(paths).flatMap(([path, calls]) =>
       Object.entries(calls).flatMap(([method, call]) =>
@@ -306,11 +308,11 @@ describe('the description of the API', () => {
 
 describe('a call that needs no key', () => {
   it('goes by its own rules: a session is fetched and cancelled as often as asked', async () => {
-    const { json } = await room.create();
+    const { json } = await harness.create();
     const headers = { 'idempotency-key': randomUUID() };
     const path = `/v1/verify/${String(json['id'])}`;
     for (const method of ['GET', 'DELETE', 'DELETE'] as const) {
-      const answer = await room.call(path, { method, headers });
+      const answer = await harness.call(path, { method, headers });
       expect([answer.status, replayed(answer)]).toEqual([method === 'GET' ? 200 : 204, undefined]);
     }
   });

@@ -1,23 +1,23 @@
 import { KeyCheckError } from '@countersign/key-ring';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, ENTROPY_KEY, MASTER_KEY } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, ENTROPY_KEY, MASTER_KEY } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const encoded = (key: Buffer): string => key.toString('base64');
 const OTHER_KEY = Buffer.alloc(32, 77);
 
 const entropyOf = async (changes: Readonly<Record<string, string>>): Promise<unknown> => {
-  await room.stop();
-  await room.start({ ...room.environment, ...changes });
-  const { json } = await room.create();
-  await room.approve(String(json['id']), { ring: false });
-  return (await room.call(`/v1/verify/${String(json['id'])}`)).json['authEntropy'];
+  await harness.stop();
+  await harness.start({ ...harness.environment, ...changes });
+  const { json } = await harness.create();
+  await harness.approve(String(json['id']), { notify: false });
+  return (await harness.call(`/v1/verify/${String(json['id'])}`)).json['authEntropy'];
 };
 
 describe('a control plane', () => {
@@ -27,11 +27,11 @@ describe('a control plane', () => {
     ['COUNTERSIGN_MASTER_KEY', encoded(OTHER_KEY), 'version 1 of COUNTERSIGN_MASTER_KEY is not the key'],
     ['COUNTERSIGN_MASTER_KEY', `2:${encoded(OTHER_KEY)}`, 'COUNTERSIGN_MASTER_KEY does not list version 1'],
   ])('does not start with another %s, and serves nothing', async (variable, value, words) => {
-    await room.stop();
-    const started = room.start({ ...room.environment, [variable]: value });
+    await harness.stop();
+    const started = harness.start({ ...harness.environment, [variable]: value });
     await expect(started).rejects.toThrow(KeyCheckError);
     await expect(started).rejects.toThrow(words);
-    await expect(fetch(`${room.opsUrl}/readyz`)).rejects.toThrow();
+    await expect(fetch(`${harness.opsUrl}/readyz`)).rejects.toThrow();
   });
 
   it('gives the same authEntropy with more versions of either key, in any order of the master key', async () => {
@@ -46,8 +46,8 @@ describe('a control plane', () => {
   });
 
   it('logs each new version once, with a fingerprint and without the key', () => {
-    const lines = room.log.filter((line) => line.includes('fingerprint'));
+    const lines = harness.log.filter((line) => line.includes('fingerprint'));
     expect(lines).toHaveLength(4);
-    for (const key of [MASTER_KEY, ENTROPY_KEY, OTHER_KEY]) expect(room.log.join()).not.toContain(encoded(key));
+    for (const key of [MASTER_KEY, ENTROPY_KEY, OTHER_KEY]) expect(harness.log.join()).not.toContain(encoded(key));
   });
 });

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { createApiKey } from '@countersign/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+  harness = await ControlPlaneHarness.open({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 /** A Redis that outlives this run still knows the clients of the last. */
@@ -31,7 +31,7 @@ interface Ask {
 
 /** A request as the TLS proxy passes it on, from whichever client. */
 async function ask({ from, key = null, target = SESSION, protocol = 'https' }: Ask): Promise<Seen> {
-  const response = await fetch(`http://127.0.0.1:${room.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
+  const response = await fetch(`http://127.0.0.1:${harness.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
     headers: {
       'x-forwarded-proto': protocol,
       'x-forwarded-for': from,
@@ -68,7 +68,7 @@ describe('the policy ip', () => {
     const from = `203.0.${run}.2`;
     await useUp(from);
     expect((await ask({ from })).status).toBe(429);
-    const answer = await ask({ from, key: room.demo.apiKey });
+    const answer = await ask({ from, key: harness.demo.apiKey });
     expect([answer.status, answer.code]).toEqual([404, 'SESSION_NOT_FOUND']);
     expect(answer.headers.get('ratelimit-policy')).toMatch(/^"default";/);
   });

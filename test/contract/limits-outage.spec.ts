@@ -6,7 +6,7 @@ import { parseId } from '@countersign/postgres';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
-import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
@@ -14,17 +14,17 @@ const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const ANSWER_MS = 2_000;
 const HEAL_MS = 20_000;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 const keyWith = async (limits: KeyLimits): Promise<string> => {
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
-  return (await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'limited', limits })).key;
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  return (await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'limited', limits })).key;
 };
 
 /** Whether the control plane counts alone, as its metrics say. */
 async function away(): Promise<boolean> {
-  const metrics = await (await fetch(`${room.opsUrl}/metrics`)).text();
+  const metrics = await (await fetch(`${harness.opsUrl}/metrics`)).text();
   const [, value] = /^\w*limiter_away(?:{[^}]*})? (\d)$/m.exec(metrics) ?? [];
   if (value === undefined) throw new Error('no metric says whether the limiter is away');
   return value === '1';
@@ -43,10 +43,10 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
 
   beforeAll(async () => {
     redis = await startRedis({ dataDir, log: () => undefined });
-    room = await ControlPlaneRoom.open({ REDIS_URL: redis.url });
+    harness = await ControlPlaneHarness.open({ REDIS_URL: redis.url });
   });
   afterAll(async () => {
-    await room.close();
+    await harness.close();
     await redis.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
@@ -54,26 +54,26 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
   /** What is to be seen while the store is away, however it went. */
   async function expectGoingOn(): Promise<void> {
     const key = await keyWith({ create: 2 });
-    const { id, ...created } = (await timed(() => room.create({}, { key }))).json;
+    const { id, ...created } = (await timed(() => harness.create({}, { key }))).json;
     expect(created['status']).toBe('pending');
     const target = `/v1/verify/${String(id)}`;
-    const found = await timed(() => room.call(target, { key }));
+    const found = await timed(() => harness.call(target, { key }));
     expect([found.status, found.headers['ratelimit-policy']]).toEqual([200, '"default";q=600;w=60, "poll";q=60;w=60']);
-    const sent = await timed(() => room.call(`${target}/send-sms`, { key, method: 'POST' }));
+    const sent = await timed(() => harness.call(`${target}/send-sms`, { key, method: 'POST' }));
     expect([sent.status, sent.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(sent.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     expect(sent.headers['ratelimit']).toMatch(/^"default";r=597;t=\d+$/);
-    expect((await timed(() => room.create({}, { key }))).status).toBe(200);
-    const refused = await timed(() => room.create({}, { key }));
+    expect((await timed(() => harness.create({}, { key }))).status).toBe(200);
+    const refused = await timed(() => harness.create({}, { key }));
     expect([refused.status, refused.code]).toEqual([429, 'RATE_LIMITED']);
-    expect((await timed(() => room.call(SESSION, { key: null }))).status).toBe(401);
+    expect((await timed(() => harness.call(SESSION, { key: null }))).status).toBe(401);
   }
 
   const expectCountingTogether = async (): Promise<void> => {
     await until('the limiter counts with all others again', HEAL_MS, async () => !(await away()));
     const key = await keyWith({ create: 1 });
-    expect((await room.create({}, { key })).status).toBe(200);
-    expect((await room.create({}, { key })).status).toBe(429);
+    expect((await harness.create({}, { key })).status).toBe(200);
+    expect((await harness.create({}, { key })).status).toBe(429);
   };
 
   it('and Redis frozen, reads and creates go on under this process’s own quotas, and no code is sent', async () => {
@@ -98,10 +98,10 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
 
   it('the count outlives the control plane', async () => {
     const key = await keyWith({ create: 1 });
-    expect((await room.create({}, { key })).status).toBe(200);
-    await room.stop();
-    await room.start();
-    expect((await room.create({}, { key })).status).toBe(429);
+    expect((await harness.create({}, { key })).status).toBe(200);
+    await harness.stop();
+    await harness.start();
+    expect((await harness.create({}, { key })).status).toBe(429);
   });
 
   it('no key and no phone number is in it', async () => {
@@ -118,20 +118,20 @@ describe.skipIf(findRedis() === undefined)('with the limits in Redis', () => {
 
 describe('with the limits in PostgreSQL', () => {
   beforeAll(async () => {
-    room = await ControlPlaneRoom.open({ REDIS_URL: '' });
+    harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
   });
-  afterAll(() => room.close());
+  afterAll(() => harness.close());
 
   it('and PostgreSQL away, an answer is 503 and still says how the limits stand', async () => {
     const key = await keyWith({});
-    await room.call(SESSION, { key });
-    room.line.freeze();
+    await harness.call(SESSION, { key });
+    harness.line.freeze();
     try {
-      const answer = await room.create({}, { key });
+      const answer = await harness.create({}, { key });
       expect([answer.status, answer.code, answer.headers['retry-after']]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
       expect(answer.headers['ratelimit']).toMatch(/^"default";r=\d+;t=\d+, "create";r=\d+;t=\d+$/);
     } finally {
-      room.line.thaw();
+      harness.line.thaw();
     }
     await until('the limiter counts with all others again', HEAL_MS, async () => !(await away()));
   });

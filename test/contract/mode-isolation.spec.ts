@@ -3,7 +3,7 @@ import { parseId } from '@countersign/postgres';
 import { deriveToken } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, PHONE, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer, type Call } from '../support/control-plane-harness.js';
 import { RealtimeClient } from '../support/realtime-client.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -15,16 +15,16 @@ const WITHIN_MS = 8_000;
 const UNKNOWN_SESSION = 'sess_00000000000000000000000000';
 const UNKNOWN_DELIVERY = 'dlv_00000000000000000000000000';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 /** The default webhook URLs of the account. */
 let receivers: Readonly<Record<Mode, Receiver>>;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  admin = new AdminCalls(room);
+  harness = await ControlPlaneHarness.open();
+  admin = new AdminCalls(harness);
   receivers = { live: await startReceiver(), test: await startReceiver() };
-  const { status } = await admin.patch(`accounts/${room.demo.accountId}`, {
+  const { status } = await admin.patch(`accounts/${harness.demo.accountId}`, {
     defaultWebhookUrl: receivers.live.url,
     testWebhookUrl: receivers.test.url,
     webhookEvents: ['verification.cancelled', 'verification.denied', 'verification.expired'],
@@ -32,33 +32,34 @@ beforeAll(async () => {
   expect(status).toBe(200);
 });
 afterAll(async () => {
-  await room.close();
+  await harness.close();
   await Promise.all(Object.values(receivers).map((each) => each.close()));
 });
 
 const other = (mode: Mode): Mode => (mode === 'live' ? 'test' : 'live');
-const keyOf = (mode: Mode): string => (mode === 'live' ? room.demo.apiKey : room.demo.testApiKey);
-const secretOf = (mode: Mode): string => (mode === 'live' ? room.demo.webhookSecret : room.demo.testWebhookSecret);
+const keyOf = (mode: Mode): string => (mode === 'live' ? harness.demo.apiKey : harness.demo.testApiKey);
+const secretOf = (mode: Mode): string =>
+  mode === 'live' ? harness.demo.webhookSecret : harness.demo.testWebhookSecret;
 
 const created = async (mode: Mode, changes: Readonly<Record<string, unknown>> = {}): Promise<string> =>
-  String((await room.create(changes, { key: keyOf(mode) })).json['id']);
+  String((await harness.create(changes, { key: keyOf(mode) })).json['id']);
 
 async function approved(mode: Mode): Promise<string> {
   const id = await created(mode);
-  await room.approve(id);
+  await harness.approve(id);
   return id;
 }
 
 async function cancelled(mode: Mode): Promise<string> {
   const id = await created(mode);
-  expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE', key: keyOf(mode) })).status).toBe(204);
+  expect((await harness.call(`/v1/verify/${id}`, { method: 'DELETE', key: keyOf(mode) })).status).toBe(204);
   return id;
 }
 
 /** The delivery of a session's end to the default URL of its mode, once it has succeeded. */
 async function deliveredFor(mode: Mode, sessionId: string): Promise<string> {
   const found = async (): Promise<Record<string, unknown> | undefined> => {
-    const { json } = await room.call('/v1/webhooks/deliveries?status=succeeded', { key: keyOf(mode) });
+    const { json } = await harness.call('/v1/webhooks/deliveries?status=succeeded', { key: keyOf(mode) });
     return (json['data'] as Record<string, unknown>[]).find((each) => each['sessionId'] === sessionId);
   };
   await until(`the webhook of ${sessionId} is delivered`, WITHIN_MS, async () => (await found()) !== undefined);
@@ -75,12 +76,12 @@ function seen({ status, text, headers }: Answer): object {
 const idsOf = ({ json }: Answer): unknown[] => (json['data'] as { id: unknown }[]).map(({ id }) => id);
 
 const sessionRow = (id: string): Promise<object[]> =>
-  room.database.query('SELECT sessions.*, metadata::text AS metadata FROM sessions WHERE id = $1', [
+  harness.database.query('SELECT sessions.*, metadata::text AS metadata FROM sessions WHERE id = $1', [
     parseId('sess', id),
   ]);
 
 const deliveryRow = (id: string): Promise<object[]> =>
-  room.database.query('SELECT * FROM deliveries WHERE id = $1', [parseId('dlv', id)]);
+  harness.database.query('SELECT * FROM deliveries WHERE id = $1', [parseId('dlv', id)]);
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -89,7 +90,7 @@ interface Route {
 
 /** Every call that takes an account's key, as the API describes itself. */
 async function keyedRoutes(): Promise<Route[]> {
-  const { json } = await room.call('/v1/openapi.json', { key: null });
+  const { json } = await harness.call('/v1/openapi.json', { key: null });
   const paths = json['paths'] as Record<string, Record<string, { security?: readonly object[] }>>;
   return Object.entries(paths).flatMap(([path, operations]) => {
     if (path.startsWith('/v1/admin')) return [];
@@ -130,8 +131,8 @@ async function sessionIsUnknown(owner: Mode, { method, path }: Route): Promise<v
   for (const make of [created, approved, cancelled]) {
     const id = await make(owner);
     const before = await sessionRow(id);
-    const foreign = await room.call(path.replace('{sessionId}', id), call);
-    const unknown = await room.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
+    const foreign = await harness.call(path.replace('{sessionId}', id), call);
+    const unknown = await harness.call(path.replace('{sessionId}', UNKNOWN_SESSION), call);
     expect(foreign).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(seen(foreign)).toEqual(seen(unknown));
     expect(await sessionRow(id)).toEqual(before);
@@ -142,17 +143,17 @@ async function deliveryIsUnknown(owner: Mode, { method, path }: Route): Promise<
   const id = await deliveredFor(owner, await cancelled(owner));
   const before = await deliveryRow(id);
   const call = { method, key: keyOf(other(owner)) };
-  const foreign = await room.call(path.replace('{deliveryId}', id), call);
+  const foreign = await harness.call(path.replace('{deliveryId}', id), call);
   expect(foreign).toMatchObject({ status: 404, code: 'NOT_FOUND' });
-  expect(seen(foreign)).toEqual(seen(await room.call(path.replace('{deliveryId}', UNKNOWN_DELIVERY), call)));
+  expect(seen(foreign)).toEqual(seen(await harness.call(path.replace('{deliveryId}', UNKNOWN_DELIVERY), call)));
   expect(await deliveryRow(id)).toEqual(before);
 }
 
 /** The same Idempotency-Key in both modes is two different keys. */
 async function createsApart(owner: Mode): Promise<void> {
   const headers = { 'idempotency-key': `both-modes-${owner}` };
-  const one = await room.create({}, { headers, key: keyOf(owner) });
-  const two = await room.create({}, { headers, key: keyOf(other(owner)) });
+  const one = await harness.create({}, { headers, key: keyOf(owner) });
+  const two = await harness.create({}, { headers, key: keyOf(other(owner)) });
   expect([one.status, two.status]).toEqual([200, 200]);
   expect(two.headers['idempotent-replayed']).toBeUndefined();
   expect(two.json['id']).not.toBe(one.json['id']);
@@ -170,20 +171,20 @@ async function listsApart(owner: Mode): Promise<void> {
     `?phone=${encodeURIComponent(PHONE)}`,
   ]) {
     const limited = `/v1/verify${query}${query === '' ? '?' : '&'}limit=100`;
-    const theirs = idsOf(await room.call(limited, { key: keyOf(other(owner)) }));
+    const theirs = idsOf(await harness.call(limited, { key: keyOf(other(owner)) }));
     expect(theirs.filter((id) => ids.includes(String(id)))).toEqual([]);
   }
-  const own = await room.call('/v1/verify?limit=100', { key: keyOf(owner) });
+  const own = await harness.call('/v1/verify?limit=100', { key: keyOf(owner) });
   expect(idsOf(own)).toEqual(expect.arrayContaining(ids));
   const marks = (own.json['data'] as object[]).map((session) => 'test' in session);
   expect(new Set(marks)).toEqual(new Set([owner === 'test']));
-  const behind = await room.call(`/v1/verify?startingAfter=${ids[0] ?? ''}`, { key: keyOf(other(owner)) });
+  const behind = await harness.call(`/v1/verify?startingAfter=${ids[0] ?? ''}`, { key: keyOf(other(owner)) });
   expect(behind).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'startingAfter' });
 }
 
 async function countsApart(owner: Mode): Promise<void> {
   const usage = async (mode: Mode): Promise<object> =>
-    (await room.call('/v1/usage?groupBy=brand', { key: keyOf(mode) })).json;
+    (await harness.call('/v1/usage?groupBy=brand', { key: keyOf(mode) })).json;
   const total = async (): Promise<number> =>
     ((await usage(owner)) as { verifications: { total: number } }).verifications.total;
   const [ownBefore, theirsBefore] = [await total(), await usage(other(owner))];
@@ -198,16 +199,16 @@ async function listsDeliveriesApart(owner: Mode): Promise<void> {
   const id = await deliveredFor(owner, await cancelled(owner));
   for (const query of ['', '&status=succeeded']) {
     const target = `/v1/webhooks/deliveries?limit=100${query}`;
-    expect(idsOf(await room.call(target, { key: keyOf(owner) }))).toContain(id);
-    expect(idsOf(await room.call(target, { key: keyOf(other(owner)) }))).not.toContain(id);
+    expect(idsOf(await harness.call(target, { key: keyOf(owner) }))).toContain(id);
+    expect(idsOf(await harness.call(target, { key: keyOf(other(owner)) }))).not.toContain(id);
   }
-  const behind = await room.call(`/v1/webhooks/deliveries?startingAfter=${id}`, { key: keyOf(other(owner)) });
+  const behind = await harness.call(`/v1/webhooks/deliveries?startingAfter=${id}`, { key: keyOf(other(owner)) });
   expect(behind).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'startingAfter' });
 }
 
 /** Without a URL it goes to the default of the key's own mode, signed with the secret of that mode alone. */
 async function testsApart(owner: Mode): Promise<void> {
-  const { json } = await room.call('/v1/webhooks/test', { method: 'POST', key: keyOf(owner) });
+  const { json } = await harness.call('/v1/webhooks/test', { method: 'POST', key: keyOf(owner) });
   const eventId = String(json['eventId']);
   const posted = () => receivers[owner].received.find(({ headers }) => headers['webhook-id'] === eventId);
   await until('the test webhook arrives', WITHIN_MS, () => posted() !== undefined);
@@ -220,7 +221,7 @@ async function testsApart(owner: Mode): Promise<void> {
 }
 
 const secretColumns = (mode: Mode): Promise<object[]> =>
-  room.database.query(
+  harness.database.query(
     mode === 'live'
       ? 'SELECT webhook_secret_sealed, previous_webhook_secrets_sealed FROM accounts'
       : 'SELECT test_webhook_secret_sealed, previous_test_webhook_secrets_sealed FROM accounts',
@@ -228,7 +229,7 @@ const secretColumns = (mode: Mode): Promise<object[]> =>
 
 async function rotatesApart(owner: Mode): Promise<void> {
   const [own, theirs] = [await secretColumns(owner), await secretColumns(other(owner))];
-  const { status } = await room.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf(owner) });
+  const { status } = await harness.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf(owner) });
   expect(status).toBe(200);
   expect(await secretColumns(owner)).not.toEqual(own);
   expect(await secretColumns(other(owner))).toEqual(theirs);
@@ -251,7 +252,7 @@ describe('a key of the other mode', () => {
 
 describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
   const connected = async (mode: Mode, run: (client: RealtimeClient) => Promise<void>): Promise<void> => {
-    const client = await RealtimeClient.open(room, { key: keyOf(mode) });
+    const client = await RealtimeClient.open(harness, { key: keyOf(mode) });
     try {
       await run(client);
     } finally {
@@ -269,7 +270,7 @@ describe.each(MODES)('a live channel of the other mode than %s', (owner) => {
   });
 
   it('receives the events of its own mode on the account channel, and no others', async () => {
-    const channel = `account:${room.demo.accountId}`;
+    const channel = `account:${harness.demo.accountId}`;
     await connected(owner, async (own) => {
       await own.subscribe(channel);
       await connected(other(owner), async (foreign) => {
@@ -289,14 +290,14 @@ describe('a test session', () => {
   it('with an event row of an earlier release (no test flag) is sent to test keys only', async () => {
     const id = await created('test');
     const clients = {
-      live: await RealtimeClient.open(room),
-      test: await RealtimeClient.open(room, { key: keyOf('test') }),
+      live: await RealtimeClient.open(harness),
+      test: await RealtimeClient.open(harness, { key: keyOf('test') }),
     };
-    for (const client of Object.values(clients)) await client.subscribe(`account:${room.demo.accountId}`);
-    await room.database.query(
+    for (const client of Object.values(clients)) await client.subscribe(`account:${harness.demo.accountId}`);
+    await harness.database.query(
       `INSERT INTO events (id, type, account_id, session_id, occurred_at, data)
        SELECT $1, 'verification.cancelled', account_id, id, created_at, '{}' FROM sessions WHERE id = $2`,
-      [room.clock.newId(), parseId('sess', id)],
+      [harness.clock.newId(), parseId('sess', id)],
     );
     expect((await clients.test.event('verification.cancelled')).data).toMatchObject({ id });
     await clients.live.ask({ type: 'ping', id: 'p' });
@@ -308,26 +309,26 @@ describe('a test session', () => {
     for (const mode of MODES) {
       const marked = (value: unknown): boolean => (value as { test?: unknown }).test === true;
       const key = keyOf(mode);
-      const answer = await room.create({}, { key });
+      const answer = await harness.create({}, { key });
       const id = String(answer.json['id']);
-      const shown: unknown[] = [answer.json, (await room.call(`/v1/verify/${id}`, { key })).json];
-      const client = await RealtimeClient.open(room, { key });
+      const shown: unknown[] = [answer.json, (await harness.call(`/v1/verify/${id}`, { key })).json];
+      const client = await RealtimeClient.open(harness, { key });
       shown.push((await client.subscribe(`session:${id}`)).snapshot);
-      const { json } = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST', key });
-      const page = await RealtimeClient.open(room, { key: null });
+      const { json } = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST', key });
+      const page = await RealtimeClient.open(harness, { key: null });
       await page.ask({ type: 'auth', id: 'a', ticket: json['ticket'] });
       shown.push((await page.subscribe(`session:${id}`)).snapshot);
-      await room.approve(id);
+      await harness.approve(id);
       shown.push(
         (await client.event('verification.completed')).data,
         (await page.event('verification.completed')).data,
       );
       const delivery = await deliveredFor(mode, id);
-      const body = (await room.call(`/v1/webhooks/deliveries/${delivery}`, { key })).json['body'];
+      const body = (await harness.call(`/v1/webhooks/deliveries/${delivery}`, { key })).json['body'];
       shown.push((body as { data: unknown }).data);
       const posted = receivers[mode].received.find((each) => each.body.includes(id));
       shown.push((JSON.parse(posted?.body ?? '{}') as { data: unknown }).data);
-      shown.push((await room.call(`/v1/verify/${id}/consume`, { method: 'POST', key })).json);
+      shown.push((await harness.call(`/v1/verify/${id}/consume`, { method: 'POST', key })).json);
       shown.push((await admin.get(`sessions/${id}`)).json);
       expect(shown.map(marked)).toEqual(shown.map(() => mode === 'test'));
       if (mode === 'live') for (const each of shown) expect(each).not.toHaveProperty('test');
@@ -339,59 +340,59 @@ describe('a test session', () => {
   it('is not approved by an SMS that came from a carrier, nor by a tap on a card', async () => {
     const id = await created('test');
     const sessionId = parseId('sess', id) ?? '';
-    const token = { slug: room.demo.brandSlug, token: deriveToken(room.keys, sessionId) };
+    const token = { slug: harness.demo.brandSlug, token: deriveToken(harness.keys, sessionId) };
     const evidence = { ref: 0, tokens: [token], senders: [PHONE], trusted: true };
-    const { verdicts } = await room.database.transaction(async (tx) => {
-      await room.sessions.chooseRcs(tx, [sessionId]);
-      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [sessionId] });
-      await room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [sessionId] });
-      return room.sessions.matchInbound(tx, 'live', [evidence]);
+    const { verdicts } = await harness.database.transaction(async (tx) => {
+      await harness.sessions.markRcsDelivered(tx, [sessionId]);
+      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [sessionId] });
+      await harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [sessionId] });
+      return harness.sessions.matchInbound(tx, 'live', [evidence]);
     });
     expect(verdicts).toEqual([{ fate: 'unknown_token', sessionId: null, accountId: null }]);
-    const { json } = await room.call(`/v1/verify/${id}`, { key: keyOf('test') });
+    const { json } = await harness.call(`/v1/verify/${id}`, { key: keyOf('test') });
     expect(json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
   });
 
   it('never yields the authEntropy of a live one for the same phone', async () => {
     const entropies = await Promise.all(
-      MODES.map(async (mode) => (await room.call(`/v1/verify/${await approved(mode)}`, { key: keyOf(mode) })).json),
+      MODES.map(async (mode) => (await harness.call(`/v1/verify/${await approved(mode)}`, { key: keyOf(mode) })).json),
     );
     expect(new Set(entropies.map(({ authEntropy }) => authEntropy)).size).toBe(2);
   });
 
   it('goes to its own webhook URL, else to the test URL, signed with the test secret', async () => {
     const secret = String(
-      (await room.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf('test') })).json['secret'],
+      (await harness.call('/v1/webhooks/secret/rotate', { method: 'POST', key: keyOf('test') })).json['secret'],
     );
     const own = await startReceiver();
     const ids = [await created('test', { webhookUrl: own.url }), await created('test')];
-    for (const id of ids) await room.approve(id);
+    for (const id of ids) await harness.approve(id);
     for (const [at, target] of [own, receivers.test].entries()) {
       const posted = () => target.received.find(({ body }) => body.includes(ids[at] ?? ''));
       await until('the webhook arrives', WITHIN_MS, () => posted() !== undefined);
       const webhook = posted();
       if (webhook === undefined) throw new Error('the webhook arrived before');
       expect(signedBy(secret, webhook)).toBe(true);
-      expect(signedBy(room.demo.webhookSecret, webhook)).toBe(false);
+      expect(signedBy(harness.demo.webhookSecret, webhook)).toBe(false);
     }
     expect(receivers.live.received.filter(({ body }) => ids.some((id) => body.includes(id)))).toEqual([]);
     await own.close();
   });
 
   it('has no webhook where neither it nor the account names a test URL, and webhooks/test then wants one', async () => {
-    expect((await admin.patch(`accounts/${room.demo.accountId}`, { testWebhookUrl: null })).status).toBe(200);
-    const sibling = await room.neighbour();
+    expect((await admin.patch(`accounts/${harness.demo.accountId}`, { testWebhookUrl: null })).status).toBe(200);
+    const sibling = await harness.neighbour();
     const call = { method: 'POST', key: keyOf('test'), baseUrl: sibling.baseUrl } as const;
-    const answer = await room.call('/v1/webhooks/test', call);
+    const answer = await harness.call('/v1/webhooks/test', call);
     expect(answer).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', field: 'url' });
     await sibling.stop();
     const id = await created('test');
-    await room.approve(id);
-    const deliveries = await room.database.query('SELECT 1 FROM deliveries WHERE session_id = $1', [
+    await harness.approve(id);
+    const deliveries = await harness.database.query('SELECT 1 FROM deliveries WHERE session_id = $1', [
       parseId('sess', id),
     ]);
     expect(deliveries).toEqual([]);
-    await admin.patch(`accounts/${room.demo.accountId}`, { testWebhookUrl: receivers.test.url });
+    await admin.patch(`accounts/${harness.demo.accountId}`, { testWebhookUrl: receivers.test.url });
   });
 });
 
@@ -407,7 +408,7 @@ describe('engineers', () => {
       expect(ids.filter((id) => id === live || id === test)).toEqual(expected);
     }
     expect(await admin.get('sessions?test=maybe')).toMatchObject({ status: 422, field: 'test' });
-    await room.call(`/v1/verify/${await created('test')}/send-sms`, { method: 'POST', key: keyOf('test') });
+    await harness.call(`/v1/verify/${await created('test')}/send-sms`, { method: 'POST', key: keyOf('test') });
     const messages = async (query: string): Promise<unknown[]> =>
       (await admin.get(`messages?direction=out&${query}`)).json['data'] as unknown[];
     expect(await messages('test=true')).toEqual([expect.objectContaining({ test: true, direction: 'out' })]);

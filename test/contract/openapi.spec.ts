@@ -5,19 +5,19 @@ import path from 'node:path';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../apps/control-plane/src/docs/openapi/operations.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const documentOf = async (): Promise<OpenAPIObject> =>
-  JSON.parse((await room.call('/v1/openapi.json', { key: null })).text) as OpenAPIObject;
+  JSON.parse((await harness.call('/v1/openapi.json', { key: null })).text) as OpenAPIObject;
 
 const REDOCLY = [
   'node_modules/@redocly/cli/bin/cli.js',
@@ -30,20 +30,20 @@ const REDOCLY = [
 
 describe('GET /v1/openapi.json', () => {
   it('is public, may be kept for a while and counts towards no quota', async () => {
-    const answer = await room.call('/v1/openapi.json', { key: null });
+    const answer = await harness.call('/v1/openapi.json', { key: null });
     expect([answer.status, answer.headers['content-type'], answer.headers['cache-control']]).toEqual([
       200,
       'application/json; charset=utf-8',
       'public, max-age=300',
     ]);
     expect(Object.keys(answer.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
-    expect(answer.json).toMatchObject({ openapi: '3.1.0', servers: [{ url: room.baseUrl }] });
+    expect(answer.json).toMatchObject({ openapi: '3.1.0', servers: [{ url: harness.baseUrl }] });
   });
 
   it('passes the linter', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-openapi-'));
     const file = path.join(folder, 'openapi.json');
-    writeFileSync(file, (await room.call('/v1/openapi.json', { key: null })).text);
+    writeFileSync(file, (await harness.call('/v1/openapi.json', { key: null })).text);
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const { status, stdout } = spawnSync(process.execPath, [...REDOCLY, file], { env, encoding: 'utf8' });
     rmSync(folder, { recursive: true });
@@ -73,7 +73,7 @@ describe('the calls of the document', () => {
       const methods = operations
         .filter((each) => new RegExp(`^${each.path.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`).test(target))
         .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-      const { status, headers } = await room.call(target, { method: 'OPTIONS' });
+      const { status, headers } = await harness.call(target, { method: 'OPTIONS' });
       expect([path, status, headers['allow']]).toEqual([path, 405, [...new Set(methods)].sort().join(', ')]);
     }
   });
@@ -88,24 +88,24 @@ describe('the webhooks of the document', () => {
     const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
       (name) => `verification.${name}`,
     );
-    await room.database.query('UPDATE accounts SET webhook_events = $1', [types]);
+    await harness.database.query('UPDATE accounts SET webhook_events = $1', [types]);
     const receiver = await startReceiver();
     const seen = (): string[] =>
       receiver.received.map(({ body }) => String(Reflect.get(JSON.parse(body) as object, 'type')));
     try {
       const create = async (phone: string): Promise<string> => {
         const changes = { phone, webhookUrl: receiver.url, ttl: 300, metadata: { orderId: '7' } };
-        return `/v1/verify/${String((await room.create(changes, { key: room.demo.testApiKey })).json['id'])}`;
+        return `/v1/verify/${String((await harness.create(changes, { key: harness.demo.testApiKey })).json['id'])}`;
       };
       for (const phone of ['+15005550001', '+15005550003', '+15005550005']) await create(phone);
-      const call = { key: room.demo.testApiKey };
-      await room.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
-      await room.call(await create('+15005550004'), { ...call, method: 'DELETE' });
+      const call = { key: harness.demo.testApiKey };
+      await harness.call(`${await create('+15005550006')}/send-sms`, { ...call, method: 'POST' });
+      await harness.call(await create('+15005550004'), { ...call, method: 'DELETE' });
       const wanted = ['completed', 'denied', 'sender_mismatch', 'otp_delivery', 'cancelled'];
       await until('every kind of event came', 20_000, () =>
         wanted.every((name) => seen().includes(`verification.${name}`)),
       );
-      const documented = await room.documented();
+      const documented = await harness.documented();
       for (const posted of receiver.received)
         expect([posted.body, documented.eventFaults(posted)]).toEqual([posted.body, []]);
     } finally {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const ops = (path: string): Promise<Response> => fetch(`${room.opsUrl}${path}`);
+const ops = (path: string): Promise<Response> => fetch(`${harness.opsUrl}${path}`);
 const readyz = async (): Promise<number> => (await ops('/readyz')).status;
 
 describe('the operations port', () => {
@@ -22,8 +22,8 @@ describe('the operations port', () => {
   });
 
   it('counts requests by route and status, and measures creates', async () => {
-    await room.create();
-    await room.call('/v1/verify/sess_00000000000000000000000000');
+    await harness.create();
+    await harness.call('/v1/verify/sess_00000000000000000000000000');
     const text = await (await ops('/metrics')).text();
     const counted = (labels: string) =>
       text.split('\n').find((line) => line.startsWith(`countersign_http_requests_total{${labels}`));
@@ -46,50 +46,50 @@ describe('a database that is away', () => {
   const unavailable = { status: 503, code: 'SERVICE_UNAVAILABLE', retryAfter: '1', inTime: true };
 
   it('that refuses connections is 503 within 3 s, and all is well once it is back', async () => {
-    const id = String((await room.create()).json['id']);
-    await room.line.cut();
+    const id = String((await harness.create()).json['id']);
+    await harness.line.cut();
     try {
       for (const ask of [
-        () => room.create(),
-        () => room.call(`/v1/verify/${id}`),
-        () => room.call(`/v1/verify/${id}`, { method: 'DELETE' }),
+        () => harness.create(),
+        () => harness.call(`/v1/verify/${id}`),
+        () => harness.call(`/v1/verify/${id}`, { method: 'DELETE' }),
       ]) {
         expect(await timed(ask)).toEqual(unavailable);
       }
       expect(await readyz()).toBe(503);
       expect((await ops('/healthz')).status).toBe(200);
-      expect((await room.call('/docs', { key: null })).status).toBe(200);
-      expect((await room.call('/v1/verify/x', { key: 'wrong' })).status).toBe(401);
+      expect((await harness.call('/docs', { key: null })).status).toBe(200);
+      expect((await harness.call('/v1/verify/x', { key: 'wrong' })).status).toBe(401);
     } finally {
-      await room.line.mend();
+      await harness.line.mend();
     }
-    await expect.poll(async () => (await room.create()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await harness.create()).status, { timeout: 10_000 }).toBe(200);
     await expect.poll(readyz, { timeout: 10_000 }).toBe(200);
   });
 
   it('that is frozen is 503 within 3 s too, with nothing cached and with many at once', async () => {
-    await room.create();
-    room.line.freeze();
+    await harness.create();
+    harness.line.freeze();
     try {
       const asks = Array.from(
         { length: 30 },
-        (_, at) => () => (at % 2 === 0 ? room.create() : room.call('/v1/verify/sess_00000000000000000000000000')),
+        (_, at) => () => (at % 2 === 0 ? harness.create() : harness.call('/v1/verify/sess_00000000000000000000000000')),
       );
       for (const outcome of await Promise.all(asks.map(timed))) expect(outcome).toEqual(unavailable);
       // By now what was cached is too old, so the key has to be read first.
       for (const outcome of await Promise.all(asks.slice(0, 4).map(timed))) expect(outcome).toEqual(unavailable);
     } finally {
-      room.line.thaw();
+      harness.line.thaw();
     }
-    await expect.poll(async () => (await room.create()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await harness.create()).status, { timeout: 10_000 }).toBe(200);
   });
 
   it('holds up webhooks and loses none', async () => {
     const target = await startReceiver();
-    const id = String((await room.create({ webhookUrl: target.url })).json['id']);
-    await room.line.cut();
-    await room.approve(id);
-    await room.line.mend();
+    const id = String((await harness.create({ webhookUrl: target.url })).json['id']);
+    await harness.line.cut();
+    await harness.approve(id);
+    await harness.line.mend();
     await until('the webhook came', 10_000, () => target.received.length > 0);
     expect(target.eventIdsOf(id)).toHaveLength(1);
     await target.close();
@@ -98,28 +98,28 @@ describe('a database that is away', () => {
 
 describe('a stop', () => {
   it('finishes the requests that are under way, and starts again', async () => {
-    const answers = Array.from({ length: 40 }, () => room.create());
-    const stopped = new Promise((resolve) => setImmediate(resolve)).then(() => room.stop());
+    const answers = Array.from({ length: 40 }, () => harness.create());
+    const stopped = new Promise((resolve) => setImmediate(resolve)).then(() => harness.stop());
     const statuses = (await Promise.allSettled(answers)).map((answer) =>
       answer.status === 'fulfilled' ? answer.value.status : 'refused',
     );
     await stopped;
     expect(new Set(statuses).size).toBeGreaterThan(0);
     for (const status of statuses) expect([200, 'refused']).toContain(status);
-    await room.start();
-    expect((await room.create()).status).toBe(200);
+    await harness.start();
+    expect((await harness.create()).status).toBe(200);
   });
 });
 
 describe('the log', () => {
   it('holds no phone, key, token, challenge or entropy, whatever went wrong', async () => {
-    const answer = await room.create();
-    await room.approve(String(answer.json['id']));
-    const { json } = await room.call(`/v1/verify/${String(answer.json['id'])}`);
+    const answer = await harness.create();
+    await harness.approve(String(answer.json['id']));
+    const { json } = await harness.call(`/v1/verify/${String(answer.json['id'])}`);
     const token = /AUTH-ACME-([0-9A-Z]{16})/.exec(String(answer.json['fallbackUri']))?.[1] ?? 'none';
-    const log = room.log.join('\n');
+    const log = harness.log.join('\n');
     expect(log).toContain('request failed');
-    const { apiKey, webhookSecret } = room.demo;
+    const { apiKey, webhookSecret } = harness.demo;
     for (const secret of [
       apiKey,
       webhookSecret,

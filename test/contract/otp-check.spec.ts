@@ -1,19 +1,19 @@
 import { parseId } from '@countersign/postgres';
 import { authEntropy } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ControlPlaneRoom, ENTROPY_KEY, PHONE } from '../support/control-plane-room.js';
-import { messageOf, OtpRoom, retryAfter, told } from '../support/otp-room.js';
+import { type ControlPlaneHarness, ENTROPY_KEY, PHONE } from '../support/control-plane-harness.js';
+import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const BRITISH = '+447911123456';
 
-let home: OtpRoom;
-let room: ControlPlaneRoom;
+let home: OtpHarness;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
-  room = home.room;
+  home = await OtpHarness.open();
+  harness = home.harness;
 });
 afterAll(() => home.close());
 beforeEach(() => home.forget());
@@ -22,7 +22,7 @@ describe('POST /v1/verify/{id}/check', () => {
   it('approves with the right code, with 200 and id, status, phone, authEntropy and e2eeKeyShare', async () => {
     const { id, code } = await home.withCode();
     const answer = await home.check(id, code);
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, { mode: 'live', phone: PHONE, accountId, brandId });
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({ id, status: 'approved', phone: PHONE, authEntropy: entropy, e2eeKeyShare: entropy });
@@ -74,9 +74,9 @@ describe('POST /v1/verify/{id}/check', () => {
 
   it('VALIDATION_ERROR: a field that is not known; MALFORMED_REQUEST: no body', async () => {
     const id = await home.created();
-    const answer = await room.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
+    const answer = await harness.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code: '000000', more: 1 } });
     expect(told(answer)).toEqual([422, 'VALIDATION_ERROR', 'more']);
-    expect(told(await room.call(`/v1/verify/${id}/check`, { method: 'POST' }))).toEqual([
+    expect(told(await harness.call(`/v1/verify/${id}/check`, { method: 'POST' }))).toEqual([
       400,
       'MALFORMED_REQUEST',
       undefined,
@@ -114,7 +114,7 @@ describe('POST /v1/verify/{id}/check', () => {
     const neither = ['000000', '000001', '000002'].find((code) => !codes.includes(code));
     expect((await home.check(id, neither)).json['error']).toMatchObject({ attemptsRemaining: 0 });
     expect((await home.check(id, neither)).code).toBe('TOO_MANY_ATTEMPTS');
-    await room.approve(id);
+    await harness.approve(id);
     expect((await home.get(id)).json).toMatchObject({ status: 'approved' });
   });
 
@@ -165,7 +165,7 @@ describe('guessing over many phones', () => {
     expect((await home.check(existing?.id ?? '', existing?.wrong)).json['error']).toMatchObject({
       attemptsRemaining: 0,
     });
-    await room.database.query(`UPDATE otp_checks SET slot = slot - interval '62 minutes'`);
+    await harness.database.query(`UPDATE otp_checks SET slot = slot - interval '62 minutes'`);
     await until('the rate falls', 5_000, async () => (await attemptsOf({ phone: BRITISH })) === 5);
   });
 
@@ -182,7 +182,7 @@ describe('guessing over many phones', () => {
   /** Wrong codes at most of a session that is created now. */
   async function attemptsOf(changes: Readonly<Record<string, unknown>>): Promise<number> {
     const id = await home.created(changes);
-    const [row] = await room.database.query<{ limit: number }>(
+    const [row] = await harness.database.query<{ limit: number }>(
       'SELECT otp_attempt_limit AS limit FROM sessions WHERE id = $1',
       [parseId('sess', id)],
     );
@@ -190,7 +190,7 @@ describe('guessing over many phones', () => {
   }
 
   async function counted(): Promise<{ wrong: number; approved: number }> {
-    const text = await (await fetch(`${room.opsUrl}/metrics`)).text();
+    const text = await (await fetch(`${harness.opsUrl}/metrics`)).text();
     const of = (result: string): number =>
       Number(new RegExp(`otp_checks_total\\{[^}]*result="${result}"[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0);
     return { wrong: of('wrong'), approved: of('approved') };

@@ -1,24 +1,24 @@
 import { DestinationStore } from '@countersign/carriers';
 import type { RestrictedKind } from '@countersign/phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
-import { OtpRoom, told } from '../support/otp-room.js';
+import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { OtpHarness, told } from '../support/otp-harness.js';
 
 const BRITISH = '+447911123456';
 const BLOCKED = [403, 'DESTINATION_BLOCKED', 'phone'];
 
-let home: OtpRoom;
-let room: ControlPlaneRoom;
+let home: OtpHarness;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
-  room = home.room;
+  home = await OtpHarness.open();
+  harness = home.harness;
 });
 afterAll(() => home.close());
 beforeEach(() => home.forget());
 
 describe('DESTINATION_BLOCKED', () => {
-  const rules = (): DestinationStore => new DestinationStore(() => room.clock.newId());
+  const rules = (): DestinationStore => new DestinationStore(() => harness.clock.newId());
 
   it.each<readonly [string, RestrictedKind]>([
     ['+449098790879', 'premium_rate'],
@@ -31,33 +31,33 @@ describe('DESTINATION_BLOCKED', () => {
     ['+8816123456789', 'non_geographic'],
     ['+979123456789', 'non_geographic'],
   ])('%s: the number is %s, unless the allow rule of an admin lists the kind', async (phone, kind) => {
-    const rule = await rules().create(room.database, { prefix: phone.slice(0, 4), action: 'allow', reason: 'test' });
+    const rule = await rules().create(harness.database, { prefix: phone.slice(0, 4), action: 'allow', reason: 'test' });
     const id = await home.created({ phone });
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toEqual([{ rule: 'number_type', prefix: phone.slice(0, -4), refused: 1 }]);
-    await rules().update(room.database, { ...rule, kinds: [kind] });
+    await rules().update(harness.database, { ...rule, kinds: [kind] });
     expect((await home.send(id)).status).toBe(200);
   });
 
   it('a country that the account does not send to, unless an admin allows the prefix', async () => {
-    await room.database.query(`UPDATE accounts SET otp_countries = '{US}'`);
+    await harness.database.query(`UPDATE accounts SET otp_countries = '{US}'`);
     const id = await home.created({ phone: BRITISH });
     const answer = await home.expectRefused(() => home.send(id), BLOCKED);
     expect(answer.text).not.toContain('country');
     expect(await home.refusals()).toMatchObject([{ rule: 'country' }]);
     expect((await home.send(await home.created())).status).toBe(200);
-    await rules().create(room.database, { prefix: '+447911', action: 'allow', reason: 'known' });
+    await rules().create(harness.database, { prefix: '+447911', action: 'allow', reason: 'known' });
     expect((await home.send(id)).status).toBe(200);
   });
 
   it('an account without countries sends nowhere', async () => {
-    await room.database.query(`UPDATE accounts SET otp_countries = '{}'`);
+    await harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
   });
 
   it('a prefix that an admin blocks, for its account or for all, until its time is over', async () => {
-    const made = await rules().create(room.database, {
+    const made = await rules().create(harness.database, {
       accountId: home.accountId,
       prefix: '+1415',
       action: 'block',
@@ -66,47 +66,47 @@ describe('DESTINATION_BLOCKED', () => {
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toMatchObject([{ rule: 'destination_rule' }]);
-    await rules().update(room.database, { ...made, until: new Date(room.clock.nowMs() - 1) });
+    await rules().update(harness.database, { ...made, until: new Date(harness.clock.nowMs() - 1) });
     expect((await home.send(id)).status).toBe(200);
   });
 
   it('a daily spend cap that the next code would break; a price is the one of the country, else of all', async () => {
     const price = (country: string, usd: string): Promise<object[]> =>
-      room.database.query(
+      harness.database.query(
         `INSERT INTO prices (id, channel, country, usd, from_at) VALUES ($1, 'sms_otp', $2, $3, '2020-01-01')`,
-        [room.clock.newId(), country, usd],
+        [harness.clock.newId(), country, usd],
       );
     await price('*', '0.10');
     await price('US', '0.0079');
-    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0.2079`);
-    await room.database.query('DELETE FROM otp_spend');
+    await harness.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0.2079`);
+    await harness.database.query('DELETE FROM otp_spend');
     for (const phone of [PHONE, BRITISH, BRITISH])
       expect((await home.send(await home.created({ phone }))).status).toBe(200);
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toMatchObject([{ rule: 'daily_spend' }]);
-    const [spent] = await room.database.query<{ usd: string }>(
+    const [spent] = await harness.database.query<{ usd: string }>(
       'SELECT usd::text FROM otp_spend WHERE account_id = $1',
       [home.accountId],
     );
     expect(spent?.usd).toBe('0.207900');
-    await room.database.query('DELETE FROM prices');
-    await room.database.query('DELETE FROM otp_spend');
-    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0`);
+    await harness.database.query('DELETE FROM prices');
+    await harness.database.query('DELETE FROM otp_spend');
+    await harness.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0`);
     await home.expectRefused(() => home.send(id), BLOCKED);
   });
 
   it('a code without a price under a daily spend cap', async () => {
-    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0.01`);
+    await harness.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = 0.01`);
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
     expect(await home.refusals()).toMatchObject([{ rule: 'no_price', refused: 1 }]);
-    await room.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = NULL`);
+    await harness.database.query(`UPDATE accounts SET otp_daily_spend_cap_usd = NULL`);
     expect((await home.send(id)).status).toBe(200);
   });
 
   it('more messages on one day than the account may send', async () => {
-    await room.database.query(`UPDATE accounts SET otp_daily_message_cap = 2`);
+    await harness.database.query(`UPDATE accounts SET otp_daily_message_cap = 2`);
     for (const phone of [PHONE, BRITISH]) expect((await home.send(await home.created({ phone }))).status).toBe(200);
     const id = await home.created();
     await home.expectRefused(() => home.send(id), BLOCKED);
@@ -114,13 +114,13 @@ describe('DESTINATION_BLOCKED', () => {
   });
 
   it('a used-up conversion budget; an SMS from the phone still approves, and its credits release the next codes', async () => {
-    await room.database.query(`UPDATE accounts SET otp_unconverted_floor = 2`);
+    await harness.database.query(`UPDATE accounts SET otp_unconverted_floor = 2`);
     const first = await home.created({ phone: BRITISH });
     expect((await home.send(first)).status).toBe(200);
     const refused = await home.created({ phone: '+447911123457' });
     await home.expectRefused(() => home.send(refused), BLOCKED);
     expect(await home.refusals()).toMatchObject([{ rule: 'budget_country', refused: 1 }]);
-    await room.approve(await home.created());
+    await harness.approve(await home.created());
     await expect.poll(async () => (await home.credits()).length).toBeGreaterThan(0);
     // The credits are those of the US, the account's own budget is larger by them.
     await home.expectRefused(() => home.send(refused), BLOCKED);
@@ -132,10 +132,10 @@ describe('DESTINATION_BLOCKED', () => {
 
   it('comes after the session’s own errors and before its limits and the route', async () => {
     const { id } = await home.withCode();
-    await room.database.query(`UPDATE accounts SET otp_countries = '{}'`);
-    await room.database.query('UPDATE routes SET enabled = false');
+    await harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);
+    await harness.database.query('UPDATE routes SET enabled = false');
     await home.expectRefused(() => home.send(id), BLOCKED);
-    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
     expect(told(await home.send(id))).toEqual([409, 'SESSION_NOT_PENDING', undefined]);
   });
 });

@@ -1,19 +1,19 @@
 import { AccountStore } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
-import { messageOf, OtpRoom, retryAfter, told } from '../support/otp-room.js';
+import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
+import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';
 import { until } from '../support/until.js';
 
 const BRITISH = '+447911123456';
 const BLOCKED = [403, 'DESTINATION_BLOCKED', 'phone'];
 
-let home: OtpRoom;
-let room: ControlPlaneRoom;
+let home: OtpHarness;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  home = await OtpRoom.open();
-  room = home.room;
+  home = await OtpHarness.open();
+  harness = home.harness;
 });
 afterAll(() => home.close());
 beforeEach(() => home.forget());
@@ -30,25 +30,25 @@ describe('POST /v1/verify/{id}/send-sms', () => {
 
   it('sends "<code> is your <brand name> code. Do not share it.", from the inbound number where the brand has no sender', async () => {
     const { id } = await home.withCode();
-    const [brand] = await room.database.query<{ name: string }>('SELECT name FROM brands');
+    const [brand] = await harness.database.query<{ name: string }>('SELECT name FROM brands');
     const [message] = await home.messagesOf(id);
     expect(message?.text).toMatch(/^[0-9]{6} /);
     expect(message?.text.slice(6)).toBe(` is your ${brand?.name ?? ''} code. Do not share it.`);
-    expect(message?.sender).toBe(room.demo.inboundNumber);
+    expect(message?.sender).toBe(harness.demo.inboundNumber);
   });
 
   it('adds the line for the brand’s site, and sends from the brand’s sender, as they were when the session was made', async () => {
-    await room.database.query(`UPDATE brands SET domain = 'acme.example', sender_id = 'Acme'`);
+    await harness.database.query(`UPDATE brands SET domain = 'acme.example', sender_id = 'Acme'`);
     await until('the brand is read anew', 5_000, async () => {
       const id = await home.created();
-      const [row] = await room.database.query('SELECT 1 FROM sessions WHERE id = $1 AND otp_sender = $2', [
+      const [row] = await harness.database.query('SELECT 1 FROM sessions WHERE id = $1 AND otp_sender = $2', [
         parseId('sess', id),
         'Acme',
       ]);
       return row !== undefined;
     });
     const id = await home.created();
-    await room.database.query(`UPDATE brands SET domain = NULL, sender_id = NULL`);
+    await harness.database.query(`UPDATE brands SET domain = NULL, sender_id = NULL`);
     expect((await home.send(id)).status).toBe(200);
     const [message] = await home.messagesOf(id);
     const code = message?.text.slice(0, 6) ?? '';
@@ -60,7 +60,7 @@ describe('POST /v1/verify/{id}/send-sms', () => {
 
   it('works with none, an empty body or {}, with and without a Content-Type', async () => {
     for (const body of [undefined, '', '{}']) {
-      await room.database.query('DELETE FROM otp_counters');
+      await harness.database.query('DELETE FROM otp_counters');
       const id = await home.created();
       expect(
         (
@@ -81,8 +81,8 @@ describe('POST /v1/verify/{id}/send-sms', () => {
   it('needs a key with the scope otp', async () => {
     const id = await home.created();
     expect((await home.send(id, { key: null })).status).toBe(401);
-    const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-    const { key } = await accounts.createApiKey(room.database, {
+    const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+    const { key } = await accounts.createApiKey(harness.database, {
       accountId: home.accountId,
       kind: 'live',
       name: 'v',
@@ -107,9 +107,9 @@ describe('POST /v1/verify/{id}/send-sms', () => {
 
   it('SESSION_NOT_PENDING: approved, denied or cancelled; the message names the state', async () => {
     const approved = await home.created();
-    await room.approve(approved);
+    await harness.approve(approved);
     const cancelled = await home.created();
-    await room.call(`/v1/verify/${cancelled}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${cancelled}`, { method: 'DELETE' });
     for (const [id, state] of [
       [approved, 'approved'],
       [cancelled, 'cancelled'],
@@ -161,9 +161,9 @@ describe('POST /v1/verify/{id}/send-sms', () => {
     for (let sends = 0; sends < 10; sends++) {
       expect((await home.send(await home.created())).status).toBe(200);
       if (sends === 4)
-        await room.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope LIKE '%phone-hour'`);
+        await harness.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope LIKE '%phone-hour'`);
     }
-    await room.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope LIKE '%phone-hour'`);
+    await harness.database.query(`UPDATE otp_counters SET ends_at = started_at WHERE scope LIKE '%phone-hour'`);
     const id = await home.created();
     const answer = await home.expectRefused(() => home.send(id), [429, 'SEND_LIMIT_REACHED', undefined]);
     expect(retryAfter(answer)).toBeGreaterThan(86_000);
@@ -171,22 +171,22 @@ describe('POST /v1/verify/{id}/send-sms', () => {
   });
 
   it('SERVICE_UNAVAILABLE: no enabled route for the destination', async () => {
-    await room.database.query('UPDATE routes SET enabled = false');
+    await harness.database.query('UPDATE routes SET enabled = false');
     const id = await home.created();
     const answer = await home.expectRefused(() => home.send(id), [503, 'SERVICE_UNAVAILABLE', undefined]);
     expect(retryAfter(answer)).toBeGreaterThanOrEqual(1);
-    await room.database.query(`UPDATE routes SET enabled = true, prefix = '+44'`);
+    await harness.database.query(`UPDATE routes SET enabled = true, prefix = '+44'`);
     expect(told(await home.send(id))).toEqual([503, 'SERVICE_UNAVAILABLE', undefined]);
     expect((await home.send(await home.created({ phone: BRITISH }))).status).toBe(200);
-    await room.database.query(`UPDATE routes SET prefix = '+'`);
+    await harness.database.query(`UPDATE routes SET prefix = '+'`);
     expect((await home.send(id)).status).toBe(200);
   });
 });
 
 describe('a test key', () => {
   it('sends 424242 to any valid number, without guard, caps and route', async () => {
-    await room.database.query(`UPDATE accounts SET otp_countries = '{}'`);
-    await room.database.query('UPDATE routes SET enabled = false');
+    await harness.database.query(`UPDATE accounts SET otp_countries = '{}'`);
+    await harness.database.query('UPDATE routes SET enabled = false');
     const call = home.withTestKey;
     for (let sends = 0; sends < 7; sends++) {
       const id = await home.created({}, call);

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open({
+  harness = await ControlPlaneHarness.open({
     TLS_MODE: 'proxy',
     TRUSTED_PROXIES: '127.0.0.0/8',
     PUBLIC_BASE_URL: 'https://verify.example',
   });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 
 /** A request as the TLS proxy passes it on. */
 const viaProxy = (target: string, headers: Record<string, string>): Promise<Response> =>
-  fetch(`http://127.0.0.1:${room.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
+  fetch(`http://127.0.0.1:${harness.environment['CONTROL_PLANE_PORT'] ?? ''}${target}`, {
     redirect: 'manual',
-    headers: { authorization: `Bearer ${room.demo.apiKey}`, ...headers },
+    headers: { authorization: `Bearer ${harness.demo.apiKey}`, ...headers },
   });
 
 describe('behind a TLS proxy', () => {
@@ -44,9 +44,9 @@ describe('behind a TLS proxy', () => {
 
 describe('a request that came past the proxy', () => {
   it('is refused, whatever its headers say', async () => {
-    await room.stop();
-    const other = { ...room.environment, TRUSTED_PROXIES: '10.0.0.0/8' };
-    await room.start(other);
+    await harness.stop();
+    const other = { ...harness.environment, TRUSTED_PROXIES: '10.0.0.0/8' };
+    await harness.start(other);
     const answer = await viaProxy(SESSION, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' });
     expect(answer.status).toBe(403);
     expect(await answer.json()).toMatchObject({ error: { code: 'HTTPS_REQUIRED' } });

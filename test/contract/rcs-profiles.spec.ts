@@ -5,38 +5,38 @@ import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
-import { RbmRoom } from '../support/rbm-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
+import { RbmHarness } from '../support/rbm-harness.js';
 import { until } from '../support/until.js';
 
 const AGENT = 'acme_agent';
 const WITHIN_MS = 20_000;
 const TRIES = 5;
 
-let platform: RbmRoom;
-let room: ControlPlaneRoom;
+let platform: RbmHarness;
+let harness: ControlPlaneHarness;
 /** A control plane beside, which does not wait for a delivery. */
 let hasty: { readonly baseUrl: string; readonly stop: () => Promise<void> };
 const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  platform = await RbmRoom.open();
-  room = await ControlPlaneRoom.open({ RCS_DELIVERY_WAIT_MS: '5000', RCS_UNREACHABLE_SECONDS: '0' });
-  await room.database.query('UPDATE brands SET rcs_agent_id = $1', [AGENT]);
-  hasty = await room.neighbour({ RCS_DELIVERY_WAIT_MS: '0' });
+  platform = await RbmHarness.open();
+  harness = await ControlPlaneHarness.open({ RCS_DELIVERY_WAIT_MS: '5000', RCS_UNREACHABLE_SECONDS: '0' });
+  await harness.database.query('UPDATE brands SET rcs_agent_id = $1', [AGENT]);
+  hasty = await harness.neighbour({ RCS_DELIVERY_WAIT_MS: '0' });
   stops.push(hasty.stop);
   for (const name of ['north', 'south']) stops.push(await gateway(name));
 });
 afterAll(async () => {
   await platform.close();
   for (const stop of stops) await stop();
-  await room.close();
+  await harness.close();
 });
 
 async function gateway(name: string): Promise<() => Promise<void>> {
   const httpPort = await freePort();
   const settings = loadSettings(GatewaySettings, {
-    ...room.environment,
+    ...harness.environment,
     ...(await platform.environment(name)),
     GATEWAY_HTTP_PORT: String(httpPort),
     GATEWAY_SMPP_PORT: String(await freePort()),
@@ -61,7 +61,7 @@ interface Created {
 /** A create whose card a gateway took in time. A machine that is busy with other things needs more than one. */
 async function create(phone: string, wait: Wait): Promise<Created> {
   for (let tries = 1; ; tries++) {
-    const answer = await room.create({ phone }, wait === 'waits' ? {} : { baseUrl: hasty.baseUrl });
+    const answer = await harness.create({ phone }, wait === 'waits' ? {} : { baseUrl: hasty.baseUrl });
     const id = String(answer.json['id']);
     const card = answer.status === 200 ? await findCard(id) : undefined;
     if (card !== undefined && !UNTAKEN.has(card.state)) return { json: answer.json, id };
@@ -71,7 +71,7 @@ async function create(phone: string, wait: Wait): Promise<Created> {
 
 async function findCard(sessionId: string): Promise<CardRecord | undefined> {
   const id = parseId('sess', sessionId) ?? '';
-  return (await findCards(room.database, [id])).get(id);
+  return (await findCards(harness.database, [id])).get(id);
 }
 
 async function cardOf(sessionId: string): Promise<CardRecord> {
@@ -82,11 +82,11 @@ async function cardOf(sessionId: string): Promise<CardRecord> {
 
 const reaches = (id: string, status: string): Promise<void> =>
   until(`the session is ${status}`, WITHIN_MS, async () => {
-    return (await room.call(`/v1/verify/${id}`)).json['status'] === status;
+    return (await harness.call(`/v1/verify/${id}`)).json['status'] === status;
   });
 
 /** The messages of a card, the text that closes it last. */
-const messages = (phone: string): ReturnType<RbmRoom['messages']> => platform.messages(phone);
+const messages = (phone: string): ReturnType<RbmHarness['messages']> => platform.messages(phone);
 
 describe('the channel of a create', () => {
   // Sends that fail and sends that do not take turns: five failures in a row at one gateway would open its breaker.
@@ -109,7 +109,10 @@ describe('the channel of a create', () => {
       expect(json, wait).toMatchObject({ status: 'pending', channel });
       expect(json['fallbackUri'] === null, wait).toBe(channel === 'rcs');
       expect(await cardOf(id), wait).toMatchObject({ settledAs: channel });
-      expect((await room.call(`/v1/verify/${id}`)).json).toMatchObject({ channel, fallbackUri: json['fallbackUri'] });
+      expect((await harness.call(`/v1/verify/${id}`)).json).toMatchObject({
+        channel,
+        fallbackUri: json['fallbackUri'],
+      });
     }
   });
 });
@@ -123,7 +126,7 @@ describe('a card of which both is told, that it arrived and that it was taken ba
     await until('it is on the phone', WITHIN_MS, () => messages(phone)[0]?.state === 'delivered');
     platform.rbm.platform.tap(messages(phone)[0]?.messageId ?? '', 0);
     await reaches(id, 'approved');
-    expect((await room.call(`/v1/verify/${id}`)).json['channel']).toBe(json['channel']);
+    expect((await harness.call(`/v1/verify/${id}`)).json['channel']).toBe(json['channel']);
   });
 });
 
@@ -145,7 +148,7 @@ describe('a card that was given up', () => {
       await until('it is on the phone', WITHIN_MS, () => messages(phone).at(-1)?.state === 'delivered');
       platform.rbm.platform.tap(messages(phone).at(-1)?.messageId ?? '', 0);
       await reaches(id, 'approved');
-      expect((await room.call(`/v1/verify/${id}`)).json['channel']).toBe('sms_fallback');
+      expect((await harness.call(`/v1/verify/${id}`)).json['channel']).toBe('sms_fallback');
       platform.rbm.set({ revokeMode: 'always200' });
     },
   );
@@ -167,15 +170,15 @@ describe('a tap', () => {
     platform.phone(phone, { deliverAfterMs: 0 });
     const { json, id } = await create(phone, 'waits');
     expect(json['channel']).toBe('rcs');
-    expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await harness.call(`/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
     platform.rbm.platform.tap(messages(phone)[0]?.messageId ?? '', 0);
     await until('the tap was too late', WITHIN_MS, async () => {
-      const rows = await room.database.query<{ outcome: string | null }>(
+      const rows = await harness.database.query<{ outcome: string | null }>(
         `SELECT outcome FROM card_events WHERE card_id = $1 AND kind = 'tap'`,
         [parseId('sess', id)],
       );
       return rows.some(({ outcome }) => outcome !== null);
     });
-    expect((await room.call(`/v1/verify/${id}`)).json['status']).toBe('cancelled');
+    expect((await harness.call(`/v1/verify/${id}`)).json['status']).toBe('cancelled');
   });
 });

@@ -2,29 +2,29 @@ import { AccountStore, type Scope } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { type Dial, type RealtimeClient, RealtimeClients } from '../support/realtime-client.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let foreign: { readonly accountId: string; readonly key: string };
 const clients = new RealtimeClients();
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const { account } = await accounts.createAccount(room.database, { name: 'Other' });
-  const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
+  harness = await ControlPlaneHarness.open();
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const { account } = await accounts.createAccount(harness.database, { name: 'Other' });
+  const { key } = await accounts.createApiKey(harness.database, { accountId: account.id, kind: 'live', name: 'k' });
   foreign = { accountId: account.id, key };
 });
 afterEach(() => clients.closeAll());
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(harness, dial);
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
-  const store = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const { key } = await store.createApiKey(room.database, {
-    accountId: parseId('acct', room.demo.accountId) ?? '',
+  const store = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const { key } = await store.createApiKey(harness.database, {
+    accountId: parseId('acct', harness.demo.accountId) ?? '',
     kind: 'live',
     name: scopes.join(' '),
     scopes: [...scopes],
@@ -33,7 +33,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
 }
 /** The fields of a session that a ticket shows. */
 const SHOWN = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
-const created = async (): Promise<string> => String((await room.create()).json['id']);
+const created = async (): Promise<string> => String((await harness.create()).json['id']);
 
 describe('a server on the live channel', () => {
   it('is welcomed as authenticated, with the subprotocol and the heartbeat', async () => {
@@ -45,16 +45,16 @@ describe('a server on the live channel', () => {
   it('sees the Session as GET gives it, and then its approval', async () => {
     const client = await connect();
     const id = await created();
-    const pending = await room.call(`/v1/verify/${id}`);
+    const pending = await harness.call(`/v1/verify/${id}`);
     expect(await client.subscribe(`session:${id}`)).toEqual({
       type: 'subscribed',
       id: `s-session:${id}`,
       channel: `session:${id}`,
       snapshot: pending.json,
     });
-    await room.approve(id);
+    await harness.approve(id);
     const event = await client.event('verification.completed');
-    const approved = await room.call(`/v1/verify/${id}`);
+    const approved = await harness.call(`/v1/verify/${id}`);
     expect(event).toEqual({
       type: 'event',
       channel: `session:${id}`,
@@ -69,23 +69,23 @@ describe('a server on the live channel', () => {
   it('hears of everything in its account, and of nothing in another', async () => {
     const client = await connect();
     const other = await connect({ key: foreign.key });
-    const accountId = room.demo.accountId;
+    const accountId = harness.demo.accountId;
     expect(await client.subscribe(`account:${accountId}`)).toMatchObject({ type: 'subscribed', snapshot: null });
     expect(await other.subscribe(`account:${accountId}`)).toMatchObject({ error: { code: 'FORBIDDEN' } });
     const id = await created();
-    await room.mismatch(id);
+    await harness.mismatch(id);
     expect((await client.event('verification.sender_mismatch')).data).toMatchObject({ sessionId: id, accountId });
-    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
     expect((await client.event('verification.cancelled')).data).toMatchObject({ id, status: 'cancelled' });
     expect(other.events()).toEqual([]);
   });
 
   it('is told that a code was sent, and of each receipt', async () => {
-    const key = room.demo.testApiKey;
+    const key = harness.demo.testApiKey;
     const client = await connect({ key });
-    const id = String((await room.create({ phone: '+15005550006' }, { key })).json['id']);
+    const id = String((await harness.create({ phone: '+15005550006' }, { key })).json['id']);
     await client.subscribe(`session:${id}`);
-    expect(await room.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key })).toMatchObject({ status: 200 });
+    expect(await harness.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key })).toMatchObject({ status: 200 });
     expect((await client.event('verification.updated')).data).toMatchObject({ id, status: 'pending' });
     expect((await client.event('verification.otp_delivery')).data).toMatchObject({ sessionId: id, state: 'submitted' });
     const ids = client.events().map((event) => event['id']);
@@ -95,7 +95,7 @@ describe('a server on the live channel', () => {
   it('gets the snapshot of a session that has ended, and no event after it', async () => {
     const client = await connect();
     const id = await created();
-    await room.approve(id);
+    await harness.approve(id);
     const { snapshot } = await client.subscribe(`session:${id}`);
     expect(snapshot).toMatchObject({ status: 'approved' });
     await client.ask({ type: 'ping', id: 'p' });
@@ -105,11 +105,11 @@ describe('a server on the live channel', () => {
   it('with the scope realtime alone reads sessions as a ticket holder does, on both kinds of channel', async () => {
     const client = await connect({ key: await keyWith(['realtime']) });
     const id = await created();
-    await client.subscribe(`account:${room.demo.accountId}`);
+    await client.subscribe(`account:${harness.demo.accountId}`);
     expect(Object.keys((await client.subscribe(`session:${id}`)).snapshot ?? {})).toEqual(SHOWN);
-    await room.mismatch(id);
+    await harness.mismatch(id);
     await client.event('verification.sender_mismatch');
-    await room.approve(id);
+    await harness.approve(id);
     await until('both channels have the approval', 10_000, () => client.events('verification.completed').length === 2);
     const approvals = client.events('verification.completed');
     expect(approvals.map(({ channel }) => String(channel).split(':')[0]).sort()).toEqual(['account', 'session']);
@@ -122,17 +122,17 @@ describe('a server on the live channel', () => {
   it('with the scopes realtime and verify sees whole sessions', async () => {
     const client = await connect({ key: await keyWith(['realtime', 'verify']) });
     const id = await created();
-    await room.approve(id);
+    await harness.approve(id);
     const { snapshot } = await client.subscribe(`session:${id}`);
-    expect(snapshot).toEqual((await room.call(`/v1/verify/${id}`)).json);
+    expect(snapshot).toEqual((await harness.call(`/v1/verify/${id}`)).json);
     expect(snapshot).toHaveProperty('authEntropy');
   });
 
   it('is closed when its key loses the scope that showed it whole sessions', async () => {
     const key = await keyWith(['realtime', 'verify']);
     const client = await connect({ key });
-    const admin = new AdminCalls(room);
-    const keys = dataOf(await admin.get(`keys?accountId=${room.demo.accountId}&limit=100`));
+    const admin = new AdminCalls(harness);
+    const keys = dataOf(await admin.get(`keys?accountId=${harness.demo.accountId}&limit=100`));
     const id = String(keys.find(({ prefix }) => key.startsWith(String(prefix)))?.['id']);
     const changed = await admin.patch(`keys/${id}`, { scopes: ['realtime'] });
     expect(changed.status).toBe(200);
@@ -156,7 +156,7 @@ describe('a server on the live channel', () => {
     expect(await client.ask({ type: 'unsubscribe', id: 2, channel })).toEqual({ type: 'unsubscribed', id: 2, channel });
     const witness = await connect();
     await witness.subscribe(channel);
-    await room.approve(id);
+    await harness.approve(id);
     await witness.event('verification.completed');
     await client.ask({ type: 'ping', id: 'p' });
     expect(client.events()).toEqual([]);
@@ -175,16 +175,16 @@ describe('a server on the live channel', () => {
 });
 
 describe('the binds channel', () => {
-  const adminKey = () => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+  const adminKey = () => harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
   const bind = { hosts: [{ host: '127.0.0.1', port: 2775 }], systemId: 'live', password: 'secret' };
 
   it('shows an engineer all binds, and then each that changes', async () => {
     const client = await connect({ key: adminKey() });
-    const made = await room.call('/v1/admin/binds', { method: 'POST', key: adminKey(), body: bind });
-    const listed = await room.call('/v1/admin/binds', { key: adminKey() });
+    const made = await harness.call('/v1/admin/binds', { method: 'POST', key: adminKey(), body: bind });
+    const listed = await harness.call('/v1/admin/binds', { key: adminKey() });
     expect((await client.subscribe('binds')).snapshot).toEqual(listed.json['data']);
     const id = String(made.json['id']);
-    const changed = await room.call(`/v1/admin/binds/${id}/disable`, { method: 'POST', key: adminKey() });
+    const changed = await harness.call(`/v1/admin/binds/${id}/disable`, { method: 'POST', key: adminKey() });
     expect(await client.event('bind.updated')).toMatchObject({
       channel: 'binds',
       id: expect.stringMatching(/^evt_/) as string,
@@ -196,7 +196,7 @@ describe('the binds channel', () => {
     const server = await connect();
     expect((await server.subscribe('binds')).error).toMatchObject({ code: 'FORBIDDEN' });
     const engineer = await connect({ key: adminKey() });
-    const refused = await engineer.subscribe(`account:${room.demo.accountId}`);
+    const refused = await engineer.subscribe(`account:${harness.demo.accountId}`);
     expect(refused.error).toMatchObject({ code: 'FORBIDDEN' });
   });
 });
@@ -206,7 +206,7 @@ describe('while the database is away', () => {
     const client = await connect();
     const [watched, other, given] = [await created(), await created(), await created()];
     for (const id of [watched, given]) await client.subscribe(`session:${id}`);
-    await room.line.cut();
+    await harness.line.cut();
     try {
       const away = await client.subscribe(`session:${other}`);
       expect(away.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
@@ -215,13 +215,13 @@ describe('while the database is away', () => {
       expect(again.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(await client.next('unsubscribed')).toEqual({ type: 'unsubscribed', channel: `session:${given}` });
     } finally {
-      await room.line.mend();
+      await harness.line.mend();
     }
     await until('the session can be read', 20_000, async () => {
       const answer = await client.subscribe(`session:${other}`);
       return answer.type === 'subscribed';
     });
-    await room.approve(watched);
+    await harness.approve(watched);
     expect((await client.event('verification.completed')).data).toMatchObject({ id: watched });
   });
 });

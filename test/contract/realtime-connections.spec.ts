@@ -5,31 +5,31 @@ import { AccountStore } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { WebSocket } from 'ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { RealtimeClient, RealtimeClients, type Dial } from '../support/realtime-client.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 const clients = new RealtimeClients();
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await ControlPlaneHarness.open();
+  accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
 });
 afterEach(() => clients.closeAll());
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(room, dial);
-const created = async (): Promise<string> => String((await room.create()).json['id']);
-const adminKey = (): string => room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(harness, dial);
+const created = async (): Promise<string> => String((await harness.create()).json['id']);
+const adminKey = (): string => harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
 
 async function ticketFor(sessionId: string): Promise<string> {
-  return String((await room.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST' })).json['ticket']);
+  return String((await harness.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST' })).json['ticket']);
 }
 
 const accountOf = async (): Promise<string> => {
-  const [row] = await room.database.query<{ id: string }>('SELECT account_id AS id FROM api_keys LIMIT 1');
+  const [row] = await harness.database.query<{ id: string }>('SELECT account_id AS id FROM api_keys LIMIT 1');
   return row?.id ?? '';
 };
 
@@ -46,7 +46,7 @@ describe('the upgrade', () => {
     ['another version', { options: { protocolVersion: 8 } }, 400, 'MALFORMED_REQUEST'],
   ] as const)('is refused for %s, as any request is', async (_what, dial, status, code) => {
     const { protocols, ...rest } = { protocols: undefined, ...dial };
-    const refused = await RealtimeClient.refused(room, {
+    const refused = await RealtimeClient.refused(harness, {
       ...rest,
       ...(protocols === undefined ? {} : { protocols: [...protocols] }),
     });
@@ -62,17 +62,17 @@ describe('the upgrade', () => {
   });
 
   it('is refused to a key without the scope realtime', async () => {
-    const { key } = await accounts.createApiKey(room.database, {
+    const { key } = await accounts.createApiKey(harness.database, {
       accountId: await accountOf(),
       kind: 'live',
       name: 'no realtime',
       scopes: ['verify'],
     });
-    expect(await RealtimeClient.refused(room, { key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    expect(await RealtimeClient.refused(harness, { key })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 
   it('takes no key from a URL', async () => {
-    const client = await connect({ key: null, path: `/v1/realtime?key=${room.demo.apiKey}` });
+    const client = await connect({ key: null, path: `/v1/realtime?key=${harness.demo.apiKey}` });
     expect(client.said[0]).toMatchObject({ type: 'welcome', authenticated: false });
   });
 
@@ -84,14 +84,14 @@ describe('the upgrade', () => {
 
 describe('the places of a control plane', () => {
   it('are not all taken by one account, by key or by ticket, and are free again', async () => {
-    const { account } = await accounts.createAccount(room.database, { name: 'Another' });
-    const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
-    const small = await room.neighbour({ REALTIME_CONNECTIONS: '15' });
+    const { account } = await accounts.createAccount(harness.database, { name: 'Another' });
+    const { key } = await accounts.createApiKey(harness.database, { accountId: account.id, kind: 'live', name: 'k' });
+    const small = await harness.neighbour({ REALTIME_CONNECTIONS: '15' });
     const { baseUrl } = small;
     try {
       const ticket = await ticketFor(await created());
       const leaked = await Promise.all(Array.from({ length: 12 }, () => connect({ baseUrl })));
-      const refused = await RealtimeClient.refused(room, { baseUrl });
+      const refused = await RealtimeClient.refused(harness, { baseUrl });
       expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
       expect(refused.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^[1-9]/) as string });
       const page = await connect({ baseUrl, key: null });
@@ -111,7 +111,7 @@ describe('the places of a control plane', () => {
 
 describe('silent connections', () => {
   it('from 25 addresses do not block a browser from another address', async () => {
-    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const proxied = await harness.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
     const baseUrl = proxied.baseUrl.replace('https', 'http');
     const from = (address: string): Record<string, string> => ({
       'x-forwarded-proto': 'https',
@@ -149,10 +149,10 @@ describe('silent connections', () => {
 
 describe('behind a TLS proxy', () => {
   it('the upgrade is let in when it came over https, and else refused before its key is looked at', async () => {
-    const proxied = await room.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const proxied = await harness.neighbour({ TLS_MODE: 'proxy', TRUSTED_PROXIES: '127.0.0.0/8' });
     try {
       const baseUrl = proxied.baseUrl.replace('https', 'http');
-      const refused = await RealtimeClient.refused(room, { baseUrl, key: 'nonsense' });
+      const refused = await RealtimeClient.refused(harness, { baseUrl, key: 'nonsense' });
       expect(refused).toMatchObject({ status: 403, code: 'HTTPS_REQUIRED' });
       const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' };
       expect((await connect({ baseUrl, headers })).said[0]).toMatchObject({ authenticated: true });
@@ -165,12 +165,12 @@ describe('behind a TLS proxy', () => {
 describe('a browser', () => {
   it('gets in with a ticket and sees eight fields of its session', async () => {
     const id = await created();
-    const issued = await room.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
+    const issued = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
     expect(issued.status).toBe(200);
     expect(issued.json).toEqual({
       ticket: expect.stringMatching(/^rtk_[\w-]{43}$/) as string,
       expiresAt: expect.stringMatching(/Z$/) as string,
-      url: `${room.baseUrl.replace('https', 'wss')}/v1/realtime`,
+      url: `${harness.baseUrl.replace('https', 'wss')}/v1/realtime`,
     });
     const client = await connect({ key: null });
     expect(client.said[0]).toMatchObject({ authenticated: false });
@@ -181,8 +181,8 @@ describe('a browser', () => {
     const seen = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
     const { snapshot } = await client.subscribe(`session:${id}`);
     expect(Object.keys(snapshot ?? {})).toEqual(seen);
-    await room.mismatch(id);
-    await room.approve(id);
+    await harness.mismatch(id);
+    await harness.approve(id);
     const { data } = await client.event('verification.completed');
     expect(Object.keys(data ?? {})).toEqual(seen);
     expect(data).toMatchObject({ id, status: 'approved' });
@@ -196,8 +196,8 @@ describe('a browser', () => {
       const ticket = await ticketFor(id);
       if (kind === 'used') await (await connect({ key: null })).ask({ type: 'auth', id: 1, ticket });
       if (kind === 'expired')
-        await room.database.query(`UPDATE realtime_tickets SET expires_at = now() - interval '1 s'`);
-      const sent = kind === 'unknown' ? `rtk_${'A'.repeat(43)}` : kind === 'no ticket' ? room.demo.apiKey : ticket;
+        await harness.database.query(`UPDATE realtime_tickets SET expires_at = now() - interval '1 s'`);
+      const sent = kind === 'unknown' ? `rtk_${'A'.repeat(43)}` : kind === 'no ticket' ? harness.demo.apiKey : ticket;
       const client = await connect({ key: null });
       expect((await client.ask({ type: 'auth', id: 1, ticket: sent })).error).toMatchObject({ code: 'UNAUTHORIZED' });
       expect(await client.end()).toBe(4401);
@@ -228,15 +228,15 @@ describe('a browser', () => {
   });
 
   it('gets no ticket for a session that is unknown, foreign or expired', async () => {
-    const { account } = await accounts.createAccount(room.database, { name: 'Other' });
-    const { key } = await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' });
+    const { account } = await accounts.createAccount(harness.database, { name: 'Other' });
+    const { key } = await accounts.createApiKey(harness.database, { accountId: account.id, kind: 'live', name: 'k' });
     const id = await created();
     const ask = (sessionId: string, more: object = {}) =>
-      room.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST', ...more });
+      harness.call(`/v1/verify/${sessionId}/realtime-ticket`, { method: 'POST', ...more });
     expect(await ask('sess_00000000000000000000000000')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(await ask(id, { key })).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(await ask(id, { key: adminKey() })).toMatchObject({ status: 403, code: 'FORBIDDEN' });
-    await room.database.query(
+    await harness.database.query(
       `UPDATE sessions SET created_at = created_at - interval '1 h', expires_at = expires_at - interval '1 h'`,
     );
     expect(await ask(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
@@ -244,14 +244,18 @@ describe('a browser', () => {
 
   it('is sent away when the key that asked for its ticket is revoked, and gets in with no ticket of it', async () => {
     const accountId = await accountOf();
-    const { id, key } = await accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'to be revoked' });
+    const { id, key } = await accounts.createApiKey(harness.database, {
+      accountId,
+      kind: 'live',
+      name: 'to be revoked',
+    });
     const session = await created();
     const issue = async (): Promise<unknown> =>
-      (await room.call(`/v1/verify/${session}/realtime-ticket`, { method: 'POST', key })).json['ticket'];
+      (await harness.call(`/v1/verify/${session}/realtime-ticket`, { method: 'POST', key })).json['ticket'];
     const [used, unused] = [await issue(), await issue()];
     const client = await connect({ key: null });
     await client.ask({ type: 'auth', id: 1, ticket: used });
-    await room.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
+    await harness.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
     const late = await connect({ key: null });
     expect((await late.ask({ type: 'auth', id: 1, ticket: unused })).error).toMatchObject({ code: 'UNAUTHORIZED' });
     expect(await client.end()).toBe(4401);
@@ -259,7 +263,7 @@ describe('a browser', () => {
 
   it('leaves no ticket in clear in the database', async () => {
     const ticket = await ticketFor(await created());
-    const rows = await room.database.query<{ row: string }>('SELECT t::text AS row FROM realtime_tickets t');
+    const rows = await harness.database.query<{ row: string }>('SELECT t::text AS row FROM realtime_tickets t');
     expect(rows.length).toBeGreaterThan(0);
     expect(rows.some(({ row }) => row.includes(ticket) || row.includes(ticket.slice(4)))).toBe(false);
   });
@@ -318,20 +322,20 @@ describe('a connection', () => {
   });
 
   it('is closed within 5 seconds of the revocation of its key', async () => {
-    const { id, key } = await accounts.createApiKey(room.database, {
+    const { id, key } = await accounts.createApiKey(harness.database, {
       accountId: await accountOf(),
       kind: 'live',
       name: 'to be revoked',
     });
     const client = await connect({ key });
     const spared = await connect();
-    await room.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
+    await harness.call(`/v1/admin/keys/${renderId('key', id)}/revoke`, { method: 'POST', key: adminKey() });
     expect(await client.end()).toBe(4401);
     expect(await spared.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
   });
 
   it('is told to come back later when the server stops, and closed with 1001', async () => {
-    const neighbour = await room.neighbour();
+    const neighbour = await harness.neighbour();
     const client = await connect({ baseUrl: neighbour.baseUrl });
     await neighbour.stop();
     expect(await client.next('closing')).toEqual({
@@ -342,7 +346,7 @@ describe('a connection', () => {
   });
 
   it('is not waited for when it is half a handshake', async () => {
-    const neighbour = await room.neighbour();
+    const neighbour = await harness.neighbour();
     const { port } = new URL(neighbour.baseUrl);
     const half = connectTls({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false });
     const silent = connectTcp(Number(port), '127.0.0.1');
@@ -352,9 +356,9 @@ describe('a connection', () => {
     await Promise.all([once(half, 'secureConnect'), once(silent, 'connect')]);
     half.write('GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
     // A whole request on the way behind it: then the half one has been read.
-    await room.call('/v1/openapi.json', { baseUrl: neighbour.baseUrl });
+    await harness.call('/v1/openapi.json', { baseUrl: neighbour.baseUrl });
     await neighbour.stop();
-    expect(room.log.filter((line) => line.includes('stop step timed out'))).toEqual([]);
+    expect(harness.log.filter((line) => line.includes('stop step timed out'))).toEqual([]);
     silent.destroy();
     await Promise.all(ended);
   });

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { lineTo } from '../support/line.js';
 import { RealtimeClient, type Said } from '../support/realtime-client.js';
 
@@ -13,15 +13,15 @@ const CONNECTIONS = 50;
 const SESSIONS = 100;
 
 const open: RealtimeClient[] = [];
-let room: ControlPlaneRoom;
-let neighbour: Awaited<ReturnType<ControlPlaneRoom['neighbour']>>;
+let harness: ControlPlaneHarness;
+let neighbour: Awaited<ReturnType<ControlPlaneHarness['neighbour']>>;
 
 async function connect(baseUrl: string): Promise<RealtimeClient> {
-  const client = await RealtimeClient.open(room, { baseUrl });
+  const client = await RealtimeClient.open(harness, { baseUrl });
   open.push(client);
   return client;
 }
-const created = async (): Promise<string> => String((await room.create()).json['id']);
+const created = async (): Promise<string> => String((await harness.create()).json['id']);
 
 afterEach(() => {
   for (const client of open.splice(0)) client.close();
@@ -38,7 +38,7 @@ function timesShown(client: RealtimeClient, id: string, answer: Said): number {
 async function approveAll(ids: readonly string[]): Promise<void> {
   const left = [...ids];
   const approveNext = async (): Promise<void> => {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) await room.approve(id);
+    for (let id = left.pop(); id !== undefined; id = left.pop()) await harness.approve(id);
   };
   await Promise.all(Array.from({ length: 4 }, approveNext));
 }
@@ -46,7 +46,7 @@ async function approveAll(ids: readonly string[]): Promise<void> {
 async function raceApprovals(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: SESSIONS }, created));
   const clients = await Promise.all(
-    Array.from({ length: CONNECTIONS }, (_, at) => connect(at % 2 === 0 ? room.baseUrl : neighbour.baseUrl)),
+    Array.from({ length: CONNECTIONS }, (_, at) => connect(at % 2 === 0 ? harness.baseUrl : neighbour.baseUrl)),
   );
   const subscribing = clients.map(async (client, at) => {
     const wanted = Array.from({ length: BURST }, (_, nth) => ids[(at * BURST + nth) % SESSIONS] ?? '');
@@ -62,19 +62,19 @@ async function raceApprovals(): Promise<void> {
 
 function bothTell(redisUrl: () => string): void {
   beforeAll(async () => {
-    room = await ControlPlaneRoom.open({ REDIS_URL: redisUrl() });
-    neighbour = await room.neighbour();
+    harness = await ControlPlaneHarness.open({ REDIS_URL: redisUrl() });
+    neighbour = await harness.neighbour();
   });
   afterAll(async () => {
     await neighbour.stop();
-    await room.close();
+    await harness.close();
   });
 
   it('both tell of what happens by way of either, under the same id', async () => {
-    const [here, there] = [await connect(room.baseUrl), await connect(neighbour.baseUrl)];
+    const [here, there] = [await connect(harness.baseUrl), await connect(neighbour.baseUrl)];
     const id = await created();
     await Promise.all([here, there].map((client) => client.subscribe(`session:${id}`)));
-    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
     const told = await here.event('verification.cancelled');
     expect(await there.event('verification.cancelled')).toEqual(told);
   });
@@ -85,7 +85,7 @@ function bothTell(redisUrl: () => string): void {
     const client = await connect(neighbour.baseUrl);
     const id = await created();
     await client.subscribe(`session:${id}`);
-    await room.database.query(
+    await harness.database.query(
       `UPDATE sessions SET expires_at = date_trunc('milliseconds', now()) WHERE status = 'pending'`,
     );
     expect((await client.event('verification.expired')).data).toMatchObject({ id, status: 'expired' });
@@ -111,15 +111,15 @@ describe.skipIf(findRedis() === undefined)('with a Redis', () => {
   describe('two control planes', () => bothTell(() => redis.url));
 
   it('a control plane that it was taken from finds the approval when it reads the session again', async () => {
-    room = await ControlPlaneRoom.open({ REDIS_URL: redis.url });
+    harness = await ControlPlaneHarness.open({ REDIS_URL: redis.url });
     const line = await lineTo(redis.url);
-    const cutOff = await room.neighbour({ REDIS_URL: line.url });
+    const cutOff = await harness.neighbour({ REDIS_URL: line.url });
     try {
-      const [client, witness] = [await connect(cutOff.baseUrl), await connect(room.baseUrl)];
+      const [client, witness] = [await connect(cutOff.baseUrl), await connect(harness.baseUrl)];
       const id = await created();
       await Promise.all([client, witness].map((each) => each.subscribe(`session:${id}`)));
       await line.cut();
-      await room.approve(id);
+      await harness.approve(id);
       const found = await client.event('verification.completed');
       expect(found.data).toMatchObject({ id, status: 'approved' });
       expect(await witness.event('verification.completed')).toEqual(found);
@@ -127,7 +127,7 @@ describe.skipIf(findRedis() === undefined)('with a Redis', () => {
       for (const client of open.splice(0)) client.close();
       await cutOff.stop();
       await line.close();
-      await room.close();
+      await harness.close();
     }
   }, 90_000);
 });

@@ -15,14 +15,14 @@ import {
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';
 
 const PATIENCE_MS = 20_000;
 /** As a page sees a session. */
 const FIELDS = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'].sort();
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let agent: Agent;
 let ca: string;
 let client: CountersignClient;
@@ -37,12 +37,12 @@ const connect: ConnectSocket = (url, protocols, headers) => {
 };
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  ca = readFileSync(path.join(path.dirname(room.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem'), 'utf8');
+  harness = await ControlPlaneHarness.open();
+  ca = readFileSync(path.join(path.dirname(harness.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem'), 'utf8');
   agent = new Agent({ connect: { ca } });
   client = new CountersignClient({
-    baseUrl: room.baseUrl,
-    apiKey: room.demo.apiKey,
+    baseUrl: harness.baseUrl,
+    apiKey: harness.demo.apiKey,
     fetch: (url, request) => undiciFetch(url, { ...request, dispatcher: agent }),
   });
 });
@@ -52,12 +52,12 @@ afterEach(() => {
 });
 afterAll(async () => {
   await agent.close();
-  await room.close();
+  await harness.close();
 });
 
 async function created(): Promise<Session> {
   const { challenge } = await createChallenge();
-  const { accountId, brandId } = room.demo;
+  const { accountId, brandId } = harness.demo;
   return client.create({
     phone: PHONE,
     accountId,
@@ -85,7 +85,7 @@ describe('a server that listens', () => {
     const { id } = await created();
     const live = onServer();
     const ended = live.untilEnded(id);
-    await room.approve(id);
+    await harness.approve(id);
     expect(await ended).toEqual(await client.find(id));
     expect(await live.untilEnded(id)).toEqual(await client.find(id));
   });
@@ -93,7 +93,7 @@ describe('a server that listens', () => {
   it('hears of its whole account', async () => {
     const events: LiveEvent<Session>[] = [];
     let joined = false;
-    onServer().subscribe(`account:${room.demo.accountId}`, {
+    onServer().subscribe(`account:${harness.demo.accountId}`, {
       snapshot: () => (joined = true),
       event: (event) => void events.push(event),
     });
@@ -116,7 +116,7 @@ describe('a server that listens', () => {
     expect(await ended('account:acct_01HF7YAT000000000000000003')).toMatchObject({ code: 'FORBIDDEN' });
     const wrong = realtime({
       ...QUICK,
-      url: `${room.baseUrl.replace('https', 'wss')}/v1/realtime`,
+      url: `${harness.baseUrl.replace('https', 'wss')}/v1/realtime`,
       apiKey: 'csk_live_x',
     });
     opened.push(wrong);
@@ -132,7 +132,7 @@ describe('a page that listens', () => {
     live.subscribe(`session:${id}`, { snapshot: (view) => void views.push(view) });
     const ended = live.untilEnded(id);
     await until('it listens', PATIENCE_MS, () => views.length > 0);
-    await room.approve(id);
+    await harness.approve(id);
     const approved = await ended;
     expect(approved).toMatchObject({ id, status: 'approved' });
     expect([views[0], approved].map((view) => Object.keys(view ?? {}).sort())).toEqual([FIELDS, FIELDS]);
@@ -145,7 +145,7 @@ describe('a page that listens', () => {
     await until('it listens', PATIENCE_MS, () => statuses.length > 0);
     const lost = sockets.splice(0);
     for (const socket of lost) socket.terminate();
-    await room.approve(id);
+    await harness.approve(id);
     await until('it came back', PATIENCE_MS, () => statuses.includes('approved'));
     expect(lost).toHaveLength(1);
   });
@@ -163,9 +163,9 @@ describe('a restart of the service', () => {
     live.subscribe(`session:${id}`, { snapshot: (session) => void statuses.push(session?.status ?? 'none') });
     const ended = live.untilEnded(id);
     await until('it listens', PATIENCE_MS, () => statuses.length > 0);
-    await room.stop();
-    await room.start();
-    await room.approve(id);
+    await harness.stop();
+    await harness.start();
+    await harness.approve(id);
     expect(await ended).toMatchObject({ id, status: 'approved' });
   });
 });

@@ -14,11 +14,11 @@ import {
 import { Webhook } from 'standardwebhooks';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let agent: Agent;
 /** As a caller with a certificate authority of their own gives it to the client. */
 let trusting: FetchFunction;
@@ -26,23 +26,23 @@ let client: CountersignClient;
 let testClient: CountersignClient;
 
 const clientOf = (apiKey: string, fetch = trusting): CountersignClient =>
-  new CountersignClient({ baseUrl: room.baseUrl, apiKey, fetch });
+  new CountersignClient({ baseUrl: harness.baseUrl, apiKey, fetch });
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  const caFile = path.join(path.dirname(room.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
+  harness = await ControlPlaneHarness.open();
+  const caFile = path.join(path.dirname(harness.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
   agent = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') } });
   trusting = (url, request) => undiciFetch(url, { ...request, dispatcher: agent });
-  client = clientOf(room.demo.apiKey);
-  testClient = clientOf(room.demo.testApiKey);
+  client = clientOf(harness.demo.apiKey);
+  testClient = clientOf(harness.demo.testApiKey);
 });
 afterAll(async () => {
   await agent.close();
-  await room.close();
+  await harness.close();
 });
 
 function requestFor(clientChallenge: string, changes: Partial<CreateSession> = {}): CreateSession {
-  const { accountId, brandId } = room.demo;
+  const { accountId, brandId } = harness.demo;
   return { phone: PHONE, accountId, brandId, clientChallenge, ...changes };
 }
 const anyRequest = (changes: Partial<CreateSession> = {}): CreateSession => requestFor('ab'.repeat(32), changes);
@@ -59,12 +59,12 @@ describe('the client', () => {
     const session = await client.create(requestFor(challenge, { metadata: { orderId: '7' }, ttl: 60 }));
     expect(session).toMatchObject({ status: 'pending', channel: 'sms_fallback', metadata: { orderId: '7' } });
     const message = parseFallbackUri(session.fallbackUri ?? '');
-    expect(message?.number).toBe(room.demo.inboundNumber);
+    expect(message?.number).toBe(harness.demo.inboundNumber);
     expect(message?.text).toMatch(/^AUTH-ACME-[0-9A-Z]{16}\n\S/);
     expect(await client.find(session.id)).toEqual(session);
     expect(await client.confirm(session.id, secret)).toBeNull();
 
-    await room.approve(session.id);
+    await harness.approve(session.id);
     const confirmed = await client.confirm(session.id, secret);
     expect(confirmed).toMatchObject({ id: session.id, status: 'approved', phone: PHONE });
     expect(confirmed?.authEntropy).toMatch(/^[0-9a-f]{64}$/);
@@ -72,7 +72,7 @@ describe('the client', () => {
   });
 
   it('opens one session when the answer got lost on its way', async () => {
-    const before = await room.countSessions();
+    const before = await harness.countSessions();
     let lost = 0;
     const losing: FetchFunction = async (url, request) => {
       const answer = await trusting(url, request);
@@ -81,14 +81,14 @@ describe('the client', () => {
       await answer.text();
       throw new TypeError('fetch failed');
     };
-    const session = await clientOf(room.demo.apiKey, losing).create(anyRequest());
-    expect([lost, await room.countSessions()]).toEqual([1, before + 1]);
+    const session = await clientOf(harness.demo.apiKey, losing).create(anyRequest());
+    expect([lost, await harness.countSessions()]).toEqual([1, before + 1]);
     expect(await client.find(session.id)).toEqual(session);
   });
 
   it('gets the same session for the same Idempotency-Key, in another process too', async () => {
     const one = await client.create(anyRequest(), { idempotencyKey: 'login-7' });
-    expect(await clientOf(room.demo.apiKey).create(anyRequest(), { idempotencyKey: 'login-7' })).toEqual(one);
+    expect(await clientOf(harness.demo.apiKey).create(anyRequest(), { idempotencyKey: 'login-7' })).toEqual(one);
     const reused = await thrownBy(client.create(anyRequest({ ttl: 31 }), { idempotencyKey: 'login-7' }));
     expect(reused).toMatchObject({ name: 'InvalidRequestError', code: 'IDEMPOTENCY_KEY_REUSED' });
   });
@@ -150,12 +150,12 @@ describe('a refusal', () => {
   it('says what offends, which request it was, and where to read on', async () => {
     const error = await thrownBy(client.create(anyRequest({ phone: '+1415' })));
     expect(error).toMatchObject({ name: 'InvalidRequestError', code: 'INVALID_PHONE', status: 422, field: 'phone' });
-    expect(error).toMatchObject({ docUrl: `${room.baseUrl}/docs/errors/INVALID_PHONE` });
+    expect(error).toMatchObject({ docUrl: `${harness.baseUrl}/docs/errors/INVALID_PHONE` });
     expect(error).toMatchObject({ requestId: expect.stringMatching(/^req_/) as string });
   });
 
   it('of the key, of the brand and of a session that is not there has its class', async () => {
-    const foreign = clientOf(`${room.demo.apiKey.slice(0, -1)}${room.demo.apiKey.endsWith('0') ? '1' : '0'}`);
+    const foreign = clientOf(`${harness.demo.apiKey.slice(0, -1)}${harness.demo.apiKey.endsWith('0') ? '1' : '0'}`);
     expect(await thrownBy(foreign.list())).toMatchObject({ name: 'AuthenticationError', code: 'UNAUTHORIZED' });
     const brandId = 'brd_01HF7YAT000000000000000003';
     expect(await thrownBy(client.create(anyRequest({ brandId })))).toMatchObject({ code: 'INVALID_BRAND' });
@@ -165,7 +165,7 @@ describe('a refusal', () => {
   });
 
   it('is known, whatever the service can answer', async () => {
-    const page = await room.call('/docs/errors', { key: null });
+    const page = await harness.call('/docs/errors', { key: null });
     const codes = [...page.text.matchAll(/href="\/docs\/errors\/([A-Z_]+)/g)].map(([, code = '']) => code);
     expect(codes.length).toBeGreaterThan(20);
     for (const code of codes) {
@@ -178,8 +178,8 @@ describe('a refusal', () => {
         });
       const error = await thrownBy(
         new CountersignClient({
-          baseUrl: room.baseUrl,
-          apiKey: room.demo.apiKey,
+          baseUrl: harness.baseUrl,
+          apiKey: harness.demo.apiKey,
           fetch: refusing,
           maxRetries: 0,
         }).list(),
@@ -190,7 +190,7 @@ describe('a refusal', () => {
   });
 
   it('is none when the certificate is nobody’s: there is no answer at all', async () => {
-    const error = await thrownBy(clientOf(room.demo.apiKey, (url, request) => fetch(url, request)).list());
+    const error = await thrownBy(clientOf(harness.demo.apiKey, (url, request) => fetch(url, request)).list());
     expect(error).toBeInstanceOf(ConnectionError);
   });
 });
@@ -203,18 +203,18 @@ describe('verifyWebhook', () => {
     const receiver = await startReceiver();
     opened.push(receiver);
     const { id } = await client.create(anyRequest({ webhookUrl: receiver.url, metadata: { orderId: '8' } }));
-    await room.approve(id);
+    await harness.approve(id);
     await until('the webhook came', 20_000, () => receiver.received.length > 0);
     const [webhook] = receiver.received;
     if (webhook === undefined) throw new Error('unreachable');
     const { headers, body } = webhook;
-    const event = await verifyWebhook(body, headers, room.demo.webhookSecret);
+    const event = await verifyWebhook(body, headers, harness.demo.webhookSecret);
     expect(event).toMatchObject({ type: 'verification.completed', id: headers['webhook-id'] });
     expect(event.data).toEqual(await client.find(id));
     const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-    expect(new Webhook(room.demo.webhookSecret).verify(body, plain)).toEqual(JSON.parse(body));
+    expect(new Webhook(harness.demo.webhookSecret).verify(body, plain)).toEqual(JSON.parse(body));
     const forged = body.replace('"orderId":"8"', '"orderId":"9"');
-    expect(await thrownBy(verifyWebhook(forged, headers, room.demo.webhookSecret))).toMatchObject({
+    expect(await thrownBy(verifyWebhook(forged, headers, harness.demo.webhookSecret))).toMatchObject({
       reason: 'bad_signature',
     });
   });
@@ -227,8 +227,11 @@ describe('verifyWebhook', () => {
     const { id, eventId } = await client.testWebhook(receiver.url);
     await until('the test came', 20_000, () => receiver.received.length > 0);
     const [webhook] = receiver.received;
-    const event = await verifyWebhook(webhook?.body ?? '', webhook?.headers ?? {}, [secret, room.demo.webhookSecret]);
-    expect(event).toMatchObject({ id: eventId, type: 'webhook.test', data: { accountId: room.demo.accountId } });
+    const event = await verifyWebhook(webhook?.body ?? '', webhook?.headers ?? {}, [
+      secret,
+      harness.demo.webhookSecret,
+    ]);
+    expect(event).toMatchObject({ id: eventId, type: 'webhook.test', data: { accountId: harness.demo.accountId } });
     await until('it is known', 20_000, async () => (await client.findDelivery(id)).status === 'succeeded');
     expect((await client.retryDelivery(id)).id).toBe(id);
     await until('it came again', 20_000, () => receiver.received.length > 1);

@@ -2,7 +2,7 @@ import { AccountStore } from '@countersign/accounts';
 import { parseId } from '@countersign/postgres';
 import { authEntropy } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, ENTROPY_KEY, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, ENTROPY_KEY, type Answer, type Call } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
@@ -14,26 +14,26 @@ const EVENT_TYPES = [
   'verification.otp_delivery',
 ];
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let receiver: Receiver;
 let key: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
   receiver = await startReceiver();
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  ({ key } = await accounts.createApiKey(room.database, { accountId, kind: 'test', name: 'test' }));
-  await room.database.query('UPDATE accounts SET webhook_events = $1', [EVENT_TYPES]);
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  ({ key } = await accounts.createApiKey(harness.database, { accountId, kind: 'test', name: 'test' }));
+  await harness.database.query('UPDATE accounts SET webhook_events = $1', [EVENT_TYPES]);
 });
 afterAll(async () => {
-  await room.close();
+  await harness.close();
   await receiver.close();
 });
 
 const create = (phone: string, changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
-  room.create({ phone, webhookUrl: receiver.url, ...changes }, { key, ...call });
-const get = (id: string): Promise<Answer> => room.call(`/v1/verify/${id}`, { key });
+  harness.create({ phone, webhookUrl: receiver.url, ...changes }, { key, ...call });
+const get = (id: string): Promise<Answer> => harness.call(`/v1/verify/${id}`, { key });
 
 async function made(phone: string, changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
   const answer = await create(phone, changes);
@@ -57,7 +57,7 @@ async function told(id: string, count: number): Promise<{ type: string; data: Re
 }
 
 async function messagesOf(id: string): Promise<object[]> {
-  return room.database.query('SELECT carrier, source, destination, fate FROM messages WHERE session_id = $1', [
+  return harness.database.query('SELECT carrier, source, destination, fate FROM messages WHERE session_id = $1', [
     parseId('sess', id),
   ]);
 }
@@ -66,10 +66,10 @@ describe('+15005550001', () => {
   it('sends its SMS after a second, which approves the session', async () => {
     const answer = await create('+15005550001');
     expect(answer.json).toMatchObject({ status: 'pending', channel: 'sms_fallback' });
-    expect(answer.json['fallbackUri']).toContain(`sms:${room.demo.inboundNumber}?body=AUTH-ACME-`);
+    expect(answer.json['fallbackUri']).toContain(`sms:${harness.demo.inboundNumber}?body=AUTH-ACME-`);
     const id = String(answer.json['id']);
     const session = await ended(id);
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     expect(session).toMatchObject({
       status: 'approved',
       channel: 'sms_fallback',
@@ -87,20 +87,20 @@ describe('+15005550001', () => {
     const id = await made('+15005550001');
     await ended(id);
     expect(await messagesOf(id)).toEqual([
-      { carrier: 'test', source: '15005550001', destination: room.demo.inboundNumber.slice(1), fate: 'matched' },
+      { carrier: 'test', source: '15005550001', destination: harness.demo.inboundNumber.slice(1), fate: 'matched' },
     ]);
   });
 
   it('sends it too when the control plane that made the session has ended', async () => {
     const id = await made('+15005550001');
-    await room.stop();
-    await room.start();
+    await harness.stop();
+    await harness.start();
     expect(await ended(id)).toMatchObject({ status: 'approved' });
     expect(await messagesOf(id)).toHaveLength(1);
   });
 
   it('approves every one of many sessions, of two control planes at once', async () => {
-    const stop = await room.beside();
+    const stop = await harness.beside();
     const ids = await Promise.all(Array.from({ length: 60 }, () => made('+15005550001')));
     for (const id of ids) {
       expect(await ended(id)).toMatchObject({ status: 'approved' });
@@ -134,7 +134,7 @@ describe('+15005550004', () => {
     const id = await made('+15005550004', { clientChallenge: '04'.repeat(32) });
     await ended(await made('+15005550001'));
     expect((await get(id)).json).toMatchObject({ status: 'pending' });
-    await room.database.query(
+    await harness.database.query(
       `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
        WHERE client_challenge = $1`,
       ['04'.repeat(32)],
@@ -147,7 +147,7 @@ describe('+15005550004', () => {
 describe('+15005550005', () => {
   it('has its SMS sent from another phone after a second: told once, and still pending', async () => {
     const id = await made('+15005550005');
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     expect(await told(id, 1)).toEqual([
       expect.objectContaining({
         type: 'verification.sender_mismatch',
@@ -161,9 +161,9 @@ describe('+15005550005', () => {
 });
 
 describe('codes of a test key', () => {
-  const send = (id: string): Promise<Answer> => room.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key });
+  const send = (id: string): Promise<Answer> => harness.call(`/v1/verify/${id}/send-sms`, { method: 'POST', key });
   const check = (id: string, code: string): Promise<Answer> =>
-    room.call(`/v1/verify/${id}/check`, { method: 'POST', key, body: { code } });
+    harness.call(`/v1/verify/${id}/check`, { method: 'POST', key, body: { code } });
 
   it.each([
     ['+15005550006', 'delivered'],
@@ -191,7 +191,7 @@ describe('codes of a test key', () => {
     const id = await made(phone);
     await send(id);
     expect(await check(id, '424241')).toMatchObject({ status: 422, code: 'INVALID_CODE', field: 'code' });
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     const entropy = authEntropy(new Map([[1, ENTROPY_KEY]]), 1, { mode: 'test', phone, accountId, brandId });
     expect(await check(id, '424242')).toMatchObject({
       status: 200,
@@ -217,9 +217,9 @@ describe('codes of a test key', () => {
   });
 
   it('are not sent in a session of a live key', async () => {
-    const id = String((await room.create()).json['id']);
+    const id = String((await harness.create()).json['id']);
     expect(await send(id)).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
-    const rows = await room.database.query('SELECT id FROM outbound_messages WHERE session_id = $1', [
+    const rows = await harness.database.query('SELECT id FROM outbound_messages WHERE session_id = $1', [
       parseId('sess', id),
     ]);
     expect(rows).toEqual([]);
@@ -230,7 +230,7 @@ describe('codes of a test key', () => {
     await send(id);
     await told(id, 2);
     expect(
-      await room.database.query(
+      await harness.database.query(
         `SELECT state, attempts, bind_id, text_sealed IS NULL AS erased, cost_usd::float8 AS cost
          FROM outbound_messages WHERE session_id = $1`,
         [parseId('sess', id)],
@@ -241,9 +241,9 @@ describe('codes of a test key', () => {
 
 describe('+15005550009', () => {
   it('is INVALID_PHONE', async () => {
-    const before = await room.countSessions();
+    const before = await harness.countSessions();
     expect(await create('+15005550009')).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 });
 
@@ -254,7 +254,7 @@ describe('any other number', () => {
     const id = String(answer.json['id']);
     await ended(await made('+15005550001'));
     expect((await get(id)).json).toEqual(answer.json);
-    expect((await room.call(`/v1/verify/${id}`, { method: 'DELETE', key })).status).toBe(204);
+    expect((await harness.call(`/v1/verify/${id}`, { method: 'DELETE', key })).status).toBe(204);
   });
 
   it('is still to be a number that can exist', async () => {
@@ -264,9 +264,9 @@ describe('any other number', () => {
 
 describe('a live key', () => {
   it.each(['+15005550001', '+15005550002', '+15005550009'])('cannot verify %s', async (phone) => {
-    const before = await room.countSessions();
-    const answer = await create(phone, {}, { key: room.demo.apiKey });
+    const before = await harness.countSessions();
+    const answer = await create(phone, {}, { key: harness.demo.apiKey });
     expect(answer).toMatchObject({ status: 422, code: 'INVALID_PHONE', field: 'phone' });
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 });

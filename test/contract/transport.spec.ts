@@ -1,14 +1,14 @@
 import { connect as connectPlain } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** The longest a client may take for one request, and how late the server may notice. */
 const CUT_WITHIN_MS = 25_000;
@@ -16,7 +16,7 @@ const TEST_MS = 40_000;
 const MAX_HEAD_OCTETS = 16 * 1024;
 const MAX_BODY_OCTETS = 128 * 1024;
 
-const port = (): number => Number(room.environment['CONTROL_PLANE_PORT']);
+const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 const opened = (): TLSSocket => connect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false });
 
 /** Everything that comes back until the server closes; fails when it does not close in time. */
@@ -44,7 +44,7 @@ function dribble(socket: TLSSocket, text: string): void {
 }
 
 const create = (more: string): string =>
-  `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${room.demo.apiKey}\r\nContent-Type: application/json\r\n${more}`;
+  `POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.demo.apiKey}\r\nContent-Type: application/json\r\n${more}`;
 
 describe.concurrent('a slow client', () => {
   it('whose head does not come to its end is cut, with an answer', { timeout: TEST_MS }, async () => {
@@ -59,13 +59,13 @@ describe.concurrent('a slow client', () => {
   });
 
   it('whose body does not come to its end is cut, and nothing is stored', { timeout: TEST_MS }, async () => {
-    const before = await room.countSessions();
+    const before = await harness.countSessions();
     const socket = opened();
     socket.write(create(`Content-Length: 5000\r\n\r\n{"phone": "`));
     dribble(socket, '1');
     const answer = await whole(socket);
     expect(answer).toMatch(/^(HTTP\/1\.1 400 |$)/);
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('that was refused and keeps its side open is cut', { timeout: TEST_MS }, async () => {
@@ -99,7 +99,7 @@ describe.concurrent('a slow client', () => {
 describe('a request', () => {
   it('may have a head of up to 16 KiB, and no more', async () => {
     const padded = (octets: number) =>
-      room.call('/elsewhere', { key: null, headers: { 'x-padding': 'a'.repeat(octets) } });
+      harness.call('/elsewhere', { key: null, headers: { 'x-padding': 'a'.repeat(octets) } });
     expect((await padded(MAX_HEAD_OCTETS - 1_000)).status).toBe(404);
     const refused = await padded(MAX_HEAD_OCTETS);
     expect([refused.status, refused.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -108,21 +108,21 @@ describe('a request', () => {
 
   it('may have a body of up to 128 KiB, and no more', async () => {
     const padded = (octets: number): string => {
-      const body = JSON.stringify(room.createBody());
+      const body = JSON.stringify(harness.createBody());
       return body.slice(0, -1) + ' '.repeat(octets - body.length) + '}';
     };
-    expect((await room.create({}, { body: padded(MAX_BODY_OCTETS) })).status).toBe(200);
-    const refused = await room.create({}, { body: padded(MAX_BODY_OCTETS + 1) });
+    expect((await harness.create({}, { body: padded(MAX_BODY_OCTETS) })).status).toBe(200);
+    const refused = await harness.create({}, { body: padded(MAX_BODY_OCTETS + 1) });
     expect([refused.status, refused.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
   it('whose body comes in chunks is measured all the same', async () => {
-    const before = await room.countSessions();
+    const before = await harness.countSessions();
     const socket = opened();
     const chunk = `${MAX_BODY_OCTETS.toString(16)}\r\n${' '.repeat(MAX_BODY_OCTETS)}\r\n`;
     socket.write(`${create('Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n')}${chunk}1\r\n{\r\n0\r\n\r\n`);
     expect(await whole(socket)).toMatch(/^HTTP\/1\.1 413 /);
-    expect(await room.countSessions()).toBe(before);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('on a connection that was refused one is answered still', async () => {

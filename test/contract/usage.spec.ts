@@ -1,22 +1,22 @@
 import { AccountStore, PriceStore, type Scope } from '@countersign/accounts';
 import { parseId, renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { storePast, storePrice, storeSubmittedCode, type PastSession } from '../support/past-sessions.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open({ RETENTION_DAYS: '4' });
-  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  await room.database.query('DELETE FROM prices');
-  await room.database.query('DELETE FROM price_spans');
+  harness = await ControlPlaneHarness.open({ RETENTION_DAYS: '4' });
+  accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  await harness.database.query('DELETE FROM prices');
+  await harness.database.query('DELETE FROM price_spans');
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 interface Tenant {
   readonly accountId: Uuid;
@@ -33,7 +33,7 @@ let tenants = 0;
 async function tenant(scopes?: readonly Scope[]): Promise<Tenant> {
   tenants += 1;
   const slug = `U${tenants}SAGE`;
-  return room.database.transaction(async (tx) => {
+  return harness.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: slug });
     const draft = { accountId: account.id, name: slug, slug, instruction: 'Send this message.', entropyKeyVersion: 1 };
     const brand = await accounts.createBrand(tx, draft);
@@ -53,7 +53,7 @@ async function tenant(scopes?: readonly Scope[]): Promise<Tenant> {
 
 const usage = ({ key }: Pick<Tenant, 'key'>, query: Readonly<Record<string, string>> = {}): Promise<Answer> => {
   const parameters = new URLSearchParams(query).toString();
-  return room.call(`/v1/usage${parameters === '' ? '' : `?${parameters}`}`, { key });
+  return harness.call(`/v1/usage${parameters === '' ? '' : `?${parameters}`}`, { key });
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -62,7 +62,7 @@ const timeOf = (answer: Answer): number => Date.parse(String(answer.json['create
 describe('GET /v1/usage', () => {
   it('answers 200 with the report of the specification, from the first of the month until now', async () => {
     const someone = await tenant();
-    const before = room.clock.nowMs();
+    const before = harness.clock.nowMs();
     const answer = await usage(someone);
     const now = new Date(before);
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
@@ -75,22 +75,22 @@ describe('GET /v1/usage', () => {
     const { from, to } = period as Record<string, string>;
     expect(from).toBe(iso(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())));
     expect(Date.parse(to ?? '')).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(to ?? '')).toBeLessThanOrEqual(room.clock.nowMs() + 2);
+    expect(Date.parse(to ?? '')).toBeLessThanOrEqual(harness.clock.nowMs() + 2);
   });
 
   it('counts every session at once: pending, approved and cancelled', async () => {
     const someone = await tenant();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {
-      const { json } = await room.create(someone.body, { key: someone.key });
+      const { json } = await harness.create(someone.body, { key: someone.key });
       ids.push(String(json['id']));
     }
-    await room.call(`/v1/verify/${ids[0] ?? ''}`, { method: 'DELETE', key: someone.key });
-    await room.database.query(
+    await harness.call(`/v1/verify/${ids[0] ?? ''}`, { method: 'DELETE', key: someone.key });
+    await harness.database.query(
       `UPDATE sessions SET status = 'approved', approved_by = 'mo', ended_at = clock_timestamp() WHERE id = $1`,
       [parseId('sess', ids[1] ?? '')],
     );
-    const from = iso(room.clock.nowMs() - DAY_MS / 2);
+    const from = iso(harness.clock.nowMs() - DAY_MS / 2);
     expect((await usage(someone, { from })).json).toMatchObject({
       verifications: { total: 3, approved: 1, expired: 0, denied: 0 },
       channels: { rcs: 0, sms_fallback: 3 },
@@ -99,7 +99,7 @@ describe('GET /v1/usage', () => {
 
   it('counts from `from` up to, but not, `to`, exact to the millisecond, in any offset', async () => {
     const someone = await tenant();
-    const createdMs = timeOf(await room.create(someone.body, { key: someone.key }));
+    const createdMs = timeOf(await harness.create(someone.body, { key: someone.key }));
     const total = async (fromMs: number, toMs: number): Promise<unknown> =>
       (await usage(someone, { from: iso(fromMs), to: iso(toMs) })).json['verifications'];
     expect(await total(createdMs, createdMs + 1)).toMatchObject({ total: 1 });
@@ -111,7 +111,7 @@ describe('GET /v1/usage', () => {
   });
 
   it('takes a window in the future, in which nothing has happened', async () => {
-    const fromMs = room.clock.nowMs() + DAY_MS;
+    const fromMs = harness.clock.nowMs() + DAY_MS;
     const answer = await usage(await tenant(), { from: iso(fromMs), to: iso(fromMs + DAY_MS) });
     expect(answer.json).toMatchObject({
       period: { from: iso(fromMs), to: iso(fromMs + DAY_MS) },
@@ -124,15 +124,15 @@ describe('GET /v1/usage', () => {
     const to = '2020-01-01T07:30:00Z';
     const answer = await usage(await tenant(), { from, to });
     expect(answer.json['period']).toEqual({ from: '2020-01-01T05:00:00.000Z', to: '2020-01-01T08:00:00.000Z' });
-    const hour = Date.parse(`${iso(room.clock.nowMs() - 300 * DAY_MS).slice(0, 13)}:00:00Z`);
-    const recent = iso(room.clock.nowMs() - 1);
+    const hour = Date.parse(`${iso(harness.clock.nowMs() - 300 * DAY_MS).slice(0, 13)}:00:00Z`);
+    const recent = iso(harness.clock.nowMs() - 1);
     const half = await usage(await tenant(), { from: iso(hour + 30 * MINUTE_MS), to: recent });
     expect(half.json['period']).toEqual({ from: iso(hour), to: recent });
   });
 
   it('does not count another account', async () => {
     const [someone, other] = [await tenant(), await tenant()];
-    await room.create(other.body, { key: other.key });
+    await harness.create(other.body, { key: other.key });
     expect((await usage(someone)).json).toMatchObject({ verifications: { total: 0 } });
     expect((await usage(other)).json).toMatchObject({ verifications: { total: 1 } });
   });
@@ -145,7 +145,7 @@ describe('estimatedCostUsd', () => {
 
   beforeAll(async () => {
     someone = await tenant();
-    const { database, clock } = room;
+    const { database, clock } = harness;
     const nowMs = clock.nowMs();
     const createdMs = nowMs - 10 * MINUTE_MS;
     window = { from: iso(createdMs - MINUTE_MS), to: iso(nowMs) };
@@ -197,18 +197,18 @@ describe('estimatedCostUsd', () => {
   });
 
   it('stays what it was when a price is changed or taken away', async () => {
-    const prices = new PriceStore(() => room.clock.newId());
+    const prices = new PriceStore(() => harness.clock.newId());
     const other = await tenant();
     const priced = async (expected: string): Promise<void> => {
-      expect((await room.create({ ...other.body, phone: '+33612345678' }, { key: other.key })).status).toBe(200);
+      expect((await harness.create({ ...other.body, phone: '+33612345678' }, { key: other.key })).status).toBe(200);
       expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: expected });
     };
-    const price = await prices.create(room.database, { channel: 'sms_fallback', country: 'FR', usd: '1' });
+    const price = await prices.create(harness.database, { channel: 'sms_fallback', country: 'FR', usd: '1' });
     await priced('1.00');
-    await prices.update(room.database, { ...price, usd: '2' });
+    await prices.update(harness.database, { ...price, usd: '2' });
     expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: '1.00' });
     await priced('3.00');
-    await prices.delete(room.database, price.id);
+    await prices.delete(harness.database, price.id);
     expect((await usage(other)).json).toMatchObject({ estimatedCostUsd: '3.00' });
     // What is common to all countries holds again.
     await priced('8.00');
@@ -216,11 +216,11 @@ describe('estimatedCostUsd', () => {
 
   it('of a session made by a test key is nothing', async () => {
     const other = await tenant();
-    expect((await room.create(other.body, { key: other.testKey })).status).toBe(200);
+    expect((await harness.create(other.body, { key: other.testKey })).status).toBe(200);
     const byTestKey = { ...other, key: other.testKey };
     expect((await usage(byTestKey)).json).toMatchObject({ verifications: { total: 1 }, estimatedCostUsd: '0.00' });
     expect((await usage(other)).json).toMatchObject({ verifications: { total: 0 }, estimatedCostUsd: '0.00' });
-    expect((await room.create(other.body, { key: other.key })).status).toBe(200);
+    expect((await harness.create(other.body, { key: other.key })).status).toBe(200);
     expect((await usage(other)).json).toMatchObject({ verifications: { total: 1 }, estimatedCostUsd: '5.00' });
     expect((await usage(byTestKey)).json).toMatchObject({ verifications: { total: 1 }, estimatedCostUsd: '0.00' });
   });
@@ -242,24 +242,27 @@ describe('a usage report is refused', () => {
     ['an unknown grouping', { groupBy: 'channel' }, 'groupBy'],
     ['an unknown parameter', { accountId: 'acct_00000000000000000000000000' }, 'accountId'],
   ])('for %s', async (_, query, field) => {
-    const answer = await usage({ key: room.demo.apiKey }, query);
+    const answer = await usage({ key: harness.demo.apiKey }, query);
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', field]);
   });
 
   it('for a parameter that is given twice', async () => {
-    const answer = await room.call('/v1/usage?groupBy=day&groupBy=day');
+    const answer = await harness.call('/v1/usage?groupBy=day&groupBy=day');
     expect([answer.status, answer.code, answer.field]).toEqual([422, 'VALIDATION_ERROR', 'groupBy']);
   });
 
   it('but not for 366 days', async () => {
-    const answer = await usage({ key: room.demo.apiKey }, { from: '2021-01-01T00:00:00Z', to: '2022-01-02T00:00:00Z' });
+    const answer = await usage(
+      { key: harness.demo.apiKey },
+      { from: '2021-01-01T00:00:00Z', to: '2022-01-02T00:00:00Z' },
+    );
     expect(answer.status).toBe(200);
   });
 
   it('without a key with 401, without the scope and with the admin key with 403', async () => {
-    expect((await room.call('/v1/usage', { key: null })).code).toBe('UNAUTHORIZED');
+    expect((await harness.call('/v1/usage', { key: null })).code).toBe('UNAUTHORIZED');
     const { key } = await tenant(['verify', 'otp']);
     expect((await usage({ key })).code).toBe('FORBIDDEN');
-    expect((await usage({ key: room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' })).code).toBe('FORBIDDEN');
+    expect((await usage({ key: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' })).code).toBe('FORBIDDEN');
   });
 });

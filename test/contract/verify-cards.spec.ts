@@ -8,7 +8,7 @@ import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer, type Call } from '../support/control-plane-harness.js';
 import { PlayedGateway } from '../support/played-gateway.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 const SOON_MS = 20_000;
 const TRIES = 5;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let admin: AdminCalls;
 let bus: PubSub;
 let gateway: PlayedGateway;
@@ -27,25 +27,25 @@ let numberedId: string;
 
 beforeAll(async () => {
   // Queue and bus on the room's own PostgreSQL: no gateway of another test takes its rings.
-  room = await ControlPlaneRoom.open({ REDIS_URL: '' });
-  admin = new AdminCalls(room);
-  bus = openPubSub({ redisUrl: null, databaseUrl: room.environment['DATABASE_URL'] ?? '' }, () => undefined);
+  harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
+  admin = new AdminCalls(harness);
+  bus = openPubSub({ redisUrl: null, databaseUrl: harness.environment['DATABASE_URL'] ?? '' }, () => undefined);
   gateway = gatewayOn(bus);
   brandId = await brandWith('CARDS', {});
   numberedId = await brandWith('NUMBERS', { rcsNumberMatching: true });
 });
 afterAll(async () => {
   await bus.close();
-  await room.close();
+  await harness.close();
 });
 
 function gatewayOn(line: PubSub): PlayedGateway {
-  const { database, clock, keys, sessions } = room;
+  const { database, clock, keys, sessions } = harness;
   return new PlayedGateway({ database, clock, keys, sessions, bus: line });
 }
 
 async function brandWith(slug: string, changes: Readonly<Record<string, unknown>>): Promise<string> {
-  const { accountId } = room.demo;
+  const { accountId } = harness.demo;
   const texts = { name: 'Acme', slug, instruction: 'Send this message.' };
   const answer = await admin.post('brands', { accountId, ...texts, rcsAgentId: 'acme_agent@rbm.goog', ...changes });
   return String(answer.json['id']);
@@ -56,7 +56,7 @@ let phones = 0;
 const newPhone = (): string => `+1415555${String((phones += 1)).padStart(4, '0')}`;
 
 const create = (changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
-  room.create({ brandId, phone: newPhone(), ...changes }, call);
+  harness.create({ brandId, phone: newPhone(), ...changes }, call);
 
 /**
  * A create that waits, and its card in the hands of a gateway. On a machine that is busy with other things a card may be
@@ -78,10 +78,10 @@ async function waiting(
 
 async function cardOf(answer: Answer): Promise<CardRecord | undefined> {
   const id = parseId('sess', String(answer.json['id'])) ?? '';
-  return (await findCards(room.database, [id])).get(id);
+  return (await findCards(harness.database, [id])).get(id);
 }
 
-const find = (answer: Answer): Promise<Answer> => room.call(`/v1/verify/${String(answer.json['id'])}`);
+const find = (answer: Answer): Promise<Answer> => harness.call(`/v1/verify/${String(answer.json['id'])}`);
 
 describe('a create over RCS', () => {
   it('answers rcs and no link when its card was delivered; the session says so from then on', async () => {
@@ -91,7 +91,7 @@ describe('a create over RCS', () => {
     const made = await answer;
     expect([made.status, made.json['channel'], made.json['fallbackUri']]).toEqual([200, 'rcs', null]);
     expect((await find(made)).text).toBe(made.text);
-    const listed = await room.call(`/v1/verify?limit=1&phone=%2B${card.phone.slice(1)}`);
+    const listed = await harness.call(`/v1/verify?limit=1&phone=%2B${card.phone.slice(1)}`);
     expect(listed.json['data']).toEqual([made.json]);
   });
 
@@ -140,7 +140,7 @@ describe('a create over RCS', () => {
   });
 
   it('offers none for a test key, whose magic numbers act one out', async () => {
-    const test = { key: room.demo.testApiKey };
+    const test = { key: harness.demo.testApiKey };
     const made = await create({ phone: '+15005550002' }, test);
     const other = await create({}, test);
     expect([made.json['channel'], other.json['channel']]).toEqual(['rcs', 'sms_fallback']);
@@ -217,7 +217,7 @@ describe('a create with an Idempotency-Key', () => {
     const again = await create(changes, call);
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
     expect(again.json['matchCode']).toMatch(/^[1-9][0-9]$/);
-    const [row] = await room.database.query<{ count: number }>(
+    const [row] = await harness.database.query<{ count: number }>(
       'SELECT count(*)::int AS count FROM cards WHERE phone = $1',
       [card.phone],
     );
@@ -228,7 +228,7 @@ describe('a create with an Idempotency-Key', () => {
     const { answer, card, changes, call } = await keyed();
     await gateway.told(card, 'delivered');
     const made = await answer;
-    await room.database.query(
+    await harness.database.query(
       `UPDATE idempotency_keys SET status = NULL, body_sealed = NULL, claimed_by = $1, claimed_until = clock_timestamp()
        WHERE resource_id = $1`,
       [card.id],
@@ -242,7 +242,7 @@ describe('a create with an Idempotency-Key', () => {
 describe('usage', () => {
   it('counts a session under the channel that was decided', async () => {
     const channels = async (): Promise<Record<string, number>> =>
-      (await room.call('/v1/usage')).json['channels'] as Record<string, number>;
+      (await harness.call('/v1/usage')).json['channels'] as Record<string, number>;
     const { rcs: before = 0, sms_fallback: fallenBefore = 0 } = await channels();
     const { answer, card } = await waiting();
     await gateway.told(card, 'delivered');
@@ -260,12 +260,12 @@ describe('a session that ends another way', () => {
     const { answer, card } = await waiting();
     await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });
     const made = await answer;
-    await room.database.query('UPDATE cards SET errand = NULL, errand_due_at = NULL WHERE id = $1', [card.id]);
+    await harness.database.query('UPDATE cards SET errand = NULL, errand_due_at = NULL WHERE id = $1', [card.id]);
     return { made, card };
   }
 
   const cancel = (made: Answer): Promise<Answer> =>
-    room.call(`/v1/verify/${String(made.json['id'])}`, { method: 'DELETE' });
+    harness.call(`/v1/verify/${String(made.json['id'])}`, { method: 'DELETE' });
 
   it('has its card taken back, unless that is known to have arrived', async () => {
     const { made } = await fallenBack();
@@ -276,7 +276,7 @@ describe('a session that ends another way', () => {
     await cancel(made);
     await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.errand === 'revoke');
     await until('every event is told', SOON_MS, async () => {
-      const waits = await room.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
+      const waits = await harness.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
       return waits.length === 0;
     });
     expect((await cardOf(arrived))?.errand).toBeNull();
@@ -331,7 +331,7 @@ describe('engineers', () => {
   });
 
   it('see creates that wait, and how they ended', async () => {
-    const metrics = async (): Promise<string> => (await fetch(`${room.opsUrl}/metrics`)).text();
+    const metrics = async (): Promise<string> => (await fetch(`${harness.opsUrl}/metrics`)).text();
     const { answer, card } = await waiting();
     expect(await metrics()).toMatch(/^countersign_creates_waiting\{.*\} 1$/m);
     await gateway.told(card, 'delivered');
@@ -344,17 +344,17 @@ describe('engineers', () => {
 describe('while a create waits', () => {
   it('the database may go away: 503, and never an answer that could be untrue', async () => {
     const { answer } = await waiting();
-    room.line.freeze();
+    harness.line.freeze();
     try {
       const made = await answer;
       expect([made.status, made.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     } finally {
-      room.line.thaw();
+      harness.line.thaw();
     }
   });
 
   it('the control plane may stop: it is answered first', async () => {
-    const other = await room.neighbour();
+    const other = await harness.neighbour();
     const { answer, card } = await waiting({}, { baseUrl: other.baseUrl });
     await gateway.sent(card);
     await other.stop();
@@ -370,7 +370,7 @@ describe.skipIf(findRedis() === undefined)('with queue and bus in Redis', () => 
 
   it('a create whose card arrives is rcs; with Redis gone it falls back all the same', async () => {
     const redis = await startRedis({ dataDir, log: () => undefined });
-    const other = await room.neighbour({ REDIS_URL: redis.url });
+    const other = await harness.neighbour({ REDIS_URL: redis.url });
     const line = openPubSub({ redisUrl: redis.url, databaseUrl: '' }, () => undefined);
     const near = gatewayOn(line);
     try {

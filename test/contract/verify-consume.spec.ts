@@ -1,32 +1,32 @@
 import { parseId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, type Answer, type Call } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, type Answer, type Call } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const consume = (id: string, call: Call = {}): Promise<Answer> =>
-  room.call(`/v1/verify/${id}/consume`, { method: 'POST', ...call });
+  harness.call(`/v1/verify/${id}/consume`, { method: 'POST', ...call });
 
-const created = async (): Promise<string> => String((await room.create()).json['id']);
+const created = async (): Promise<string> => String((await harness.create()).json['id']);
 
 async function approved(): Promise<string> {
   const id = await created();
-  await room.approve(id);
+  await harness.approve(id);
   return id;
 }
 
 describe('POST /v1/verify/{id}/consume', () => {
   it('answers an approved session as GET does, once', async () => {
     const id = await approved();
-    const session = (await room.call(`/v1/verify/${id}`)).json;
+    const session = (await harness.call(`/v1/verify/${id}`)).json;
     expect(await consume(id)).toMatchObject({ status: 200, json: session });
     expect(await consume(id)).toMatchObject({ status: 409, code: 'SESSION_CONSUMED' });
-    expect((await room.call(`/v1/verify/${id}`)).json).toEqual(session);
+    expect((await harness.call(`/v1/verify/${id}`)).json).toEqual(session);
   });
 
   it.each([
@@ -38,7 +38,7 @@ describe('POST /v1/verify/{id}/consume', () => {
   });
 
   it('succeeds for exactly one of many calls at the same moment, of two control planes', async () => {
-    const sibling = await room.neighbour();
+    const sibling = await harness.neighbour();
     try {
       for (let round = 0; round < 10; round++) {
         const id = await approved();
@@ -58,13 +58,13 @@ describe('POST /v1/verify/{id}/consume', () => {
     const pending = await consume(id);
     expect(pending).toMatchObject({ status: 409, code: 'SESSION_NOT_APPROVED' });
     expect(pending.text).toContain('pending');
-    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
     expect((await consume(id)).text).toContain('cancelled');
-    await room.database.query(`UPDATE sessions SET status = 'denied' WHERE id = $1`, [parseId('sess', id)]);
+    await harness.database.query(`UPDATE sessions SET status = 'denied' WHERE id = $1`, [parseId('sess', id)]);
     expect(await consume(id)).toMatchObject({ status: 409, code: 'SESSION_NOT_APPROVED' });
     const again = await created();
     await consume(again);
-    await room.approve(again);
+    await harness.approve(again);
     expect((await consume(again)).status).toBe(200);
   });
 
@@ -72,7 +72,7 @@ describe('POST /v1/verify/{id}/consume', () => {
     expect(await consume('sess_00000000000000000000000000')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(await consume('sess_nonsense')).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     const id = await created();
-    await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [parseId('sess', id)]);
+    await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [parseId('sess', id)]);
     const expired = await consume(id);
     expect(expired).toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
     expect(expired.text).toContain('expired at');

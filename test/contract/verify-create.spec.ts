@@ -1,20 +1,20 @@
 import { AccountStore } from '@countersign/accounts';
 import { renderId } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let accounts: AccountStore;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await ControlPlaneHarness.open();
+  accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Another account with a brand and a key of its own. */
 async function stranger(slug: string): Promise<{ accountId: string; brandId: string; brandUuid: string; key: string }> {
-  return room.database.transaction(async (tx) => {
+  return harness.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: slug });
     const brand = await accounts.createBrand(tx, {
       accountId: account.id,
@@ -30,10 +30,10 @@ async function stranger(slug: string): Promise<{ accountId: string; brandId: str
 
 describe('POST /v1/verify', () => {
   it('answers 200 with the Session of the specification', async () => {
-    const answer = await room.create({ metadata: { orderId: '7' } });
+    const answer = await harness.create({ metadata: { orderId: '7' } });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    const { accountId, brandId, inboundNumber } = room.demo;
+    const { accountId, brandId, inboundNumber } = harness.demo;
     const { id, fallbackUri, createdAt, expiresAt, ...rest } = answer.json;
     expect(rest).toEqual({
       status: 'pending',
@@ -58,16 +58,16 @@ describe('POST /v1/verify', () => {
   });
 
   it.each([30, 300])('lives for a ttl of %d seconds', async (ttl) => {
-    const { json } = await room.create({ ttl });
+    const { json } = await harness.create({ ttl });
     expect(Date.parse(String(json['expiresAt'])) - Date.parse(String(json['createdAt']))).toBe(ttl * 1000);
   });
 
   it.each(['rcs', 'sms_fallback', undefined])('falls back to SMS for the channel %s', async (channel) => {
-    expect((await room.create({ channel })).json).toMatchObject({ channel: 'sms_fallback', status: 'pending' });
+    expect((await harness.create({ channel })).json).toMatchObject({ channel: 'sms_fallback', status: 'pending' });
   });
 
   it('takes every optional field', async () => {
-    const answer = await room.create({
+    const answer = await harness.create({
       webhookUrl: 'https://example.com/hook?a=b',
       ttl: 60,
       channel: 'sms_fallback',
@@ -80,29 +80,32 @@ describe('POST /v1/verify', () => {
   it('echoes metadata verbatim: order, integer-like and __proto__ keys, any character', async () => {
     const metadata =
       '{"b":"1","10":"x","2":"\\u00e9\\ud83d\\ude00","__proto__":"\\n\\u0000","constructor":"","a b":"\\""}';
-    const sent = JSON.stringify(room.createBody({ metadata: 0 })).replace('"metadata":0', `"metadata":${metadata}`);
-    const answer = await room.create({}, { body: sent });
+    const sent = JSON.stringify(harness.createBody({ metadata: 0 })).replace('"metadata":0', `"metadata":${metadata}`);
+    const answer = await harness.create({}, { body: sent });
     expect(answer.status).toBe(200);
     const expected = '"metadata":{"b":"1","10":"x","2":"é😀","__proto__":"\\n\\u0000","constructor":"","a b":"\\""}}';
     expect(answer.text.endsWith(expected)).toBe(true);
-    const again = await room.call(`/v1/verify/${String(answer.json['id'])}`);
+    const again = await harness.call(`/v1/verify/${String(answer.json['id'])}`);
     expect(again.text.endsWith(expected)).toBe(true);
   });
 
   it('takes 16 keys of 64 characters with 512 characters each, however they are escaped', async () => {
     const value = '\\u65e5'.repeat(512);
     const metadata = Array.from({ length: 16 }, (_, at) => `"${'k'.repeat(62)}${at + 10}":"${value}"`).join(',');
-    const sent = JSON.stringify(room.createBody({ metadata: 0 })).replace('"metadata":0', `"metadata":{${metadata}}`);
-    expect((await room.create({}, { body: sent })).status).toBe(200);
+    const sent = JSON.stringify(harness.createBody({ metadata: 0 })).replace(
+      '"metadata":0',
+      `"metadata":{${metadata}}`,
+    );
+    expect((await harness.create({}, { body: sent })).status).toBe(200);
   });
 
   it('takes a clientChallenge in either case and echoes it as given', async () => {
     const clientChallenge = 'aB'.repeat(32);
-    expect((await room.create({ clientChallenge })).json).toMatchObject({ clientChallenge });
+    expect((await harness.create({ clientChallenge })).json).toMatchObject({ clientChallenge });
   });
 
   it.each(['+447911123456', '+4915112345678', '+919876543210', '+5511987654321'])('serves %s', async (phone) => {
-    expect((await room.create({ phone })).json).toMatchObject({ phone, status: 'pending' });
+    expect((await harness.create({ phone })).json).toMatchObject({ phone, status: 'pending' });
   });
 });
 
@@ -156,52 +159,52 @@ describe('a create is refused', () => {
     ['extra', 1, 422, 'VALIDATION_ERROR', 'extra'],
     ['toString', 1, 422, 'VALIDATION_ERROR', 'toString'],
   ])('with %s = %j', async (name, value, status, code, field) => {
-    const before = await room.countSessions();
-    const answer = await room.create({ [name]: value });
+    const before = await harness.countSessions();
+    const answer = await harness.create({ [name]: value });
     expect([answer.status, answer.code, answer.field]).toEqual([status, code, field]);
     const error = answer.json['error'] as Record<string, unknown>;
     expect(Object.keys(error)).toEqual(['code', 'message', 'field', 'docUrl']);
-    expect(error['docUrl']).toBe(`${room.baseUrl}/docs/errors/${code}`);
-    expect(await room.countSessions()).toBe(before);
+    expect(error['docUrl']).toBe(`${harness.baseUrl}/docs/errors/${code}`);
+    expect(await harness.countSessions()).toBe(before);
   });
 
   it('in the order of the contract: JSON, fields, unknown fields, account, brand, inbound number', async () => {
     const wrong = { phone: '1', accountId: 'x', brandId: 'x', ttl: 1, extra: 1 };
-    expect((await room.create(wrong, { body: '{' })).code).toBe('MALFORMED_REQUEST');
-    expect((await room.create(wrong)).field).toBe('phone');
-    expect((await room.create({ ...wrong, phone: PHONE })).field).toBe('ttl');
-    expect((await room.create({ ...wrong, phone: PHONE, ttl: 60 })).field).toBe('extra');
+    expect((await harness.create(wrong, { body: '{' })).code).toBe('MALFORMED_REQUEST');
+    expect((await harness.create(wrong)).field).toBe('phone');
+    expect((await harness.create({ ...wrong, phone: PHONE })).field).toBe('ttl');
+    expect((await harness.create({ ...wrong, phone: PHONE, ttl: 60 })).field).toBe('extra');
     const known = { accountId: 'x', brandId: 'x' };
-    expect((await room.create(known)).code).toBe('FORBIDDEN');
-    expect((await room.create({ brandId: 'x' })).code).toBe('INVALID_BRAND');
+    expect((await harness.create(known)).code).toBe('FORBIDDEN');
+    expect((await harness.create({ brandId: 'x' })).code).toBe('INVALID_BRAND');
   });
 
   it('with another account’s brand, and with its id, as if they did not exist', async () => {
     const other = await stranger('OTHER');
-    expect((await room.create({ brandId: other.brandId })).code).toBe('INVALID_BRAND');
-    expect((await room.create({ accountId: other.accountId })).code).toBe('FORBIDDEN');
-    expect((await room.create({}, { key: other.key })).code).toBe('FORBIDDEN');
-    expect((await room.create({ accountId: other.accountId, brandId: other.brandId }, { key: other.key })).status).toBe(
-      200,
-    );
+    expect((await harness.create({ brandId: other.brandId })).code).toBe('INVALID_BRAND');
+    expect((await harness.create({ accountId: other.accountId })).code).toBe('FORBIDDEN');
+    expect((await harness.create({}, { key: other.key })).code).toBe('FORBIDDEN');
+    expect(
+      (await harness.create({ accountId: other.accountId, brandId: other.brandId }, { key: other.key })).status,
+    ).toBe(200);
   });
 
   it('with a brand that is switched off', async () => {
     const other = await stranger('ASLEEP');
-    await room.database.query('UPDATE brands SET active = false WHERE id = $1', [other.brandUuid]);
-    const answer = await room.create({ accountId: other.accountId, brandId: other.brandId }, { key: other.key });
+    await harness.database.query('UPDATE brands SET active = false WHERE id = $1', [other.brandUuid]);
+    const answer = await harness.create({ accountId: other.accountId, brandId: other.brandId }, { key: other.key });
     expect([answer.status, answer.code]).toEqual([422, 'INVALID_BRAND']);
   });
 
   it('where no inbound number serves the country, once the number is gone everywhere', async () => {
-    await room.database.query(`UPDATE inbound_numbers SET countries = '{DE}'`);
+    await harness.database.query(`UPDATE inbound_numbers SET countries = '{DE}'`);
     try {
-      const refusal = async () => (await room.create()).code;
+      const refusal = async () => (await harness.create()).code;
       await expect.poll(refusal, { timeout: 5_000 }).toBe('INVALID_PHONE');
-      expect((await room.create({ phone: '+4915112345678' })).status).toBe(200);
+      expect((await harness.create({ phone: '+4915112345678' })).status).toBe(200);
     } finally {
-      await room.database.query(`UPDATE inbound_numbers SET countries = '{*}'`);
+      await harness.database.query(`UPDATE inbound_numbers SET countries = '{*}'`);
     }
-    expect((await room.create()).status).toBe(200);
+    expect((await harness.create()).status).toBe(200);
   });
 });

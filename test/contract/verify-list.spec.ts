@@ -1,25 +1,25 @@
 import { AccountStore } from '@countersign/accounts';
 import { parseId, renderId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, PHONE, type Answer } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 
 const OTHER_PHONE = '+447911123456';
 const UNKNOWN_ID = 'sess_00000000000000000000000000';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let stranger: { key: string; accountId: string; brandId: string };
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
   stranger = await newStranger();
 });
-afterAll(() => room.close());
-afterEach(() => room.database.query('DELETE FROM sessions'));
+afterAll(() => harness.close());
+afterEach(() => harness.database.query('DELETE FROM sessions'));
 
 /** Another account with a brand and a key of its own. */
 async function newStranger(): Promise<{ key: string; accountId: string; brandId: string }> {
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  return room.database.transaction(async (tx) => {
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  return harness.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: 'Other' });
     const accountId = account.id;
     const brand = await accounts.createBrand(tx, {
@@ -35,10 +35,10 @@ async function newStranger(): Promise<{ key: string; accountId: string; brandId:
 }
 
 const list = (query = '', key?: string): Promise<Answer> =>
-  room.call(`/v1/verify${query}`, key === undefined ? {} : { key });
+  harness.call(`/v1/verify${query}`, key === undefined ? {} : { key });
 
 async function created(changes: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  return String((await room.create(changes)).json['id']);
+  return String((await harness.create(changes)).json['id']);
 }
 
 /** Ids in the order of their age, oldest first: ids of one millisecond have none. */
@@ -55,7 +55,7 @@ function idsOf(answer: Answer): string[] {
 
 /** Moves the end of sessions into the past, as if time had gone by and no sweeper had. */
 async function passTime(id: string): Promise<void> {
-  await room.database.query(
+  await harness.database.query(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
      WHERE id = $1`,
     [parseId('sess', id)],
@@ -72,14 +72,14 @@ describe('GET /v1/verify', () => {
     const answer = await list();
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     const newestFirst = ids.toReversed();
-    const each = await Promise.all(newestFirst.map((id) => room.call(`/v1/verify/${id}`)));
+    const each = await Promise.all(newestFirst.map((id) => harness.call(`/v1/verify/${id}`)));
     expect(answer.text).toBe(`{"data":[${each.map(({ text }) => text).join(',')}],"hasMore":false}`);
   });
 
   it('omits authEntropy', async () => {
     const id = await created();
-    await room.approve(id);
-    const { authEntropy, ...rest } = (await room.call(`/v1/verify/${id}`)).json;
+    await harness.approve(id);
+    const { authEntropy, ...rest } = (await harness.call(`/v1/verify/${id}`)).json;
     expect(authEntropy).toMatch(/^[0-9a-f]{64}$/);
     expect((await list()).json).toEqual({ data: [rest], hasMore: false });
   });
@@ -115,9 +115,9 @@ describe('GET /v1/verify', () => {
 
   it('filters by status', async () => {
     const approved = await created();
-    await room.approve(approved);
+    await harness.approve(approved);
     const cancelled = await created();
-    await room.call(`/v1/verify/${cancelled}`, { method: 'DELETE' });
+    await harness.call(`/v1/verify/${cancelled}`, { method: 'DELETE' });
     const pending = await created();
     expect(idsOf(await list('?status=approved'))).toEqual([approved]);
     expect(idsOf(await list('?status=cancelled'))).toEqual([cancelled]);
@@ -143,7 +143,7 @@ describe('GET /v1/verify', () => {
   it('shows nothing of another account', async () => {
     const own = await created();
     const { accountId, brandId, key } = stranger;
-    const foreign = String((await room.create({ accountId, brandId }, { key })).json['id']);
+    const foreign = String((await harness.create({ accountId, brandId }, { key })).json['id']);
     expect(idsOf(await list())).toEqual([own]);
     expect(idsOf(await list('', key))).toEqual([foreign]);
     expect(idsOf(await list(`?phone=${encodeURIComponent(PHONE)}`, key))).toEqual([foreign]);
@@ -181,9 +181,9 @@ describe('a listing is refused', () => {
   });
 
   it('without the scope verify', async () => {
-    const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-    const accountId = parseId('acct', room.demo.accountId) ?? '';
-    const { key } = await accounts.createApiKey(room.database, {
+    const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+    const accountId = parseId('acct', harness.demo.accountId) ?? '';
+    const { key } = await accounts.createApiKey(harness.database, {
       accountId,
       kind: 'live',
       name: 'usage alone',

@@ -1,27 +1,27 @@
 import { AccountStore } from '@countersign/accounts';
 import { authEntropy } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom, ENTROPY_KEY, PHONE } from '../support/control-plane-room.js';
+import { ControlPlaneHarness, ENTROPY_KEY, PHONE } from '../support/control-plane-harness.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let foreignKey: string;
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const { account } = await accounts.createAccount(room.database, { name: 'Other' });
-  foreignKey = (await accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'k' })).key;
+  harness = await ControlPlaneHarness.open();
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const { account } = await accounts.createAccount(harness.database, { name: 'Other' });
+  foreignKey = (await accounts.createApiKey(harness.database, { accountId: account.id, kind: 'live', name: 'k' })).key;
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise<string> =>
-  String((await room.create(changes)).json['id']);
-const get = (id: string, key?: string) => room.call(`/v1/verify/${id}`, key === undefined ? {} : { key });
-const del = (id: string, call: object = {}) => room.call(`/v1/verify/${id}`, { method: 'DELETE', ...call });
+  String((await harness.create(changes)).json['id']);
+const get = (id: string, key?: string) => harness.call(`/v1/verify/${id}`, key === undefined ? {} : { key });
+const del = (id: string, call: object = {}) => harness.call(`/v1/verify/${id}`, { method: 'DELETE', ...call });
 
 /** Moves a session's end into the past, as if time had gone by. */
 async function expire(id: string): Promise<string> {
-  const rows = await room.database.query<{ expiresAt: Date }>(
+  const rows = await harness.database.query<{ expiresAt: Date }>(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
      WHERE client_challenge = $1 RETURNING expires_at AS "expiresAt"`,
     [id],
@@ -31,15 +31,15 @@ async function expire(id: string): Promise<string> {
 
 describe('GET /v1/verify/{id}', () => {
   it('answers the same Session as the create', async () => {
-    const answer = await room.create({ metadata: { a: 'b' } });
+    const answer = await harness.create({ metadata: { a: 'b' } });
     expect(await get(String(answer.json['id']))).toMatchObject({ status: 200, text: answer.text });
   });
 
   it('shows what an approval adds: approvedAt, latencyMs and authEntropy', async () => {
     const id = await created();
-    await room.approve(id);
+    await harness.approve(id);
     const { json } = await get(id);
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     expect(json).toMatchObject({
       status: 'approved',
       channel: 'sms_fallback',
@@ -50,7 +50,7 @@ describe('GET /v1/verify/{id}', () => {
   });
 
   it('answers HEAD like GET, without the body', async () => {
-    const answer = await room.call(`/v1/verify/${await created()}`, { method: 'HEAD' });
+    const answer = await harness.call(`/v1/verify/${await created()}`, { method: 'HEAD' });
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 
@@ -112,7 +112,7 @@ describe('DELETE /v1/verify/{id}', () => {
 
   it('changes nothing on an approved session', async () => {
     const id = await created();
-    await room.approve(id);
+    await harness.approve(id);
     expect((await del(id)).status).toBe(204);
     expect((await get(id)).json).toMatchObject({ status: 'approved' });
   });
@@ -151,7 +151,7 @@ describe('expiry', () => {
     await created({ clientChallenge });
     await expire(clientChallenge);
     const written = async () => {
-      const [row] = await room.database.query<{ status: string; events: number }>(
+      const [row] = await harness.database.query<{ status: string; events: number }>(
         `SELECT status, (SELECT count(*)::int FROM events WHERE session_id = sessions.id) AS events
          FROM sessions WHERE client_challenge = $1`,
         [clientChallenge],

@@ -5,7 +5,7 @@ import { parseId } from '@countersign/postgres';
 import { CountersignClient } from '@countersign/sdk';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ControlPlaneRoom } from '../support/control-plane-room.js';
+import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 import {
@@ -18,25 +18,25 @@ import {
   type Delivery,
 } from '../support/webhook-calls.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let calls: WebhookCalls;
 let foreignKey: string;
 const receivers: Receiver[] = [];
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  calls = new WebhookCalls(room);
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  foreignKey = await room.database.transaction(async (tx) => {
+  harness = await ControlPlaneHarness.open();
+  calls = new WebhookCalls(harness);
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  foreignKey = await harness.database.transaction(async (tx) => {
     const { account } = await accounts.createAccount(tx, { name: 'Other' });
     return (await accounts.createApiKey(tx, { accountId: account.id, kind: 'live', name: 'other' })).key;
   });
 });
 afterEach(async () => {
   await Promise.all(receivers.splice(0).map((each) => each.close()));
-  await room.database.query('UPDATE accounts SET default_webhook_url = NULL');
+  await harness.database.query('UPDATE accounts SET default_webhook_url = NULL');
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 async function receiver(...statuses: number[]): Promise<Receiver> {
   const started = await startReceiver();
@@ -53,16 +53,16 @@ const told = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCal
 
 /** The delivery is due for no attempt of its schedule while the test runs. */
 const postpone = (id: string, status = 'pending'): Promise<unknown> =>
-  room.database.query(
+  harness.database.query(
     `UPDATE deliveries SET status = $2, next_attempt_at = CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END
      WHERE id = $1`,
     [parseId('dlv', id), status],
   );
 
 async function keyWith(scopes: readonly Scope[]): Promise<string> {
-  const accounts = new AccountStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const accountId = parseId('acct', room.demo.accountId) ?? '';
-  const made = await room.database.transaction((tx) =>
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  const made = await harness.database.transaction((tx) =>
     accounts.createApiKey(tx, { accountId, kind: 'live', name: 'scoped', scopes }),
   );
   return made.key;
@@ -85,9 +85,9 @@ describe('GET /v1/webhooks/deliveries', () => {
       nextAttemptAt: null,
       body: expect.anything() as object,
     });
-    const session = (await room.call(`/v1/verify/${sessionId}`)).json;
+    const session = (await harness.call(`/v1/verify/${sessionId}`)).json;
     expect(delivery.body?.data).toEqual({ ...session, fallbackUri: '[redacted]', authEntropy: '[redacted]' });
-    const { text } = await room.call(`${LIST}/${id}`);
+    const { text } = await harness.call(`${LIST}/${id}`);
     expect(text).not.toContain(String(session['authEntropy']));
     expect(text).not.toContain('AUTH-ACME');
     expect(target.received[0]?.headers['webhook-id']).toBe(delivery.eventId);
@@ -97,12 +97,12 @@ describe('GET /v1/webhooks/deliveries', () => {
     const target = await receiver(410);
     const gone = await told({ webhookUrl: target.url });
     const others = [await told({ webhookUrl: target.url }), await told({ webhookUrl: target.url })];
-    const failed = deliveriesOf(await room.call(`${LIST}?status=failed&limit=100`));
+    const failed = deliveriesOf(await harness.call(`${LIST}?status=failed&limit=100`));
     expect(failed.map(({ id }) => id)).toContain(gone.id);
     expect(failed.every(({ status }) => status === 'failed')).toBe(true);
-    const first = await room.call(`${LIST}?limit=1`);
+    const first = await harness.call(`${LIST}?limit=1`);
     expect([deliveriesOf(first)[0]?.id, first.json['hasMore']]).toEqual([others[1]?.id, true]);
-    const next = await room.call(`${LIST}?limit=2&startingAfter=${others[1]?.id ?? ''}`);
+    const next = await harness.call(`${LIST}?limit=2&startingAfter=${others[1]?.id ?? ''}`);
     expect(deliveriesOf(next).map(({ id }) => id)).toEqual([others[0]?.id, gone.id]);
   });
 
@@ -114,7 +114,7 @@ describe('GET /v1/webhooks/deliveries', () => {
     ['startingAfter', 'startingAfter=dlv_01HF7YAT000000000000000009'],
     ['from', 'from=yesterday'],
   ])('refuses a bad %s (%s)', async (field, query) => {
-    const { status, code, field: named } = await room.call(`${LIST}?${query}`);
+    const { status, code, field: named } = await harness.call(`${LIST}?${query}`);
     expect([status, code, named]).toEqual([422, 'VALIDATION_ERROR', field]);
   });
 
@@ -122,22 +122,22 @@ describe('GET /v1/webhooks/deliveries', () => {
     const target = await receiver();
     const { id } = await told({ webhookUrl: target.url });
     const call = { key: foreignKey };
-    expect(deliveriesOf(await room.call(LIST, call))).toEqual([]);
+    expect(deliveriesOf(await harness.call(LIST, call))).toEqual([]);
     const [foreign, unknown, none] = await Promise.all(
-      [id, 'dlv_01HF7YAT000000000000000009', 'x'].map((each) => room.call(`${LIST}/${each}`, call)),
+      [id, 'dlv_01HF7YAT000000000000000009', 'x'].map((each) => harness.call(`${LIST}/${each}`, call)),
     );
     expect([foreign?.status, foreign?.code]).toEqual([404, 'NOT_FOUND']);
     expect([unknown?.text, none?.text]).toEqual([foreign?.text, foreign?.text]);
-    const retried = await room.call(`${LIST}/${id}/retry`, { ...call, method: 'POST' });
+    const retried = await harness.call(`${LIST}/${id}/retry`, { ...call, method: 'POST' });
     expect([retried.status, retried.code]).toEqual([404, 'NOT_FOUND']);
-    expect((await room.call(`${LIST}?startingAfter=${id}`, call)).field).toBe('startingAfter');
+    expect((await harness.call(`${LIST}?startingAfter=${id}`, call)).field).toBe('startingAfter');
   });
 
   it('needs the scope webhooks', async () => {
     const key = await keyWith(['verify', 'otp', 'usage', 'realtime']);
-    const reads = [LIST, `${LIST}/dlv_01HF7YAT000000000000000009`].map((target) => room.call(target, { key }));
+    const reads = [LIST, `${LIST}/dlv_01HF7YAT000000000000000009`].map((target) => harness.call(target, { key }));
     const posts = ['deliveries/x/retry', 'test', 'secret/rotate'].map((name) =>
-      room.call(`/v1/webhooks/${name}`, { key, method: 'POST' }),
+      harness.call(`/v1/webhooks/${name}`, { key, method: 'POST' }),
     );
     for (const { status, code } of await Promise.all([...reads, ...posts])) {
       expect([status, code]).toEqual([403, 'FORBIDDEN']);
@@ -166,7 +166,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     await retry(id);
     const after = await settled(id, ({ attempts }) => attempts.length === 2);
     expect([after.status, after.nextAttemptAt]).toEqual(['pending', before.nextAttemptAt]);
-    const [row] = await room.database.query<{ made: number }>(
+    const [row] = await harness.database.query<{ made: number }>(
       'SELECT jsonb_array_length(attempts) - attempts_before AS made FROM deliveries WHERE id = $1',
       [parseId('dlv', id)],
     );
@@ -195,7 +195,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
   it('finds one that is older than any schedule at once, though its body was forgotten', async () => {
     const target = await receiver();
     const { id } = await told({ webhookUrl: target.url });
-    await room.database.query('UPDATE deliveries SET body_sealed = NULL WHERE id = $1', [parseId('dlv', id)]);
+    await harness.database.query('UPDATE deliveries SET body_sealed = NULL WHERE id = $1', [parseId('dlv', id)]);
     expect((await find(id)).body).toBeNull();
     await retry(id);
     await settled(id, ({ status, attempts }) => status === 'succeeded' && attempts.length === 2);
@@ -206,7 +206,7 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     const target = await receiver();
     const { id } = await told({ webhookUrl: target.url });
     const attemptedAgo = (seconds: number): Promise<unknown> =>
-      room.database.query(
+      harness.database.query(
         `UPDATE deliveries SET attempts = (SELECT jsonb_agg(jsonb_build_object('latencyMs', 1, 'status', 500, 'at',
            to_char(now() AT TIME ZONE 'UTC' - make_interval(secs => $2), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
            FROM generate_series(1, 30)) WHERE id = $1`,
@@ -225,9 +225,9 @@ describe('POST /v1/webhooks/deliveries/{id}/retry', () => {
     const target = await receiver(500, 500, 500);
     const { id } = await told({ webhookUrl: target.url });
     await postpone(id);
-    await room.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
+    await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
     await Promise.all(Array.from({ length: 8 }, () => retry(id)));
-    await room.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'webhooks'`);
+    await harness.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'webhooks'`);
     expect((await settled(id, ({ attempts }) => attempts.length === 2)).status).toBe('pending');
     expect(target.received).toHaveLength(2);
   });
@@ -243,19 +243,19 @@ describe('POST /v1/webhooks/test', () => {
     await settled(made.id, ({ status }) => status === 'succeeded');
     const [posted] = target.received;
     if (posted === undefined) throw new Error('unreachable');
-    expect(signedBy(room.demo.webhookSecret, posted)).toBe(true);
+    expect(signedBy(harness.demo.webhookSecret, posted)).toBe(true);
     expect(JSON.parse(posted.body)).toEqual({
       type: 'webhook.test',
       timestamp: expect.any(String) as string,
-      data: { accountId: room.demo.accountId },
+      data: { accountId: harness.demo.accountId },
     });
     expect((await find(made.id)).body).toEqual(JSON.parse(posted.body));
-    expect((await room.documented()).eventFaults(posted)).toEqual([]);
+    expect((await harness.documented()).eventFaults(posted)).toEqual([]);
   });
 
   it('goes to the default URL when none is named, with no body and with an empty one', async () => {
     const target = await receiver();
-    await room.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
+    await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
     await until('the account is read anew', 10_000, async () => (await test()).status === 202);
     expect((await test({})).status).toBe(202);
     await until('both came', 10_000, () => target.received.length === 2);
@@ -278,7 +278,7 @@ describe('POST /v1/webhooks/test', () => {
   });
 
   it('of a name that leads to nowhere public ends as blocked, like a delivery', async () => {
-    const strict = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
+    const strict = await ControlPlaneHarness.open({ WEBHOOK_ALLOWED_CIDRS: '', WEBHOOK_ALLOW_HTTP: 'false' });
     try {
       const answer = await strict.call('/v1/webhooks/test', {
         method: 'POST',
@@ -298,16 +298,16 @@ describe('a receiver that does not answer', () => {
     const gone = await startReceiver();
     await gone.close();
     for (let count = 0; count < 15; count++) {
-      await room.approve(String((await room.create({ webhookUrl: gone.url })).json['id']));
+      await harness.approve(String((await harness.create({ webhookUrl: gone.url })).json['id']));
     }
     const ofGone = async (): Promise<Delivery[]> =>
-      deliveriesOf(await room.call(`${LIST}?limit=100`)).filter(({ url }) => url === gone.url);
+      deliveriesOf(await harness.call(`${LIST}?limit=100`)).filter(({ url }) => url === gone.url);
     const tries = async (): Promise<number> => (await ofGone()).flatMap(({ attempts }) => attempts).length;
     const [well, startedMs] = [await receiver(), performance.now()];
     await test({ url: well.url });
     await until('the other one was told', 5_000, () => well.received.length === 1);
     expect((well.received[0]?.atMs ?? 0) - startedMs).toBeLessThan(1_500);
-    const metrics = async (): Promise<string> => (await fetch(`${room.opsUrl}/metrics`)).text();
+    const metrics = async (): Promise<string> => (await fetch(`${harness.opsUrl}/metrics`)).text();
     await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? [1-9]/.test(await metrics()));
     const before = await tries();
     expect(before).toBeLessThanOrEqual(10);
@@ -319,12 +319,12 @@ describe('a receiver that does not answer', () => {
 
 describe('the SDK', () => {
   it('lists, fetches and retries deliveries', async () => {
-    const caFile = path.join(path.dirname(room.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
+    const caFile = path.join(path.dirname(harness.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
     const dispatcher = new Agent({ connect: { ca: readFileSync(caFile, 'utf8') } });
     try {
       const client = new CountersignClient({
-        baseUrl: room.baseUrl,
-        apiKey: room.demo.apiKey,
+        baseUrl: harness.baseUrl,
+        apiKey: harness.demo.apiKey,
         fetch: (url, request) => undiciFetch(url, { ...request, dispatcher }),
       });
       const target = await receiver(410);

@@ -2,23 +2,23 @@ import { parseId } from '@countersign/postgres';
 import { verifyWebhook } from '@countersign/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 import { deliveryOf, signedBy, WebhookCalls } from '../support/webhook-calls.js';
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 let calls: WebhookCalls;
 const receivers: Receiver[] = [];
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
-  calls = new WebhookCalls(room);
+  harness = await ControlPlaneHarness.open();
+  calls = new WebhookCalls(harness);
 });
 afterEach(async () => {
   await Promise.all(receivers.splice(0).map((each) => each.close()));
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 async function receiver(): Promise<Receiver> {
   const started = await startReceiver();
@@ -28,15 +28,15 @@ async function receiver(): Promise<Receiver> {
 
 /** As if the time in which replaced secrets sign had gone by. */
 const secretsAreOver = (): Promise<unknown> =>
-  room.database.query(
+  harness.database.query(
     `UPDATE accounts SET previous_webhook_secrets_until =
        ARRAY(SELECT now() - interval '1 second' FROM unnest(previous_webhook_secrets_until))`,
   );
 
 describe('POST /v1/webhooks/secret/rotate', () => {
   it('tells a new secret once, and both sign for a day', async () => {
-    const before = room.demo.webhookSecret;
-    const calledMs = room.clock.nowMs();
+    const before = harness.demo.webhookSecret;
+    const calledMs = harness.clock.nowMs();
     const answer = await calls.rotate();
     expect(answer.status).toBe(200);
     const { secret, previousValidUntil } = answer.json;
@@ -62,7 +62,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     const one = await latest((posted) => !signedBy(before, posted));
     expect(signedBy(String(secret), one)).toBe(true);
     expect(String(one.headers['webhook-signature'])).toMatch(/^v1,\S+$/);
-    expect(JSON.stringify(room.log)).not.toContain('whsec_');
+    expect(JSON.stringify(harness.log)).not.toContain('whsec_');
   });
 
   it('again keeps what was promised of each secret, and signs with the newest from then on', async () => {
@@ -113,13 +113,13 @@ describe('POST /v1/webhooks/secret/rotate', () => {
 
 describe('a default URL', () => {
   it('of which nothing but failure came for five days is given up, until it is set again', async () => {
-    const admin = new AdminCalls(room);
+    const admin = new AdminCalls(harness);
     const dead = 'http://127.0.0.1:1/hook';
-    const path = `accounts/${room.demo.accountId}`;
+    const path = `accounts/${harness.demo.accountId}`;
     expect((await admin.patch(path, { defaultWebhookUrl: dead })).json).not.toHaveProperty('defaultWebhookDisabledAt');
-    await room.database.query(
+    await harness.database.query(
       `UPDATE accounts SET default_webhook_failing_since = now() - interval '5 days 1 hour' WHERE id = $1`,
-      [parseId('acct', room.demo.accountId)],
+      [parseId('acct', harness.demo.accountId)],
     );
     await calls.told({});
     await until('it was given up', 10_000, async () => 'defaultWebhookDisabledAt' in (await admin.get(path)).json);
@@ -131,13 +131,13 @@ describe('a default URL', () => {
     ]);
     const event = async (): Promise<unknown> =>
       (
-        await room.database.query(
+        await harness.database.query(
           `SELECT data, dispatched_at IS NOT NULL AS taken FROM events WHERE type = 'webhook.disabled'`,
         )
       )[0];
-    const data = { accountId: room.demo.accountId, url: dead, reason };
+    const data = { accountId: harness.demo.accountId, url: dead, reason };
     await expect.poll(event, { timeout: 5_000 }).toEqual({ data, taken: true });
-    const notes = await admin.notes(room.demo.accountId);
+    const notes = await admin.notes(harness.demo.accountId);
     expect(notes.at(-1)).toMatchObject({ actor: 'system', action: 'disable-webhook', requestId: null });
     expect((await admin.get('audit')).status).toBe(200);
     expect((await admin.patch(path, { name: 'Acme' })).json).toHaveProperty('defaultWebhookDisabledAt');
@@ -151,7 +151,7 @@ describe('a default URL', () => {
 
 describe('WEBHOOK_HOST_PER_SECOND', () => {
   it('is how many a host gets, after a second’s worth at once; others get their own', async () => {
-    const slow = await ControlPlaneRoom.open({ WEBHOOK_HOST_PER_SECOND: '5' });
+    const slow = await ControlPlaneHarness.open({ WEBHOOK_HOST_PER_SECOND: '5' });
     try {
       const [one, other] = [await receiver(), await receiver()];
       const asked = Array.from({ length: 20 }, () => new WebhookCalls(slow).test({ url: one.url }));

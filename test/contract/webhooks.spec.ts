@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { newId, parseId } from '@countersign/postgres';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { pastPartitions } from '../support/database.js';
 import { startReceiver, type Received, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-let room: ControlPlaneRoom;
+let harness: ControlPlaneHarness;
 const receivers: Receiver[] = [];
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  room = await ControlPlaneRoom.open();
+  harness = await ControlPlaneHarness.open();
 });
 afterEach(async () => {
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
@@ -24,7 +24,7 @@ afterEach(async () => {
     server.closeAllConnections();
   }
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 async function receiver(...statuses: number[]): Promise<Receiver> {
   const started = await startReceiver();
@@ -46,7 +46,7 @@ interface DeliveryRow {
 }
 
 const deliveriesTo = (url: string): Promise<DeliveryRow[]> =>
-  room.database.query<DeliveryRow>(
+  harness.database.query<DeliveryRow>(
     `SELECT status, attempts, next_attempt_at AS "nextAttemptAt", type FROM deliveries WHERE url = $1 ORDER BY id`,
     [url],
   );
@@ -63,10 +63,10 @@ async function oneDelivery(url: string, holds: (row: DeliveryRow) => boolean): P
 
 const approved = async (
   changes: Readonly<Record<string, unknown>>,
-  options: { ring?: boolean } = {},
+  options: { notify?: boolean } = {},
 ): Promise<string> => {
-  const id = String((await room.create(changes)).json['id']);
-  await room.approve(id, options);
+  const id = String((await harness.create(changes)).json['id']);
+  await harness.approve(id, options);
   return id;
 };
 
@@ -74,7 +74,7 @@ const received = (from: Receiver, count: number): Promise<void> =>
   until(`${count} webhooks came`, 20_000, () => from.received.length >= count);
 
 const verify = ({ headers, body }: Received): unknown =>
-  new Webhook(room.demo.webhookSecret).verify(body, {
+  new Webhook(harness.demo.webhookSecret).verify(body, {
     'webhook-id': String(headers['webhook-id']),
     'webhook-timestamp': String(headers['webhook-timestamp']),
     'webhook-signature': String(headers['webhook-signature']),
@@ -90,7 +90,7 @@ describe('verification.completed', () => {
     if (webhook === undefined) throw new Error('unreachable');
     expect(webhook.atMs - committedMs).toBeLessThan(1_000);
     expect(verify(webhook)).toMatchObject({ type: 'verification.completed', data: { id, status: 'approved' } });
-    const session = await room.call(`/v1/verify/${id}`);
+    const session = await harness.call(`/v1/verify/${id}`);
     const { approvedAt } = session.json;
     expect(webhook.body).toBe(
       `{"type":"verification.completed","timestamp":"${String(approvedAt)}","data":${session.text}}`,
@@ -105,21 +105,21 @@ describe('verification.completed', () => {
 
   it('is found within seconds when the ring was lost', async () => {
     const target = await receiver();
-    await approved({ webhookUrl: target.url }, { ring: false });
+    await approved({ webhookUrl: target.url }, { notify: false });
     await until('the relay found it', 5_000, () => target.received.length === 1);
   });
 
   it('goes to the account’s default URL where the session names none, and nowhere where there is none', async () => {
     const target = await receiver();
     await approved({});
-    await room.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
+    await harness.database.query('UPDATE accounts SET default_webhook_url = $1', [target.url]);
     try {
       const id = await approved({});
       await received(target, 1);
       expect(target.eventIdsOf(id)).toHaveLength(1);
       expect(target.received).toHaveLength(1);
     } finally {
-      await room.database.query('UPDATE accounts SET default_webhook_url = NULL');
+      await harness.database.query('UPDATE accounts SET default_webhook_url = NULL');
     }
   });
 
@@ -127,7 +127,7 @@ describe('verification.completed', () => {
     const target = await receiver(500);
     await approved({ webhookUrl: target.url });
     await oneDelivery(target.url, ({ attempts }) => attempts.length === 1);
-    await room.database.query(`UPDATE sessions SET webhook_url = 'https://example.com/'`);
+    await harness.database.query(`UPDATE sessions SET webhook_url = 'https://example.com/'`);
     await received(target, 2);
   });
 });
@@ -135,13 +135,13 @@ describe('verification.completed', () => {
 describe('the other events', () => {
   it('are told to accounts that asked for them, and to no others', async () => {
     const quiet = await receiver();
-    await room.call(`/v1/verify/${String((await room.create({ webhookUrl: quiet.url })).json['id'])}`, {
+    await harness.call(`/v1/verify/${String((await harness.create({ webhookUrl: quiet.url })).json['id'])}`, {
       method: 'DELETE',
     });
-    await room.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
+    await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
     const target = await receiver();
-    const id = String((await room.create({ webhookUrl: target.url })).json['id']);
-    await room.call(`/v1/verify/${id}`, { method: 'DELETE' });
+    const id = String((await harness.create({ webhookUrl: target.url })).json['id']);
+    await harness.call(`/v1/verify/${id}`, { method: 'DELETE' });
     await received(target, 1);
     expect(target.received[0] && verify(target.received[0])).toMatchObject({
       type: 'verification.cancelled',
@@ -151,12 +151,12 @@ describe('the other events', () => {
   });
 
   it('say of a wrong sender neither number', async () => {
-    await room.database.query(`UPDATE accounts SET webhook_events = '{verification.sender_mismatch}'`);
+    await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.sender_mismatch}'`);
     const target = await receiver();
-    const id = String((await room.create({ webhookUrl: target.url })).json['id']);
-    await room.mismatch(id);
+    const id = String((await harness.create({ webhookUrl: target.url })).json['id']);
+    await harness.mismatch(id);
     await received(target, 1);
-    const { accountId, brandId } = room.demo;
+    const { accountId, brandId } = harness.demo;
     const body = target.received[0] && verify(target.received[0]);
     expect(body).toMatchObject({ type: 'verification.sender_mismatch', data: { sessionId: id, accountId, brandId } });
     expect(target.received[0]?.body).not.toContain('+');
@@ -252,28 +252,31 @@ describe('a receiver that fails', () => {
 describe('a target that is not public', () => {
   it('is blocked at delivery, and not tried again', async () => {
     const url = 'https://localhost:4433/hook';
-    const room2 = await ControlPlaneRoom.open({ WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8', WEBHOOK_ALLOW_HTTP: 'false' });
+    const harness2 = await ControlPlaneHarness.open({
+      WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8',
+      WEBHOOK_ALLOW_HTTP: 'false',
+    });
     try {
-      expect((await room2.create({ webhookUrl: 'https://127.0.0.1/hook' })).code).toBe('INVALID_WEBHOOK_URL');
-      expect((await room2.create({ webhookUrl: 'http://10.0.0.1/hook' })).code).toBe('INVALID_WEBHOOK_URL');
-      await room2.approve(String((await room2.create({ webhookUrl: url })).json['id']));
+      expect((await harness2.create({ webhookUrl: 'https://127.0.0.1/hook' })).code).toBe('INVALID_WEBHOOK_URL');
+      expect((await harness2.create({ webhookUrl: 'http://10.0.0.1/hook' })).code).toBe('INVALID_WEBHOOK_URL');
+      await harness2.approve(String((await harness2.create({ webhookUrl: url })).json['id']));
       const status = async () =>
-        (await room2.database.query<{ status: string }>('SELECT status FROM deliveries'))[0]?.status;
+        (await harness2.database.query<{ status: string }>('SELECT status FROM deliveries'))[0]?.status;
       await expect.poll(status, { timeout: 5_000 }).toBe('blocked');
     } finally {
-      await room2.close();
+      await harness2.close();
     }
   });
 });
 
 describe('two control planes over one database', () => {
   it('tell of every event once, and leave none to the relay', async () => {
-    const stopOther = await room.beside();
+    const stopOther = await harness.beside();
     try {
       for (let round = 0; round < 5; round++) {
         const target = await receiver();
-        const ids = await Promise.all(Array.from({ length: 60 }, () => room.create({ webhookUrl: target.url })));
-        await Promise.all(ids.map(({ json }) => room.approve(String(json['id']))));
+        const ids = await Promise.all(Array.from({ length: 60 }, () => harness.create({ webhookUrl: target.url })));
+        await Promise.all(ids.map(({ json }) => harness.approve(String(json['id']))));
         await until('every session was told of before the relay looked', 1_900, () => target.sessionsSeen() === 60);
         await until('every delivery is over', 10_000, async () =>
           (await deliveriesTo(target.url)).every(({ status }) => status === 'succeeded'),
@@ -289,20 +292,20 @@ describe('two control planes over one database', () => {
 describe('a stop of several days', () => {
   it('leaves no delivery behind, however many one receiver was to get', async () => {
     const target = await receiver();
-    const { accountId } = room.demo;
-    const thenMs = room.clock.nowMs() - 5 * DAY_MS;
-    await room.stop();
-    await pastPartitions(room.home, thenMs);
+    const { accountId } = harness.demo;
+    const thenMs = harness.clock.nowMs() - 5 * DAY_MS;
+    await harness.stop();
+    await pastPartitions(harness.home, thenMs);
     for (let count = 0; count < 12; count++) {
       const id = newId(thenMs + count);
       const body = JSON.stringify({ type: 'verification.completed', data: { id: `session ${count}` } });
-      await room.database.query(
+      await harness.database.query(
         `INSERT INTO deliveries (id, account_id, session_id, type, url, body_sealed, occurred_at, next_attempt_at)
         VALUES ($1, $2, $1, 'verification.completed', $3, $4, now(), now())`,
-        [id, parseId('acct', accountId), target.url, room.keys.seal('webhook-body', body, id)],
+        [id, parseId('acct', accountId), target.url, harness.keys.seal('webhook-body', body, id)],
       );
     }
-    await room.start();
+    await harness.start();
     await until('every one was told', 20_000, () => target.sessionsSeen() === 12);
   });
 });
@@ -312,10 +315,10 @@ describe('what is stored of webhooks', () => {
     const target = await receiver();
     const id = await approved({ webhookUrl: target.url });
     await oneDelivery(target.url, ({ status }) => status === 'succeeded');
-    const { json } = await room.call(`/v1/verify/${id}`);
+    const { json } = await harness.call(`/v1/verify/${id}`);
     const tables = ['deliveries', 'events', ...(process.env['REDIS_URL'] === undefined ? ['bullmq.job'] : [])];
     const rows = await Promise.all(
-      tables.map((table) => room.database.query<{ row: string }>(`SELECT t::text AS row FROM ${table} AS t`)),
+      tables.map((table) => harness.database.query<{ row: string }>(`SELECT t::text AS row FROM ${table} AS t`)),
     );
     const stored = rows
       .flat()

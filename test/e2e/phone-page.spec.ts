@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumIsMissing, openBrowser } from '../support/browser.js';
-import { demoCard, INBOUND_NUMBER, SimulatorRoom } from '../support/simulator-room.js';
+import { demoCard, INBOUND_NUMBER, SimulatorHarness } from '../support/simulator-harness.js';
 import { until } from '../support/until.js';
 
 const SHOWN_WITHIN_MS = 20_000;
@@ -10,7 +10,7 @@ const SMALL = { width: 390, height: 844 };
 const TEXT = 'AUTH-ACME-0123456789ABCDEF\nSend this text unchanged to sign in to Acme.';
 const URI = `sms:${INBOUND_NUMBER}?body=${encodeURIComponent(TEXT)}`;
 
-let room: SimulatorRoom;
+let harness: SimulatorHarness;
 let browser: Browser;
 const contexts: BrowserContext[] = [];
 /** Whatever the browser complains about, its policy included. */
@@ -19,8 +19,8 @@ let numbers = 0;
 
 beforeAll(async () => {
   if (chromiumIsMissing) return;
-  room = await SimulatorRoom.open();
-  await room.bind();
+  harness = await SimulatorHarness.open();
+  await harness.bind();
   browser = await openBrowser();
 });
 afterEach(async () => {
@@ -30,7 +30,7 @@ afterEach(async () => {
 afterAll(async () => {
   if (chromiumIsMissing) return;
   await browser.close();
-  await room.close();
+  await harness.close();
 });
 
 /** A number of its own for each test. */
@@ -46,14 +46,14 @@ async function open(address = '/phone/', viewport = DESKTOP): Promise<Page> {
     // A refusal of the simulator is shown to the person; Chromium notes it as well.
     if (message.type() === 'error' && !message.text().includes('/_admin/')) complaints.push(message.text());
   });
-  await page.goto(`${room.url}${address}`);
+  await page.goto(`${harness.url}${address}`);
   return page;
 }
 
 /** A phone with RCS that is switched on. */
 async function openPhone(viewport = DESKTOP): Promise<{ page: Page; phone: string }> {
   const phone = newNumber();
-  await room.setPhone(phone, { reachable: true, online: true, deliverAfterMs: 0 });
+  await harness.setPhone(phone, { reachable: true, online: true, deliverAfterMs: 0 });
   return { page: await open(`/phone/?phone=${encodeURIComponent(phone)}`, viewport), phone };
 }
 
@@ -63,12 +63,13 @@ const conversation = (page: Page, name: string | RegExp): Locator =>
 const answers = (page: Page): Locator => page.getByRole('group', { name: 'Answers' });
 
 async function stateOf(phone: string): Promise<unknown> {
-  const response = await fetch(`${room.url}/_admin/cards?phone=${encodeURIComponent(phone)}`);
+  const response = await fetch(`${harness.url}/_admin/cards?phone=${encodeURIComponent(phone)}`);
   const { data } = (await response.json()) as { data: { state: string; tapped: number | null }[] };
   return data.map(({ state, tapped }) => ({ state, tapped }));
 }
 
-const profileOf = async (phone: string): Promise<unknown> => (await fetch(`${room.url}/_admin/phones/${phone}`)).json();
+const profileOf = async (phone: string): Promise<unknown> =>
+  (await fetch(`${harness.url}/_admin/phones/${phone}`)).json();
 
 describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
   it('asks for a number, and is on with RCS in one step', async () => {
@@ -91,7 +92,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
   it('shows a card with its brand, and the tapped choice as an answer', async () => {
     const { page, phone } = await openPhone();
     const card = demoCard(phone);
-    await room.sendCard(card);
+    await harness.sendCard(card);
     await conversation(page, /Acme verified Sign in to Acme\?/).click();
     const shown = page.getByRole('article', { name: 'Card from Acme' });
     await shown.getByRole('img', { name: 'verified' }).waitFor();
@@ -105,13 +106,13 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     await page.locator('.entry[data-kind=choice]').getByText('Approve').waitFor();
     expect(await answers(page).count()).toBe(0);
     expect(await stateOf(phone)).toEqual([{ state: 'tapped', tapped: 0 }]);
-    await room.closeCard(card, 'approve');
+    await harness.closeCard(card, 'approve');
     await page.locator('.entry').getByText('You approved this sign-in to Acme.').waitFor();
   });
 
   it('offers numbers to match as large buttons, and Deny', async () => {
     const { page, phone } = await openPhone();
-    await room.sendCard(demoCard(phone, { numberMatching: true }), ['17', '42', '83', 'Deny']);
+    await harness.sendCard(demoCard(phone, { numberMatching: true }), ['17', '42', '83', 'Deny']);
     await conversation(page, /Acme/).click();
     expect(await answers(page).getByRole('button').allTextContents()).toEqual(['17', '42', '83', 'Deny']);
     await answers(page).getByRole('button', { name: '42' }).click();
@@ -124,11 +125,11 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
     await page.getByRole('radio', { name: /RCS, no data/ }).check();
     await page.getByRole('group', { name: 'Status bar' }).getByText('RCS has no data').waitFor({ state: 'attached' });
     const withdrawn = demoCard(phone);
-    await room.sendCard(withdrawn);
+    await harness.sendCard(withdrawn);
     await page.getByText('1 message waits until this phone is online.').waitFor();
-    await room.revoke(withdrawn);
+    await harness.revoke(withdrawn);
     await conversation(page, /A card was withdrawn/).waitFor();
-    await room.sendCard(demoCard(phone));
+    await harness.sendCard(demoCard(phone));
     await page.getByRole('button', { name: 'Go online' }).click();
     await conversation(page, /Sign in to Acme\?/).click();
     await page.getByText('Withdrawn by Acme before it arrived').waitFor();
@@ -139,7 +140,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
   it('shows a card that nobody answered in time as expired', async () => {
     const { page, phone } = await openPhone();
     const card = demoCard(phone);
-    await room.sendCard(card);
+    await harness.sendCard(card);
     await conversation(page, /Acme/).click();
     await answers(page).waitFor();
     await page.clock.setFixedTime(card.expiresAt);
@@ -149,7 +150,7 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
 
   it('shows an SMS live, as text alone, and copies its code', async () => {
     const { page, phone } = await openPhone();
-    await room.sendSms(phone, '048213 is your <img src=x onerror=alert(1)> code.');
+    await harness.sendSms(phone, '048213 is your <img src=x onerror=alert(1)> code.');
     await conversation(page, /\+1 415 555 0199/).click();
     await page.getByText('048213 is your <img src=x onerror=alert(1)> code.').last().waitFor();
     // It says so for a moment only.
@@ -161,12 +162,12 @@ describe.skipIf(chromiumIsMissing)('the phone in a browser', () => {
 
   it('answers an SMS by Enter', async () => {
     const { page, phone } = await openPhone();
-    await room.sendSms(phone, 'Hello');
+    await harness.sendSms(phone, 'Hello');
     await conversation(page, /Hello/).click();
     await page.getByLabel('Message to +1 415 555 0199').fill('Hello yourself');
     await page.keyboard.press('Enter');
     await page.locator('.entry[data-mine]').getByText('Hello yourself').waitFor();
-    expect(room.received.at(-1)).toEqual({ from: phone, to: INBOUND_NUMBER, text: 'Hello yourself' });
+    expect(harness.received.at(-1)).toEqual({ from: phone, to: INBOUND_NUMBER, text: 'Hello yourself' });
   });
 });
 
@@ -179,7 +180,7 @@ describe.skipIf(chromiumIsMissing)('a link that wants an SMS', () => {
     expect(await sheet.getByLabel('Text').inputValue()).toBe(TEXT);
     await sheet.getByRole('button', { name: 'Send' }).click();
     await page.locator('.entry[data-mine]').getByText('AUTH-ACME-0123456789ABCDEF').waitFor();
-    expect(room.received.at(-1)).toEqual({ from: phone, to: INBOUND_NUMBER, text: TEXT });
+    expect(harness.received.at(-1)).toEqual({ from: phone, to: INBOUND_NUMBER, text: TEXT });
     expect(new URL(page.url()).hash).toBe('');
   });
 
@@ -196,11 +197,11 @@ describe.skipIf(chromiumIsMissing)('a link that wants an SMS', () => {
   it('keeps what was written when nobody takes it, and says why', async () => {
     const { page } = await openPhone();
     await page.evaluate(`location.hash = ${JSON.stringify(URI)}`);
-    room.commandStatus = 0x14;
+    harness.commandStatus = 0x14;
     const sheet = page.getByRole('dialog', { name: 'New message' });
     await sheet.getByRole('button', { name: 'Send' }).click();
     await sheet.getByRole('alert').getByText('The service did not take it (status 0x14).').waitFor();
-    room.commandStatus = 0;
+    harness.commandStatus = 0;
     expect(await sheet.getByLabel('Text').inputValue()).toBe(TEXT);
     await sheet.getByRole('button', { name: 'Send' }).click();
     await sheet.waitFor({ state: 'hidden' });
@@ -214,7 +215,7 @@ describe.skipIf(chromiumIsMissing)('several numbers', () => {
     await page.getByLabel('Add a number').fill(other);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('tab', { selected: true, name: new RegExp(other.slice(-4)) }).waitFor();
-    await room.sendCard(demoCard(phone));
+    await harness.sendCard(demoCard(phone));
     await page.getByRole('tab', { name: /1 unread/ }).waitFor();
     await page.getByRole('status').getByText('Acme: Sign in to Acme?. Answers: Approve, Deny').waitFor();
     await page.locator('.banner').click();
@@ -224,7 +225,7 @@ describe.skipIf(chromiumIsMissing)('several numbers', () => {
 
   it('are remembered by this browser, and so is what was read', async () => {
     const { page, phone } = await openPhone();
-    await room.sendSms(phone, 'Hello');
+    await harness.sendSms(phone, 'Hello');
     await conversation(page, /1 unread/).click();
     await page.getByText('Conversation by SMS').waitFor();
     await page.reload();
@@ -236,9 +237,9 @@ describe.skipIf(chromiumIsMissing)('several numbers', () => {
 describe.skipIf(chromiumIsMissing)('a person without a mouse', () => {
   it('opens a card, approves it and goes back by keys alone', async () => {
     const { page, phone } = await openPhone();
-    await room.sendSms(phone, 'Hello');
+    await harness.sendSms(phone, 'Hello');
     await conversation(page, /Hello/).waitFor();
-    await room.sendCard(demoCard(phone));
+    await harness.sendCard(demoCard(phone));
     await conversation(page, /Acme/).focus();
     await page.keyboard.press('ArrowDown');
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Hello');
@@ -257,7 +258,7 @@ describe.skipIf(chromiumIsMissing)('a person without a mouse', () => {
 
   it('hears a name for everything that can be pressed', async () => {
     const { page, phone } = await openPhone();
-    await room.sendCard(demoCard(phone));
+    await harness.sendCard(demoCard(phone));
     await conversation(page, /Acme/).click();
     await answers(page).waitFor();
     const roles = ['button', 'link', 'textbox', 'combobox', 'radio', 'tab'] as const;
@@ -270,7 +271,7 @@ describe.skipIf(chromiumIsMissing)('a small screen', () => {
     'shows everything without scrolling sideways: %j',
     async (viewport) => {
       const { page, phone } = await openPhone(viewport);
-      await room.sendCard(demoCard(phone), ['17', '42', '83', 'Deny']);
+      await harness.sendCard(demoCard(phone), ['17', '42', '83', 'Deny']);
       await conversation(page, /Acme/).click();
       await answers(page).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);

@@ -5,8 +5,8 @@ import type { Session } from '@countersign/session';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AppPart } from '../support/parts.js';
 import { gatewayProcesses, type GatewayProcesses } from '../support/gateway-processes.js';
-import { INBOUND_NUMBER, sms } from '../support/gateway-room.js';
-import { PHONE } from '../support/session-room.js';
+import { INBOUND_NUMBER, sms } from '../support/gateway-harness.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { WitnessCarrier, type WitnessedLink } from '../support/witness-carrier.js';
 
@@ -36,12 +36,12 @@ let phones: Promise<void>[] = [];
 
 beforeAll(async () => {
   processes = await gatewayProcesses(2);
-  const { room, gateways } = processes;
+  const { harness, gateways } = processes;
   const [one, other] = gateways;
   if (one === undefined || other === undefined) throw new Error('two were asked for');
   [first, second] = [one, other];
-  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
-  const { id } = await carriers.createBind(room.database, {
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const { id } = await carriers.createBind(harness.database, {
     name: 'north',
     carrier: 'north',
     hosts: [{ host: '127.0.0.1', port: await carrier.listen() }],
@@ -50,8 +50,8 @@ beforeAll(async () => {
     responseTimeoutSeconds: 5,
     submitPerSecond: 1_000,
   });
-  await carriers.createRoute(room.database, { prefix: '+', bindId: id });
-  session = await room.sessions.create(room.draft({ ttlSeconds: TTL_SECONDS }));
+  await carriers.createRoute(harness.database, { prefix: '+', bindId: id });
+  session = await harness.sessions.create(harness.draft({ ttlSeconds: TTL_SECONDS }));
   await first.start();
   await until('the first gateway holds the bind', AFTER_DEATH_MS, () => carrier.bound.length === 1);
   await second.start();
@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 async function queueCode(number: number): Promise<void> {
-  const { clock, database, keys } = processes.room;
+  const { clock, database, keys } = processes.harness;
   const id = clock.newId();
   const text = `code ${number} of the test`;
   queued.set(id, text);
@@ -166,7 +166,7 @@ function expectOneToHaveActed(): void {
 }
 
 async function expectMessagesStored(): Promise<void> {
-  const { database, keys } = processes.room;
+  const { database, keys } = processes.harness;
   const rows = await database.query<{ id: Uuid; textSealed: Buffer }>(
     'SELECT id, text_sealed AS "textSealed" FROM messages',
   );
@@ -183,7 +183,7 @@ interface CodeRow {
 const DECIDED: ReadonlySet<string> = new Set(['submitted', 'failed']);
 
 async function expectCodesSentOnce(): Promise<void> {
-  const { database } = processes.room;
+  const { database } = processes.harness;
   const codes = (): Promise<CodeRow[]> =>
     database.query(
       `SELECT id, state, unknown_fates AS "unknownFates", attempts, network_error AS "networkError",

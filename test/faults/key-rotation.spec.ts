@@ -4,22 +4,22 @@ import { parseId } from '@countersign/postgres';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { partOfSms, sms } from '../support/gateway-room.js';
+import { partOfSms, sms } from '../support/gateway-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { RotationRoom, type Answer, type Member, type Ring } from '../support/rotation.js';
+import { RotationHarness, type Answer, type Member, type Ring } from '../support/rotation.js';
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 20_000;
 /** Between two rounds of the traffic, so that it does not take the processors that restarts need. */
 const PACE_MS = 50;
 
-let room: RotationRoom;
+let harness: RotationHarness;
 let receiver: Receiver;
 const failures: string[] = [];
 const load = { isOver: false, calls: 0, done: Promise.resolve() as Promise<unknown> };
 
 beforeAll(async () => {
-  room = await RotationRoom.open();
+  harness = await RotationHarness.open();
   receiver = await startReceiver();
   await Promise.all(members().map((member) => member.start([1])));
   load.done = traffic();
@@ -27,17 +27,17 @@ beforeAll(async () => {
 afterAll(async () => {
   load.isOver = true;
   await load.done;
-  await room.close();
+  await harness.close();
   await receiver.close();
 });
 
-const members = (): Member[] => [...room.controlPlanes, ...room.gateways];
+const members = (): Member[] => [...harness.controlPlanes, ...harness.gateways];
 
 let phones = 2_000;
 const nextPhone = (): string => `+1415555${(phones += 1)}`;
 
 function createBody(phone: string): object {
-  const { accountId, brandId } = room.demo;
+  const { accountId, brandId } = harness.demo;
   return { phone, accountId, brandId, clientChallenge: 'ab'.repeat(32), webhookUrl: receiver.url };
 }
 
@@ -50,16 +50,16 @@ const sessionOf = ({ json }: Answer): { id: string; text: string } => ({
 async function traffic(): Promise<void> {
   let turn = 0;
   const anyUp = (): Member => {
-    const up = room.controlPlanes.filter(({ isUp }) => isUp);
+    const up = harness.controlPlanes.filter(({ isUp }) => isUp);
     const member = up[(turn += 1) % up.length];
     if (member === undefined) throw new Error('no control plane is up');
     return member;
   };
   while (!load.isOver) {
-    const created = await room.call(anyUp(), '/v1/verify', { method: 'POST', body: createBody(nextPhoneOfLoad()) });
+    const created = await harness.call(anyUp(), '/v1/verify', { method: 'POST', body: createBody(nextPhoneOfLoad()) });
     const id = String(created.json['id']);
-    const read = await room.call(anyUp(), `/v1/verify/${id}`);
-    const cancelled = await room.call(anyUp(), `/v1/verify/${id}`, { method: 'DELETE' });
+    const read = await harness.call(anyUp(), `/v1/verify/${id}`);
+    const cancelled = await harness.call(anyUp(), `/v1/verify/${id}`, { method: 'DELETE' });
     const statuses = [created.status, read.status, cancelled.status].join();
     const isSame = created.json['fallbackUri'] === read.json['fallbackUri'];
     if (statuses !== '200,200,204' || !isSame) failures.push(`${statuses} ${JSON.stringify([created, read])}`);
@@ -71,31 +71,31 @@ let loadPhones = 0;
 const nextPhoneOfLoad = (): string => `+1415554${2_000 + ((loadPhones += 1) % 7_000)}`;
 
 async function create(at: Member, phone: string): Promise<{ id: string; text: string }> {
-  const answer = await room.call(at, '/v1/verify', { method: 'POST', body: createBody(phone) });
+  const answer = await harness.call(at, '/v1/verify', { method: 'POST', body: createBody(phone) });
   expect(answer.status, JSON.stringify(answer.json)).toBe(200);
   return sessionOf(answer);
 }
 
 async function isApproved(at: Member, id: string): Promise<void> {
-  const { status, json } = await room.call(at, `/v1/verify/${id}`);
+  const { status, json } = await harness.call(at, `/v1/verify/${id}`);
   expect([status, json['status']]).toEqual([200, 'approved']);
   expect(json['authEntropy']).toMatch(/^[0-9a-f]{64}$/);
 }
 
 /** The code that was queued for a session, opened with the ring of the test. */
 async function codeOf(sessionId: string): Promise<string> {
-  const [row] = await room.database.query<{ id: string; sealed: Buffer }>(
+  const [row] = await harness.database.query<{ id: string; sealed: Buffer }>(
     'SELECT id, text_sealed AS sealed FROM outbound_messages WHERE session_id = $1',
     [parseId('sess', sessionId)],
   );
   if (row === undefined) throw new Error('no code was queued');
-  return room.keys.open('message-text', row.sealed, row.id).toString('utf8').slice(0, 6);
+  return harness.keys.open('message-text', row.sealed, row.id).toString('utf8').slice(0, 6);
 }
 
 /** A ticket opens the live channel of its session. */
 async function listens(at: Member, ticket: string, sessionId: string): Promise<void> {
   const socket = new WebSocket(`wss://127.0.0.1:${at.port}/v1/realtime`, ['countersign.v1'], {
-    ca: readFileSync(room.caFile),
+    ca: readFileSync(harness.caFile),
   });
   const said: string[] = [];
   socket.on('message', (data: Buffer) => {
@@ -118,10 +118,10 @@ async function isOneSession(one: Member, other: Member): Promise<void> {
   const headers = { 'idempotency-key': `key ${(phones += 1)}` };
   const body = createBody(nextPhone());
   const both = await Promise.all(
-    [one, other].map((at) => room.call(at, '/v1/verify', { method: 'POST', body, headers })),
+    [one, other].map((at) => harness.call(at, '/v1/verify', { method: 'POST', body, headers })),
   );
   const again = await Promise.all(
-    [one, other].map((at) => room.call(at, '/v1/verify', { method: 'POST', body, headers })),
+    [one, other].map((at) => harness.call(at, '/v1/verify', { method: 'POST', body, headers })),
   );
   const statuses = both.map(({ status }) => status).sort();
   expect([
@@ -132,13 +132,13 @@ async function isOneSession(one: Member, other: Member): Promise<void> {
   expect(new Set(made.map(({ json }) => json['id'])).size).toBe(1);
   expect(again.map(({ status }) => status)).toEqual([200, 200]);
   const id = String(made[0]?.json['id']);
-  expect((await room.call(one, `/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
+  expect((await harness.call(one, `/v1/verify/${id}`, { method: 'DELETE' })).status).toBe(204);
 }
 
 /** Everything that one process begins and another ends. */
 async function worksAcross(cpOne: Member, cpOther: Member, gwOne: Member, gwOther: Member): Promise<void> {
   const phone = nextPhone();
-  const [esmeOne, esmeOther] = await Promise.all([room.esme(gwOne), room.esme(gwOther)]);
+  const [esmeOne, esmeOther] = await Promise.all([harness.esme(gwOne), harness.esme(gwOther)]);
   const from = { source_addr: phone.slice(1) };
   try {
     const short = await create(cpOne, phone);
@@ -161,11 +161,11 @@ async function worksAcross(cpOne: Member, cpOther: Member, gwOne: Member, gwOthe
     esmeOther.destroy();
   }
   const coded = await create(cpOne, phone);
-  expect((await room.call(cpOther, `/v1/verify/${coded.id}/send-sms`, { method: 'POST' })).status).toBe(200);
+  expect((await harness.call(cpOther, `/v1/verify/${coded.id}/send-sms`, { method: 'POST' })).status).toBe(200);
   const body = { code: await codeOf(coded.id) };
-  const { ticket } = (await room.call(cpOne, `/v1/verify/${coded.id}/realtime-ticket`, { method: 'POST' })).json;
+  const { ticket } = (await harness.call(cpOne, `/v1/verify/${coded.id}/realtime-ticket`, { method: 'POST' })).json;
   await listens(cpOther, String(ticket), coded.id);
-  const checked = await room.call(cpOne, `/v1/verify/${coded.id}/check`, { method: 'POST', body });
+  const checked = await harness.call(cpOne, `/v1/verify/${coded.id}/check`, { method: 'POST', body });
   expect(checked.json).toMatchObject({ status: 'approved' });
   await isOneSession(cpOne, cpOther);
 }
@@ -174,12 +174,12 @@ async function verifiesSignature(sessionId: string): Promise<void> {
   const ofSession = () => receiver.received.find(({ body }) => body.includes(sessionId) && body.includes('completed'));
   await until('the webhook came', WITHIN_MS, () => ofSession() !== undefined);
   const { body = '', headers = {} } = ofSession() ?? {};
-  const verified = new Webhook(room.demo.webhookSecret).verify(body, headers as Record<string, string>);
+  const verified = new Webhook(harness.demo.webhookSecret).verify(body, headers as Record<string, string>);
   expect(verified).toMatchObject({ type: 'verification.completed', data: { status: 'approved' } });
 }
 
 async function worksBothWays(): Promise<void> {
-  const [[cpOne, cpOther], [gwOne, gwOther]] = [room.controlPlanes, room.gateways];
+  const [[cpOne, cpOther], [gwOne, gwOther]] = [harness.controlPlanes, harness.gateways];
   await worksAcross(cpOne, cpOther, gwOne, gwOther);
   await worksAcross(cpOther, cpOne, gwOther, gwOne);
   expect(failures).toEqual([]);
@@ -188,28 +188,28 @@ async function worksBothWays(): Promise<void> {
 /** One control plane and one gateway at a time: in between, each app of the old ring works with each of the new one. */
 async function rollOut(ring: Ring): Promise<void> {
   for (const at of [0, 1] as const) {
-    const pair = [room.controlPlanes[at], room.gateways[at]];
+    const pair = [harness.controlPlanes[at], harness.gateways[at]];
     await Promise.all(pair.map((member) => member.stop()));
     await Promise.all(pair.map((member) => member.start(ring)));
     if (at === 0) await worksBothWays();
   }
-  const [[cpOne, cpOther], [gwOne, gwOther]] = [room.controlPlanes, room.gateways];
+  const [[cpOne, cpOther], [gwOne, gwOther]] = [harness.controlPlanes, harness.gateways];
   await worksAcross(cpOne, cpOther, gwOne, gwOther);
   expect(failures).toEqual([]);
 }
 
 /** Uses both keys until their digests are of the current version, seals the rest again, and asks whether it is all. */
 async function finish(ring: Ring, oldVersion: number): Promise<void> {
-  const [controlPlane] = room.controlPlanes;
+  const [controlPlane] = harness.controlPlanes;
   await until('the digests of the keys are renewed', WITHIN_MS, async () => {
-    for (const key of [room.demo.apiKey, room.demo.testApiKey]) {
-      expect((await room.call(controlPlane, '/v1/verify?limit=1', { key })).status).toBe(200);
+    for (const key of [harness.demo.apiKey, harness.demo.testApiKey]) {
+      expect((await harness.call(controlPlane, '/v1/verify?limit=1', { key })).status).toBe(200);
     }
-    const rows = await room.database.query('SELECT 1 FROM api_keys WHERE digest_version = $1', [oldVersion]);
+    const rows = await harness.database.query('SELECT 1 FROM api_keys WHERE digest_version = $1', [oldVersion]);
     return rows.length === 0;
   });
-  expect(await room.rotateMasterKey(ring)).toMatch(/values were sealed again/);
-  const status = await room.rotateMasterKey(ring, '--status');
+  expect(await harness.rotateMasterKey(ring)).toMatch(/values were sealed again/);
+  const status = await harness.rotateMasterKey(ring, '--status');
   expect(status).toMatch(new RegExp(`Version ${oldVersion} can be removed after \\d{4}-`));
 }
 

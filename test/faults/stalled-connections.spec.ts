@@ -9,7 +9,7 @@ import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { quantile } from '../bench/statistics.js';
 import { Esme } from '../support/esme.js';
 import { gatewayProcesses, type GatewayProcesses } from '../support/gateway-processes.js';
-import { LOOPBACK, sms } from '../support/gateway-room.js';
+import { LOOPBACK, sms } from '../support/gateway-harness.js';
 import type { AppPart } from '../support/parts.js';
 
 const PASSWORD = 'secret08';
@@ -31,12 +31,12 @@ beforeAll(async () => {
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
   const rbm = { RBM_CLIENT_TOKEN: 'test-client-token', RBM_SERVICE_ACCOUNT_FILE: keyFile };
   processes = await gatewayProcesses(1, rbm);
-  const { room, gateways } = processes;
+  const { harness, gateways } = processes;
   const [first] = gateways;
   if (first === undefined) throw new Error('one was asked for');
   gateway = first;
-  const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
-  await carriers.createSystem(room.database, {
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  await carriers.createSystem(harness.database, {
     systemId: 'north',
     carrier: 'north',
     password: PASSWORD,

@@ -16,7 +16,7 @@ import {
 import { decodeText } from '@countersign/text';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
-import { FUZZ_CASES, FUZZ_SEED, heapInUse, tellSeed } from './fuzz-run.js';
+import { FUZZ_CASES, FUZZ_SEED, heapInUse, reportSeed } from './fuzz-run.js';
 import { Chance, framedMutant } from './mutator.js';
 
 const PDUS = CORPUS.map(({ octets }) => octets);
@@ -67,7 +67,7 @@ describe('the decoder', () => {
   });
 
   it('throws on no mutant, keeps its header, and what it read can be written and used', () => {
-    tellSeed('decoder');
+    reportSeed('decoder');
     const chance = new Chance(FUZZ_SEED);
     let read = 0;
     let before = 0;

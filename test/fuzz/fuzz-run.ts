@@ -19,7 +19,7 @@ export const FUZZ_CASES = setting('FUZZ_CASES', CASES);
 /** `FUZZ_SEED`, else a new one; printed, so that a run that failed can be had again. */
 export const FUZZ_SEED = setting('FUZZ_SEED', randomInt(SEEDS));
 
-export function tellSeed(what: string): void {
+export function reportSeed(what: string): void {
   console.log(`${what}: FUZZ_SEED=${FUZZ_SEED} FUZZ_CASES=${FUZZ_CASES}`);
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
-import { FUZZ_CASES, FUZZ_SEED, heapInUse, tellSeed } from './fuzz-run.js';
+import { FUZZ_CASES, FUZZ_SEED, heapInUse, reportSeed } from './fuzz-run.js';
 import { LinkRun } from './link-run.js';
 
 /** More than this kept after a run is a leak, in octets: buffers of sockets come and go. */
@@ -18,7 +18,7 @@ afterAll(() => run.close());
 
 describe('links that are sent mutants', () => {
   it('answer or close, settle what they asked, throw nothing and keep no memory, in both roles', async () => {
-    tellSeed('links');
+    reportSeed('links');
     const ends = { answered: 0, closed: 0 };
     let before = 0;
     for (let read = 0, connections = 0; read < FUZZ_CASES; connections++) {

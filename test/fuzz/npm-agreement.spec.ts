@@ -1,7 +1,7 @@
 import { decodePdu, LIMITS_OF_50, type Pdu } from '@countersign/smpp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
-import { FUZZ_CASES, FUZZ_SEED, tellSeed } from './fuzz-run.js';
+import { FUZZ_CASES, FUZZ_SEED, reportSeed } from './fuzz-run.js';
 import { Chance, framedMutant } from './mutator.js';
 import { fieldDifferences, hasMisreadTlv, readByNpm, takeFiltersOff, tlvDifferences } from './npm-decoder.js';
 
@@ -53,7 +53,7 @@ describe('npm smpp', () => {
   });
 
   it('reads every mutant that we read as we do, and knows no command that we take for unknown', () => {
-    tellSeed('npm smpp');
+    reportSeed('npm smpp');
     const chance = new Chance(FUZZ_SEED);
     let compared = 0;
     for (let i = 0; i < FUZZ_CASES; i++) {

@@ -2,7 +2,7 @@ import { LIMITS_OF_50, decodePdu, messageOctets, type Pdu, type Tlv } from '@cou
 import smpp from 'smpp';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
-import { FUZZ_CASES, FUZZ_SEED, tellSeed } from './fuzz-run.js';
+import { FUZZ_CASES, FUZZ_SEED, reportSeed } from './fuzz-run.js';
 import { Chance, framedMutant } from './mutator.js';
 import { dissect, hasTshark, type Dissection } from './tshark.js';
 
@@ -153,7 +153,7 @@ describe('Wireshark', () => {
 
   it('dissects every mutant that we read as we do, and finds none of them malformed', async (context) => {
     context.skip(!hasTshark, NOTE);
-    tellSeed('Wireshark');
+    reportSeed('Wireshark');
     const chance = new Chance(FUZZ_SEED);
     let compared = 0;
     for (let done = 0; done < FUZZ_CASES; done += BATCH) {

@@ -4,9 +4,9 @@ import net from 'node:net';
 import { deliverSm, SmppLink, STATUS, type LinkOptions, type MessagePdu } from '@countersign/smpp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kannelIsMissing, tsharkIsMissing } from '../support/foreign-stack.js';
-import { GatewayRoom, INBOUND_NUMBER, PASSWORD } from '../support/gateway-room.js';
+import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
 import { Kannel } from '../support/kannel.js';
-import { PHONE } from '../support/session-room.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { WireTap } from '../support/wire-tap.js';
 
@@ -41,12 +41,12 @@ class Receiver {
 
 describe.skipIf(kannelIsMissing)('Kannel that connects to the gateway', () => {
   const receiver = new Receiver();
-  let gateway: GatewayRoom;
+  let gateway: GatewayHarness;
   let tap: WireTap;
   let kannel: Kannel;
 
   beforeAll(async () => {
-    gateway = await GatewayRoom.open();
+    gateway = await GatewayHarness.open();
     await gateway.system({ systemId: 'kannel' });
     tap = await WireTap.open('server', gateway.ports.smpp);
     const receiverPort = await receiver.listen();
@@ -63,7 +63,7 @@ describe.skipIf(kannelIsMissing)('Kannel that connects to the gateway', () => {
   const phoneSends = (text: string, changes: Readonly<Record<string, string>> = {}): Promise<string> =>
     kannel.send(PHONE_DIGITS, NUMBER_DIGITS, text, changes);
 
-  async function isApproved(session: Awaited<ReturnType<GatewayRoom['create']>>): Promise<void> {
+  async function isApproved(session: Awaited<ReturnType<GatewayHarness['create']>>): Promise<void> {
     await until('the session is approved', WITHIN_MS, async () => (await gateway.statusOf(session)) === 'approved');
   }
 

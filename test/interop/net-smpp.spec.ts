@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LineProcess, netSmppIsMissing, tsharkIsMissing } from '../support/foreign-stack.js';
-import { GatewayRoom, INBOUND_NUMBER, PASSWORD } from '../support/gateway-room.js';
-import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
+import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
+import { CODE_TEXT, OutboundHarness } from '../support/outbound-harness.js';
 import { PerlSmsc } from '../support/perl-smsc.js';
-import { PHONE } from '../support/session-room.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { WireTap } from '../support/wire-tap.js';
 
@@ -17,12 +17,12 @@ const hex = (text: string | Buffer): string => Buffer.from(text).toString('hex')
 const ucs2 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
 describe.skipIf(netSmppIsMissing)('Net::SMPP that connects in', () => {
-  let gateway: GatewayRoom;
+  let gateway: GatewayHarness;
   let tap: WireTap;
   const started: LineProcess[] = [];
 
   beforeAll(async () => {
-    gateway = await GatewayRoom.open();
+    gateway = await GatewayHarness.open();
     await gateway.system({ systemId: 'perl' });
     tap = await WireTap.open('server', gateway.ports.smpp);
   });
@@ -87,7 +87,7 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that connects in', () => {
 describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
   const smsc = new PerlSmsc();
   let tap: WireTap;
-  let out: OutboundRoom;
+  let out: OutboundHarness;
 
   beforeAll(async () => {
     const port = await smsc.listen();
@@ -99,7 +99,7 @@ describe.skipIf(netSmppIsMissing)('Net::SMPP that we bind to', () => {
         return smsc.isBound;
       },
     };
-    out = await OutboundRoom.open([{ carrier, bind: { enquireLinkSeconds: 1, responseTimeoutSeconds: 10 } }]);
+    out = await OutboundHarness.open([{ carrier, bind: { enquireLinkSeconds: 1, responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
     await out.close();

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { Esme, type BindKind } from '../support/esme.js';
 import { tsharkIsMissing } from '../support/foreign-stack.js';
-import { GatewayRoom, INBOUND_NUMBER, partOfSms, PASSWORD, sms } from '../support/gateway-room.js';
-import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
-import { PHONE } from '../support/session-room.js';
+import { GatewayHarness, INBOUND_NUMBER, partOfSms, PASSWORD, sms } from '../support/gateway-harness.js';
+import { CODE_TEXT, OutboundHarness } from '../support/outbound-harness.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { WireTap } from '../support/wire-tap.js';
 
@@ -17,12 +17,12 @@ const STACKS = [
 ] as const;
 
 describe.each(STACKS)('npm smpp %s that connects in', (_version, stack) => {
-  let gateway: GatewayRoom;
+  let gateway: GatewayHarness;
   let tap: WireTap;
   const esmes: Esme[] = [];
 
   beforeAll(async () => {
-    gateway = await GatewayRoom.open();
+    gateway = await GatewayHarness.open();
     await gateway.system({ systemId: 'npm', maxConnections: 20 });
     tap = await WireTap.open('server', gateway.ports.smpp);
   });
@@ -110,7 +110,7 @@ describe.each(STACKS)('npm smpp %s that connects in', (_version, stack) => {
 describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
   const carrier = new Carrier('npm', stack);
   let tap: WireTap;
-  let out: OutboundRoom;
+  let out: OutboundHarness;
 
   beforeAll(async () => {
     const port = await carrier.listen();
@@ -122,7 +122,7 @@ describe.each(STACKS)('npm smpp %s that we bind to', (_version, stack) => {
         return carrier.isBound;
       },
     };
-    out = await OutboundRoom.open([{ carrier: tapped, bind: { responseTimeoutSeconds: 10 } }]);
+    out = await OutboundHarness.open([{ carrier: tapped, bind: { responseTimeoutSeconds: 10 } }]);
   });
   afterAll(async () => {
     await out.close();

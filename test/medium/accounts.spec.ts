@@ -4,15 +4,15 @@ import { DataError, DatabaseUnavailable, type Executor } from '@countersign/post
 import { fallbackText, otpText, TOKEN_LENGTH } from '@countersign/session';
 import { gsmSeptets } from '@countersign/text';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant, testTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Counts the statements that reach the database. */
 function counting(): { db: Executor; count: () => number } {
@@ -20,24 +20,24 @@ function counting(): { db: Executor; count: () => number } {
   const db: Executor = {
     query: <Row extends object>(text: string, values?: readonly unknown[]) => {
       statements += 1;
-      return room.database.query<Row>(text, values);
+      return harness.database.query<Row>(text, values);
     },
   };
   return { db, count: () => statements };
 }
 
 const newKey = (kind: 'live' | 'test' = 'live'): Promise<{ id: string; key: string; prefix: string }> =>
-  room.accounts.createApiKey(room.database, { accountId: room.account.id, kind, name: 'main' });
+  harness.accounts.createApiKey(harness.database, { accountId: harness.account.id, kind, name: 'main' });
 
 describe('API keys', () => {
   it('speak for their account with every scope, and are known by a prefix', async () => {
     const { db, count } = counting();
-    const directory = new AccountDirectory(db, room.keys);
+    const directory = new AccountDirectory(db, harness.keys);
     const { id, key, prefix } = await newKey('test');
     const asked = await Promise.all(Array.from({ length: 50 }, () => directory.authenticate(key)));
     expect(new Set(asked.map((principal) => JSON.stringify(principal))).size).toBe(1);
     expect(asked[0]).toEqual({
-      ...{ keyId: id, kind: 'test', tenant: testTenant(room.account.id), scopes: SCOPES, limits: {} },
+      ...{ keyId: id, kind: 'test', tenant: testTenant(harness.account.id), scopes: SCOPES, limits: {} },
     });
     expect(count()).toBe(1);
     expect(key.startsWith(prefix)).toBe(true);
@@ -45,7 +45,7 @@ describe('API keys', () => {
 
   it('never reach the database with a wrong checksum, or when they are an admin key', async () => {
     const { db, count } = counting();
-    const directory = new AccountDirectory(db, room.keys);
+    const directory = new AccountDirectory(db, harness.keys);
     const { key } = await newKey();
     const last = key.endsWith('0') ? '1' : '0';
     for (const text of [key.slice(0, -1) + last, '', 'csk_live_', createApiKey('admin'), `${key} `]) {
@@ -55,29 +55,29 @@ describe('API keys', () => {
   });
 
   it('work at once, though they were asked for in vain before', async () => {
-    const directory = new AccountDirectory(room.database, room.keys);
+    const directory = new AccountDirectory(harness.database, harness.keys);
     const unknown = createApiKey('live');
     expect(await directory.authenticate(unknown)).toBeNull();
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO api_keys (id, account_id, kind, name, scopes, prefix, digest) VALUES ($1, $2, 'live', 'late', '{verify}', 'csk', $3)`,
-      [room.clock.newId(), room.account.id, room.keys.digest('api-key', unknown)],
+      [harness.clock.newId(), harness.account.id, harness.keys.digest('api-key', unknown)],
     );
     expect(await directory.authenticate(unknown)).toMatchObject({ scopes: ['verify'] });
   });
 
   it('end when they are revoked, or when their account is no longer active', async () => {
     const { id, key, prefix } = await newKey();
-    const other = await room.accounts.createAccount(room.database, { name: 'closing' });
-    const closing = await room.accounts.createApiKey(room.database, {
+    const other = await harness.accounts.createAccount(harness.database, { name: 'closing' });
+    const closing = await harness.accounts.createApiKey(harness.database, {
       accountId: other.account.id,
       kind: 'live',
       name: 'k',
     });
-    expect(await new AccountDirectory(room.database, room.keys).authenticate(key)).not.toBeNull();
-    expect(await room.accounts.revokeApiKey(room.database, id)).toMatchObject({ id, prefix });
-    expect(await room.accounts.revokeApiKey(room.database, id)).toBeNull();
-    await room.database.query('UPDATE accounts SET active = false WHERE id = $1', [other.account.id]);
-    const later = new AccountDirectory(room.database, room.keys);
+    expect(await new AccountDirectory(harness.database, harness.keys).authenticate(key)).not.toBeNull();
+    expect(await harness.accounts.revokeApiKey(harness.database, id)).toMatchObject({ id, prefix });
+    expect(await harness.accounts.revokeApiKey(harness.database, id)).toBeNull();
+    await harness.database.query('UPDATE accounts SET active = false WHERE id = $1', [other.account.id]);
+    const later = new AccountDirectory(harness.database, harness.keys);
     expect(await later.authenticate(key)).toBeNull();
     expect(await later.authenticate(closing.key)).toBeNull();
   });
@@ -85,31 +85,31 @@ describe('API keys', () => {
   it('are not refused, but unavailable, when the database is away', async () => {
     const away: Executor = { query: () => Promise.reject(new DatabaseUnavailable('away')) };
     const { key } = await newKey();
-    await expect(new AccountDirectory(away, room.keys).authenticate(key)).rejects.toThrow(DatabaseUnavailable);
+    await expect(new AccountDirectory(away, harness.keys).authenticate(key)).rejects.toThrow(DatabaseUnavailable);
   });
 });
 
 describe('accounts and brands', () => {
   it('are found by id, and null when there is none', async () => {
-    const directory = new AccountDirectory(room.database, room.keys);
-    expect(await directory.account(room.account.id)).toEqual(room.account);
-    expect(await directory.brand(room.brand.id)).toEqual(room.brand);
-    expect(await directory.account(room.brand.id)).toBeNull();
-    expect(await directory.brand(room.account.id)).toBeNull();
-    expect(room.account).toMatchObject({ name: 'Acme', webhookEvents: [], active: true });
-    expect(room.brand).toMatchObject({ slug: 'ACME', entropyKeyVersion: 1, active: true });
+    const directory = new AccountDirectory(harness.database, harness.keys);
+    expect(await directory.account(harness.account.id)).toEqual(harness.account);
+    expect(await directory.brand(harness.brand.id)).toEqual(harness.brand);
+    expect(await directory.account(harness.brand.id)).toBeNull();
+    expect(await directory.brand(harness.account.id)).toBeNull();
+    expect(harness.account).toMatchObject({ name: 'Acme', webhookEvents: [], active: true });
+    expect(harness.brand).toMatchObject({ slug: 'ACME', entropyKeyVersion: 1, active: true });
   });
 
   it('have a webhook secret that opens for its account alone', async () => {
-    const directory = new AccountDirectory(room.database, room.keys);
-    expect(await directory.webhookSecrets(liveTenant(room.account.id))).toEqual([room.webhookSecret]);
-    expect(room.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    await expect(directory.webhookSecrets(liveTenant(room.brand.id))).rejects.toThrow('no such account');
+    const directory = new AccountDirectory(harness.database, harness.keys);
+    expect(await directory.webhookSecrets(liveTenant(harness.account.id))).toEqual([harness.webhookSecret]);
+    expect(harness.webhookSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    await expect(directory.webhookSecrets(liveTenant(harness.brand.id))).rejects.toThrow('no such account');
   });
 
   it('have a separate test webhook secret, which cannot be unsealed as the live one', async () => {
-    const { database, keys } = room;
-    const created = await room.accounts.createAccount(database, { name: 'Two secrets' });
+    const { database, keys } = harness;
+    const created = await harness.accounts.createAccount(database, { name: 'Two secrets' });
     const tenant = testTenant(created.account.id);
     expect(await new AccountDirectory(database, keys).webhookSecrets(tenant)).toEqual([created.testWebhookSecret]);
     expect(created.testWebhookSecret).not.toBe(created.webhookSecret);
@@ -124,15 +124,17 @@ describe('accounts and brands', () => {
   });
 
   it('without a test secret get one at first use, the same for concurrent callers', async () => {
-    const { database, keys } = room;
-    const { account, webhookSecret } = await room.accounts.createAccount(database, { name: 'Older' });
+    const { database, keys } = harness;
+    const { account, webhookSecret } = await harness.accounts.createAccount(database, { name: 'Older' });
     await database.query('UPDATE accounts SET test_webhook_secret_sealed = NULL WHERE id = $1', [account.id]);
     const asked = Array.from({ length: 4 }, () => new AccountDirectory(database, keys));
     const secrets = await Promise.all(asked.map((each) => each.webhookSecrets(testTenant(account.id))));
     expect(new Set(secrets.flat()).size).toBe(1);
     expect(secrets.flat()).not.toContain(webhookSecret);
     await database.query('UPDATE accounts SET test_webhook_secret_sealed = NULL WHERE id = $1', [account.id]);
-    const rotation = await database.transaction((tx) => room.accounts.rotateWebhookSecret(tx, testTenant(account.id)));
+    const rotation = await database.transaction((tx) =>
+      harness.accounts.rotateWebhookSecret(tx, testTenant(account.id)),
+    );
     expect(rotation.ok).toBe(true);
     const after = await new AccountDirectory(database, keys).webhookSecrets(testTenant(account.id));
     expect(after).toHaveLength(2);
@@ -140,11 +142,11 @@ describe('accounts and brands', () => {
   });
 
   it('are refused with a text that does not fit, and a slug that is taken', async () => {
-    const draft = { accountId: room.account.id, name: 'B', slug: 'BETA', instruction: 'x', entropyKeyVersion: 1 };
-    const refused = room.accounts.createBrand(room.database, { ...draft, instruction: 'x'.repeat(160) });
+    const draft = { accountId: harness.account.id, name: 'B', slug: 'BETA', instruction: 'x', entropyKeyVersion: 1 };
+    const refused = harness.accounts.createBrand(harness.database, { ...draft, instruction: 'x'.repeat(160) });
     await expect(refused).rejects.toThrow(BrandRefused);
     await expect(refused).rejects.toMatchObject({ field: 'instruction' });
-    const taken = room.accounts.createBrand(room.database, { ...draft, slug: 'ACME' });
+    const taken = harness.accounts.createBrand(harness.database, { ...draft, slug: 'ACME' });
     await expect(taken).rejects.toThrow(DataError);
     await expect(taken).rejects.toMatchObject({ sqlState: '23505' });
   });

@@ -4,16 +4,16 @@ import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminService } from '../../apps/control-plane/src/admin/admin.service.js';
 import { refuse, succeed } from '../../apps/control-plane/src/http/errors.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let audit: AuditStore;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
-  audit = new AuditStore(() => room.clock.newId());
+  harness = await openSessionHarness();
+  audit = new AuditStore(() => harness.clock.newId());
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const ENTRY: NewAuditEntry = {
   actor: 'admin',
@@ -26,7 +26,7 @@ const ENTRY: NewAuditEntry = {
 };
 
 const entries = async () =>
-  (await AUDIT_ENTRIES.list(room.database, { limit: 100, startingAfter: null, ownerId: null })).rows;
+  (await AUDIT_ENTRIES.list(harness.database, { limit: 100, startingAfter: null, ownerId: null })).rows;
 
 const RESOURCE = {
   name: 'accounts',
@@ -40,15 +40,15 @@ const BY = { actor: 'root', role: 'owner', requestId: 'req_2' } as const;
 
 describe('an audit entry', () => {
   it('is stamped by the database, to the millisecond, and comes back as it was written', async () => {
-    await room.database.transaction((tx) => audit.append(tx, ENTRY));
+    await harness.database.transaction((tx) => audit.append(tx, ENTRY));
     const [entry] = await entries();
     expect(entry).toMatchObject({ ...ENTRY, before: JSON.stringify(ENTRY.before), after: null });
-    expect(Math.abs((entry?.at.getTime() ?? 0) - room.clock.nowMs())).toBeLessThan(60_000);
+    expect(Math.abs((entry?.at.getTime() ?? 0) - harness.clock.nowMs())).toBeLessThan(60_000);
   });
 
   it('is not there when its change is not', async () => {
     const before = await entries();
-    const failed = room.database.transaction(async (tx) => {
+    const failed = harness.database.transaction(async (tx) => {
       await audit.append(tx, ENTRY);
       throw new Error('the change fails');
     });
@@ -58,18 +58,18 @@ describe('an audit entry', () => {
 });
 
 describe('a change by an engineer', () => {
-  const make = (tx: Executor, name: string) => room.accounts.createAccount(tx, { name });
+  const make = (tx: Executor, name: string) => harness.accounts.createAccount(tx, { name });
 
   it('is not there when its entry is not', async () => {
-    const broken = new AdminService(room.database, new AuditStore(() => 'no id'));
+    const broken = new AdminService(harness.database, new AuditStore(() => 'no id'));
     const failed = broken.create(RESOURCE, BY, async (tx) => succeed({ row: (await make(tx, 'unseen')).account }));
     await expect(failed).rejects.toThrow();
-    const rows = await room.database.query(`SELECT 1 FROM accounts WHERE name = 'unseen'`);
+    const rows = await harness.database.query(`SELECT 1 FROM accounts WHERE name = 'unseen'`);
     expect(rows).toEqual([]);
   });
 
   it('that is refused, or breaks a constraint, leaves no entry', async () => {
-    const admin = new AdminService(room.database, audit);
+    const admin = new AdminService(harness.database, audit);
     const before = await entries();
     const twice = await admin.create(RESOURCE, BY, async (tx) => {
       const { account } = await make(tx, 'twice');
@@ -83,7 +83,7 @@ describe('a change by an engineer', () => {
   });
 
   it('throws on a constraint that means nothing to the caller', async () => {
-    const admin = new AdminService(room.database, audit);
+    const admin = new AdminService(harness.database, audit);
     const failed = admin.create({ ...RESOURCE, refusals: {} }, BY, async (tx) => {
       const { account } = await make(tx, 'thrown');
       await tx.query('INSERT INTO accounts SELECT * FROM accounts WHERE id = $1', [account.id]);

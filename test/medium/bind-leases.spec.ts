@@ -1,7 +1,7 @@
 import { BindLeaseStore, CarrierStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
 const store = new BindLeaseStore();
 const gateways = new GatewayStore();
@@ -18,22 +18,22 @@ const STATUS: ConnectionStatus = {
   lastError: null,
 };
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let carriers: CarrierStore;
 let count = 0;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
-  carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await openSessionHarness();
+  carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 afterEach(async () => {
-  for (const table of ['binds', 'bind_connections', 'gateways']) await room.database.query(`DELETE FROM ${table}`);
+  for (const table of ['binds', 'bind_connections', 'gateways']) await harness.database.query(`DELETE FROM ${table}`);
 });
 
 async function bind(connections: number, enabled = true): Promise<Uuid> {
   count += 1;
-  const { id } = await carriers.createBind(room.database, {
+  const { id } = await carriers.createBind(harness.database, {
     name: `bind ${count}`,
     carrier: 'north',
     hosts: [{ host: '127.0.0.1', port: 2775 }],
@@ -44,14 +44,16 @@ async function bind(connections: number, enabled = true): Promise<Uuid> {
   });
   return id;
 }
-const slots = async () => (await store.survey(room.database)).slots;
-const gateway = (): Uuid => room.clock.newId();
-const claimAll = async (owner: Uuid) => store.claim(room.database, owner, await slots());
+const slots = async () => (await store.survey(harness.database)).slots;
+const gateway = (): Uuid => harness.clock.newId();
+const claimAll = async (owner: Uuid) => store.claim(harness.database, owner, await slots());
 const runOut = (): Promise<unknown> =>
-  room.database.query(`UPDATE bind_connections SET expires_at = clock_timestamp() - interval '1 ms'`);
+  harness.database.query(`UPDATE bind_connections SET expires_at = clock_timestamp() - interval '1 ms'`);
 const statusOf = async (bindId: Uuid): Promise<unknown> =>
   (
-    await room.database.query<{ status: unknown }>('SELECT status FROM bind_connections WHERE bind_id = $1', [bindId])
+    await harness.database.query<{ status: unknown }>('SELECT status FROM bind_connections WHERE bind_id = $1', [
+      bindId,
+    ])
   )[0]?.status;
 
 describe('the connections that are wanted', () => {
@@ -59,7 +61,7 @@ describe('the connections that are wanted', () => {
     const [one, two] = [await bind(1), await bind(2)];
     await bind(3, false);
     expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`, `${two}/1`]);
-    await room.database.query('UPDATE binds SET connections = 1');
+    await harness.database.query('UPDATE binds SET connections = 1');
     expect((await slots()).map(slotKey)).toEqual([`${one}/0`, `${two}/0`]);
   });
 
@@ -74,9 +76,9 @@ describe('a lease', () => {
   it('has one owner, however many gateways claim at once', async () => {
     await bind(20);
     const wanted = await slots();
-    const got = await Promise.all(Array.from({ length: 8 }, () => store.claim(room.database, gateway(), wanted)));
+    const got = await Promise.all(Array.from({ length: 8 }, () => store.claim(harness.database, gateway(), wanted)));
     // Those that met another claim passed it over, and come back for what is left.
-    const rest = await store.claim(room.database, gateway(), wanted);
+    const rest = await store.claim(harness.database, gateway(), wanted);
     const keys = [...got.flat(), ...rest].map(slotKey);
     expect(keys).toHaveLength(20);
     expect(new Set(keys).size).toBe(20);
@@ -104,26 +106,26 @@ describe('a lease', () => {
     const [second] = await claimAll(one);
     if (first === undefined || second === undefined) throw new Error('not claimed');
     expect([first.epoch, second.epoch]).toEqual(['1', '2']);
-    expect((await store.holding(room.database, [first, second])).size).toBe(1);
+    expect((await store.holding(harness.database, [first, second])).size).toBe(1);
   });
 
   it('is renewed with what its owner sees, and only by its owner at its epoch', async () => {
     const id = await bind(2);
     const one = gateway();
     const leases = await claimAll(one);
-    await room.database.query(`UPDATE bind_connections SET epoch = epoch + 1 WHERE slot = 1`);
+    await harness.database.query(`UPDATE bind_connections SET epoch = epoch + 1 WHERE slot = 1`);
     const held = leases.map((lease) => ({ lease, status: STATUS }));
-    expect([...(await store.renew(room.database, one, held))]).toEqual([`${id}/0`]);
+    expect([...(await store.renew(harness.database, one, held))]).toEqual([`${id}/0`]);
     expect(await statusOf(id)).toEqual(STATUS);
-    expect(await store.renew(room.database, gateway(), held)).toEqual(new Set());
+    expect(await store.renew(harness.database, gateway(), held)).toEqual(new Set());
   });
 
   it('of a bind that was deleted goes on until its owner gives it back, and is wanted by nobody', async () => {
     await bind(1);
     const one = gateway();
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
-    await room.database.query('DELETE FROM binds');
-    expect((await store.renew(room.database, one, held)).size).toBe(1);
+    await harness.database.query('DELETE FROM binds');
+    expect((await store.renew(harness.database, one, held)).size).toBe(1);
     expect(await slots()).toEqual([]);
   });
 
@@ -131,9 +133,9 @@ describe('a lease', () => {
     await bind(1);
     const [one, other] = [gateway(), gateway()];
     const held = (await claimAll(one)).map((lease) => ({ lease, status: STATUS }));
-    await store.release(room.database, other, held);
+    await store.release(harness.database, other, held);
     expect((await slots())[0]?.owner).toBe(one);
-    await store.release(room.database, one, held);
+    await store.release(harness.database, one, held);
     expect((await slots())[0]?.owner).toBe(null);
     expect(await claimAll(other)).toMatchObject([{ epoch: '2' }]);
   });
@@ -141,40 +143,40 @@ describe('a lease', () => {
   it('holds in a statement while it is its owner’s; run out it holds only for what was done before', async () => {
     await bind(1);
     const leases = await claimAll(gateway());
-    expect((await store.holding(room.database, leases)).size).toBe(1);
+    expect((await store.holding(harness.database, leases)).size).toBe(1);
     await runOut();
-    expect((await store.holding(room.database, leases)).size).toBe(0);
-    expect((await store.holding(room.database, leases, true)).size).toBe(1);
+    expect((await store.holding(harness.database, leases)).size).toBe(0);
+    expect((await store.holding(harness.database, leases, true)).size).toBe(1);
     await claimAll(gateway());
-    expect((await store.holding(room.database, leases, true)).size).toBe(0);
+    expect((await store.holding(harness.database, leases, true)).size).toBe(0);
   });
 });
 
 describe('a gateway', () => {
   const identity = (id: Uuid) => ({ id, host: 'here', version: '0' });
-  const takers = async () => (await store.survey(room.database)).gateways;
+  const takers = async () => (await store.survey(harness.database)).gateways;
 
   it('counts while it is seen, and not once it says that it stops', async () => {
     const [one, other] = [gateway(), gateway()].sort();
     if (one === undefined || other === undefined) throw new Error('two were made');
-    for (const id of [one, other]) await gateways.beat(room.database, identity(id), false);
+    for (const id of [one, other]) await gateways.beat(harness.database, identity(id), false);
     expect(await takers()).toEqual([one, other]);
-    await gateways.beat(room.database, identity(one), true);
+    await gateways.beat(harness.database, identity(one), true);
     // What it says later does not take it back.
-    await gateways.beat(room.database, identity(one), false);
+    await gateways.beat(harness.database, identity(one), false);
     expect(await takers()).toEqual([other]);
-    await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '15 seconds'`);
+    await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '15 seconds'`);
     expect(await takers()).toEqual([]);
   });
 
   it('is forgotten an hour after it died, or when it leaves', async () => {
     const [one, other] = [gateway(), gateway()];
-    await gateways.beat(room.database, identity(one), false);
-    await room.database.query(`UPDATE gateways SET seen_at = seen_at - interval '61 minutes'`);
-    await gateways.beat(room.database, identity(other), false);
+    await gateways.beat(harness.database, identity(one), false);
+    await harness.database.query(`UPDATE gateways SET seen_at = seen_at - interval '61 minutes'`);
+    await gateways.beat(harness.database, identity(other), false);
     expect(await takers()).toEqual([other]);
-    expect(await room.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
-    await gateways.leave(room.database, other);
-    expect(await room.database.query('SELECT id FROM gateways')).toEqual([]);
+    expect(await harness.database.query('SELECT id FROM gateways')).toEqual([{ id: other }]);
+    await gateways.leave(harness.database, other);
+    expect(await harness.database.query('SELECT id FROM gateways')).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
-  Bell,
-  bellConnection,
-  type BellOptions,
-  bellWorkerOptions,
-  hearsNotifications,
-  migrateBell,
-  prepareBell,
-  type Ring,
+  JobNotifier,
+  queueConnection,
+  type QueueStoreOptions,
+  queueWorkerOptions,
+  receivesNotifications,
+  migrateQueues,
+  prepareQueues,
+  type JobIds,
 } from '@countersign/bus';
 import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
 import { Queue, Worker } from 'bullmq';
@@ -30,21 +30,21 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
   describe.skipIf(skipped)('rings', () => {
     let home: TestDatabase;
     let line: Line;
-    let options: BellOptions;
+    let options: QueueStoreOptions;
     let name: string;
-    let queue: Queue<Ring>;
-    let bell: Bell;
+    let queue: Queue<JobIds>;
+    let notifier: JobNotifier;
     let errors: unknown[];
     let heard: string[];
     let jobs: number;
-    let workers: Worker<Ring>[];
+    let workers: Worker<JobIds>[];
 
     beforeAll(async () => {
       home = await freshDatabase();
       line = await lineTo(store === 'Redis' ? (redisUrl ?? '') : home.url);
       options =
         store === 'Redis' ? { redisUrl: line.url, databaseUrl: home.url } : { redisUrl: null, databaseUrl: line.url };
-      await Promise.all([1, 2, 3].map(() => prepareBell(options)));
+      await Promise.all([1, 2, 3].map(() => prepareQueues(options)));
     });
     afterAll(async () => {
       await line.close();
@@ -53,30 +53,30 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 
     beforeEach(async () => {
       name = `bell-${randomBytes(6).toString('hex')}`;
-      await migrateBell({ databaseUrl: home.ownerUrl, queues: [name], daemonRole: new URL(home.url).username });
+      await migrateQueues({ databaseUrl: home.ownerUrl, queues: [name], daemonRole: new URL(home.url).username });
       errors = [];
       heard = [];
       jobs = 0;
       workers = [];
-      queue = new Queue<Ring>(name, { connection: bellConnection(options, 'producer'), prefix: PREFIX });
+      queue = new Queue<JobIds>(name, { connection: queueConnection(options, 'producer'), prefix: PREFIX });
       queue.on('error', () => undefined);
-      bell = new Bell(queue, (error) => errors.push(error));
+      notifier = new JobNotifier(queue, (error) => errors.push(error));
     });
     afterEach(async () => {
-      await bell.close();
+      await notifier.close();
       await Promise.all(workers.map((worker) => worker.close(true)));
       await queue.close();
     });
 
-    async function listen(work: (ring: Ring) => Promise<void> = () => Promise.resolve()): Promise<void> {
-      const worker = new Worker<Ring>(
+    async function listen(work: (notify: JobIds) => Promise<void> = () => Promise.resolve()): Promise<void> {
+      const worker = new Worker<JobIds>(
         name,
         async (job) => {
           jobs++;
           heard.push(...job.data.ids);
           await work(job.data);
         },
-        { ...bellWorkerOptions(options), prefix: PREFIX },
+        { ...queueWorkerOptions(options), prefix: PREFIX },
       );
       worker.on('error', () => undefined);
       workers.push(worker);
@@ -86,7 +86,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
     /** Rings until it is heard: one that was lost is not repeated by itself. */
     const ringsAgain = async (id: string): Promise<void> => {
       await until(`${id} is heard`, HEAL_MS, () => {
-        if (!heard.includes(id)) bell.ring([id]);
+        if (!heard.includes(id)) notifier.notify([id]);
         return heard.includes(id);
       });
     };
@@ -99,13 +99,13 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 
     it('and a worker hears the ids', async () => {
       await listen();
-      bell.ring(['a', 'b']);
+      notifier.notify(['a', 'b']);
       await expect.poll(() => heard).toEqual(['a', 'b']);
       expect(errors).toEqual([]);
     });
 
     it('and a worker that was not there yet hears it later', async () => {
-      bell.ring(['early']);
+      notifier.notify(['early']);
       await expect.poll(() => queue.getWaitingCount()).toBe(1);
       await listen();
       await expect.poll(() => heard).toEqual(['early']);
@@ -123,7 +123,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 
     it('once for all rings of one moment', async () => {
       await listen();
-      for (let n = 0; n < 200; n++) bell.ring([`${n}`]);
+      for (let n = 0; n < 200; n++) notifier.notify([`${n}`]);
       await expect.poll(() => heard.length).toBe(200);
       expect(jobs).toBe(1);
     });
@@ -131,7 +131,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
     it('in a few jobs for many rings, and every one is heard once', async () => {
       await listen();
       for (let n = 0; n < 1_000; n++) {
-        bell.ring([`${n}`]);
+        notifier.notify([`${n}`]);
         if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(1_000);
@@ -140,11 +140,11 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
     });
 
     it('and leaves nothing behind but the last hundred failures', async () => {
-      await listen((ring) =>
-        ring.ids[0]?.startsWith('bad') === true ? Promise.reject(new Error('bad')) : Promise.resolve(),
+      await listen((notify) =>
+        notify.ids[0]?.startsWith('bad') === true ? Promise.reject(new Error('bad')) : Promise.resolve(),
       );
       for (let n = 0; n < 130; n++) {
-        bell.ring([n < 110 ? `bad-${n}` : `good-${n}`]);
+        notifier.notify([n < 110 ? `bad-${n}` : `good-${n}`]);
         await expect.poll(() => heard.length, { interval: 2 }).toBe(n + 1);
       }
       await expect
@@ -156,7 +156,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await listen();
       await ringsAgain('before');
       line.freeze();
-      expect(atOnce(() => bell.ring(['lost']))).toBeLessThan(100);
+      expect(atOnce(() => notifier.notify(['lost']))).toBeLessThan(100);
       await until('the loss is reported', 5_000, () => errors.length > 0);
       line.thaw();
       await ringsAgain('after');
@@ -167,7 +167,7 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await ringsAgain('before');
       await line.cut();
       await until('a loss is reported', 5_000, () => {
-        expect(atOnce(() => bell.ring(['lost']))).toBeLessThan(100);
+        expect(atOnce(() => notifier.notify(['lost']))).toBeLessThan(100);
         return errors.length > 0;
       });
       await line.mend();
@@ -178,11 +178,11 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
       await listen();
       await ringsAgain('before');
       line.freeze();
-      bell.ring(['lost']);
+      notifier.notify(['lost']);
       const startMs = performance.now();
-      await bell.close();
+      await notifier.close();
       expect(performance.now() - startMs).toBeLessThan(1_000);
-      bell.ring(['never']);
+      notifier.notify(['never']);
       line.thaw();
       await workers[0]?.close(true);
       await queue.close();
@@ -191,10 +191,10 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 
     it('while everything is being closed, and all of it ends', async () => {
       await listen();
-      const ringing = setInterval(() => bell.ring(['x']), 1);
+      const ringing = setInterval(() => notifier.notify(['x']), 1);
       await until('it is heard', HEAL_MS, () => heard.length > 0);
       await workers[0]?.close();
-      await bell.close();
+      await notifier.close();
       await queue.close();
       clearInterval(ringing);
     });
@@ -204,8 +204,8 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 describe('a connection that shall carry the bell', () => {
   it('must hear notifications, as one through a transaction pooler does not', async () => {
     const [home, elsewhere] = await Promise.all([emptyDatabase(), emptyDatabase()]);
-    expect(await hearsNotifications(home.url, home.url, 2_000)).toBe(true);
-    expect(await hearsNotifications(home.url, elsewhere.url, 100)).toBe(false);
+    expect(await receivesNotifications(home.url, home.url, 2_000)).toBe(true);
+    expect(await receivesNotifications(home.url, elsewhere.url, 100)).toBe(false);
     await Promise.all([home.drop(), elsewhere.drop()]);
   });
 });

@@ -1,24 +1,24 @@
 import type { NewCard, OfferResult } from '@countersign/cards';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AGENT, openCardRoom, type CardRoom } from '../support/card-room.js';
+import { AGENT, openCardHarness, type CardHarness } from '../support/card-harness.js';
 
 const MINUTE_MS = 60_000;
 
-let room: CardRoom;
+let harness: CardHarness;
 
 beforeAll(async () => {
-  room = await openCardRoom();
+  harness = await openCardHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const offer = async (changes: Partial<NewCard> = {}): Promise<OfferResult> =>
-  room.cards.offer(await room.draftCard(changes));
+  harness.cards.offer(await harness.draftCard(changes));
 
 const refused = (because: string): unknown => ({ kind: 'refused', because });
 
 const recentOf = async (phone: string): Promise<Uuid[]> => {
-  const [row] = await room.database.query<{ recent: Uuid[] }>('SELECT recent FROM card_phones WHERE phone = $1', [
+  const [row] = await harness.database.query<{ recent: Uuid[] }>('SELECT recent FROM card_phones WHERE phone = $1', [
     phone,
   ]);
   return row?.recent ?? [];
@@ -26,52 +26,52 @@ const recentOf = async (phone: string): Promise<Uuid[]> => {
 
 /** An id that was made so long ago. */
 const olderId = (ms: number): Uuid => {
-  const made = room.clock.newId();
-  const time = (room.clock.nowMs() - ms).toString(16).padStart(12, '0');
+  const made = harness.clock.newId();
+  const time = (harness.clock.nowMs() - ms).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}${made.slice(13)}`;
 };
 
 describe('a card that is offered', () => {
   it('waits for a gateway, copied as it was, its agent by its plain name', async () => {
-    const card = await room.draftCard({
+    const card = await harness.draftCard({
       agentId: `${AGENT}@rbm.goog`,
       logoUrl: 'https://acme.example/l.png',
       numberMatching: true,
     });
-    expect(await room.cards.offer(card)).toEqual({ kind: 'offered' });
-    const claimed = await room.claim(card.id);
+    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    const claimed = await harness.claim(card.id);
     const messageId = expect.stringMatching(/^[0-9a-f-]{14}5[0-9a-f-]+$/) as string;
     expect(claimed).toEqual({ ...card, agentId: AGENT, messageId });
   });
 
   it('is the same as before when its request comes again: it counts nothing and is not sent again', async () => {
-    const card = await room.offered();
-    expect(await room.cards.offer(card)).toEqual({ kind: 'earlier', settledAs: null });
+    const card = await harness.offered();
+    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: null });
     expect(await recentOf(card.phone)).toEqual([card.id]);
-    await room.cards.settle(card.id);
-    expect(await room.cards.offer(card)).toEqual({ kind: 'earlier', settledAs: 'sms_fallback' });
+    await harness.cards.settle(card.id);
+    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: 'sms_fallback' });
   });
 
   it('is offered once when its request comes twice at once, to two processes', async () => {
-    const card = await room.draftCard();
-    const results = await Promise.all([room.cards, room.otherCards()].map((cards) => cards.offer(card)));
+    const card = await harness.draftCard();
+    const results = await Promise.all([harness.cards, harness.otherCards()].map((cards) => cards.offer(card)));
     expect(results.map(({ kind }) => kind).sort()).toEqual(['earlier', 'offered']);
   });
 
   it('is refused while engineers hold cards back', async () => {
-    await room.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'cards'`);
+    await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'cards'`);
     try {
       expect(await offer()).toEqual(refused('paused'));
     } finally {
-      await room.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'cards'`);
+      await harness.database.query(`UPDATE queue_switches SET paused_at = NULL WHERE name = 'cards'`);
     }
   });
 
   it('is refused while its agent is suspended, until it is launched again', async () => {
     const agentId = 'suspended_agent';
-    const card = await room.draftCard({ agentId });
+    const card = await harness.draftCard({ agentId });
     const told = (launchState: string): Promise<unknown> =>
-      room.tell(room.eventOf(card, 'agent', { phone: null, messageId: null, launchState }));
+      harness.tell(harness.eventOf(card, 'agent', { phone: null, messageId: null, launchState }));
     await told('SUSPENDED');
     expect(await offer({ agentId })).toEqual(refused('agent_suspended'));
     // Another carrier's word of the same agent.
@@ -82,33 +82,34 @@ describe('a card that is offered', () => {
   });
 
   it('is refused where its phone asked this agent to stop, until it asks for cards again', async () => {
-    const card = await room.offered();
+    const card = await harness.offered();
     const { phone } = card;
-    await room.tell(room.eventOf(card, 'unsubscribed', { messageId: null }));
+    await harness.tell(harness.eventOf(card, 'unsubscribed', { messageId: null }));
     expect(await offer({ phone })).toEqual(refused('prefers_sms'));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
-    await room.tell(room.eventOf(card, 'subscribed', { messageId: null }));
+    await harness.tell(harness.eventOf(card, 'subscribed', { messageId: null }));
     expect(await offer({ phone })).toEqual({ kind: 'offered' });
   });
 
   it('is refused for a while where its agent could not reach the phone', async () => {
-    const { id, phone } = await room.sending();
-    await room.cards.recordOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
+    const { id, phone } = await harness.sending();
+    await harness.cards.recordOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
     expect(await offer({ phone })).toEqual(refused('unreachable'));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
-    await room.database.query(`UPDATE card_recipients SET unreachable_at = now() - interval '301 s' WHERE phone = $1`, [
-      phone,
-    ]);
+    await harness.database.query(
+      `UPDATE card_recipients SET unreachable_at = now() - interval '301 s' WHERE phone = $1`,
+      [phone],
+    );
     expect(await offer({ phone })).toEqual({ kind: 'offered' });
   });
 });
 
 describe('against push-bombing', () => {
   it('a phone gets three cards in ten minutes, of all accounts and agents together', async () => {
-    const phone = room.freshPhone();
-    await room.cards.offer(await room.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
+    const phone = harness.freshPhone();
+    await harness.cards.offer(await harness.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
     for (const agentId of ['one_agent', 'two_agent', 'three_agent']) {
-      expect(await offer({ phone, agentId, accountId: room.clock.newId() })).toEqual({ kind: 'offered' });
+      expect(await offer({ phone, agentId, accountId: harness.clock.newId() })).toEqual({ kind: 'offered' });
     }
     expect(await offer({ phone })).toEqual(refused('too_many_cards'));
     // The one of eleven minutes ago is forgotten.
@@ -116,21 +117,21 @@ describe('against push-bombing', () => {
   });
 
   it('three are sent and no more however many ask at once, at two processes', async () => {
-    const phone = room.freshPhone();
-    const drafts = await Promise.all(Array.from({ length: 12 }, () => room.draftCard({ phone })));
-    const others = room.otherCards();
-    const results = await Promise.all(drafts.map((card, at) => (at % 2 === 0 ? room.cards : others).offer(card)));
+    const phone = harness.freshPhone();
+    const drafts = await Promise.all(Array.from({ length: 12 }, () => harness.draftCard({ phone })));
+    const others = harness.otherCards();
+    const results = await Promise.all(drafts.map((card, at) => (at % 2 === 0 ? harness.cards : others).offer(card)));
     expect(results.filter(({ kind }) => kind === 'offered')).toHaveLength(3);
     expect(await recentOf(phone)).toHaveLength(3);
   });
 
   it('cards that never reached the phone do not count', async () => {
-    const phone = room.freshPhone();
-    const withdrawn = await room.offered({ phone });
-    const refusedCard = await room.sending({ phone });
-    const unsure = await room.sending({ phone });
-    expect(await room.cards.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
-    await room.cards.recordOutcomes([
+    const phone = harness.freshPhone();
+    const withdrawn = await harness.offered({ phone });
+    const refusedCard = await harness.sending({ phone });
+    const unsure = await harness.sending({ phone });
+    expect(await harness.cards.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
+    await harness.cards.recordOutcomes([
       { id: refusedCard.id, outcome: { kind: 'refused', because: 'HTTP 429' } },
       { id: unsure.id, outcome: { kind: 'unknown', because: 'time-out' } },
     ]);
@@ -139,17 +140,17 @@ describe('against push-bombing', () => {
   });
 
   it('two denials within an hour keep cards of everyone away for an hour from the second', async () => {
-    const phone = room.freshPhone();
+    const phone = harness.freshPhone();
     const deny = async (): Promise<void> => {
-      const card = await room.sent({ phone });
-      expect((await room.tell(room.tapOn(card, { kind: 'deny' }))).ended).toEqual([card.id]);
+      const card = await harness.sent({ phone });
+      expect((await harness.tell(harness.tapOn(card, { kind: 'deny' }))).ended).toEqual([card.id]);
     };
     await deny();
-    const second = await room.sent({ phone });
-    await room.tell(room.tapOn(second, { kind: 'deny' }));
+    const second = await harness.sent({ phone });
+    await harness.tell(harness.tapOn(second, { kind: 'deny' }));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual(refused('denied_before'));
     const ago = (minutes: readonly number[]): Promise<unknown> =>
-      room.database.query(
+      harness.database.query(
         `UPDATE card_phones SET recent = '{}', denials = ARRAY(SELECT now() - make_interval(mins => ago)
          FROM unnest($2::int[]) AS ago) WHERE phone = $1`,
         [phone, minutes],
@@ -163,11 +164,11 @@ describe('against push-bombing', () => {
   });
 
   it('the last two denials are kept, those of one moment too', async () => {
-    const phone = room.freshPhone();
-    const taps = [await room.sent({ phone }), await room.sent({ phone }), await room.sent({ phone })];
-    const { ended } = await room.tell(...taps.map((card) => room.tapOn(card, { kind: 'deny' })));
+    const phone = harness.freshPhone();
+    const taps = [await harness.sent({ phone }), await harness.sent({ phone }), await harness.sent({ phone })];
+    const { ended } = await harness.tell(...taps.map((card) => harness.tapOn(card, { kind: 'deny' })));
     expect(ended).toHaveLength(3);
-    const more = await room.database.query<{ denials: Date[] }>('SELECT denials FROM card_phones WHERE phone = $1', [
+    const more = await harness.database.query<{ denials: Date[] }>('SELECT denials FROM card_phones WHERE phone = $1', [
       phone,
     ]);
     expect(more[0]?.denials).toHaveLength(2);
@@ -177,22 +178,24 @@ describe('against push-bombing', () => {
 
 describe('what is known of phones', () => {
   it('is forgotten a day after it last mattered, as many as asked for', async () => {
-    const cards = [await room.offered(), await room.offered(), await room.offered()];
+    const cards = [await harness.offered(), await harness.offered(), await harness.offered()];
     const phones = cards.map(({ phone }) => phone);
-    await room.database.query(
+    await harness.database.query(
       `UPDATE card_phones SET changed_at = now() - interval '25 hours' WHERE phone = ANY ($1::text[])`,
       [phones],
     );
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO card_recipients (agent_id, phone, unreachable_at, prefers_sms_at)
        SELECT 'old_agent', phone, now() - interval '25 hours', CASE WHEN phone = $2 THEN now() END
        FROM unnest($1::text[]) AS phone`,
       [phones, phones[0]],
     );
-    expect([await room.cards.forgetStale(2), await room.cards.forgetStale(2), await room.cards.forgetStale(2)]).toEqual(
-      [2, 1, 0],
-    );
-    const left = await room.database.query(`SELECT phone FROM card_recipients WHERE agent_id = 'old_agent'`);
+    expect([
+      await harness.cards.forgetStale(2),
+      await harness.cards.forgetStale(2),
+      await harness.cards.forgetStale(2),
+    ]).toEqual([2, 1, 0]);
+    const left = await harness.database.query(`SELECT phone FROM card_recipients WHERE agent_id = 'old_agent'`);
     // That a phone asked to stop is not forgotten.
     expect(left).toEqual([{ phone: phones[0] }]);
   });

@@ -1,25 +1,25 @@
-import type { CardStore, NewCard, SettledAs } from '@countersign/cards';
+import type { CardStore, NewCard, FinalChannel } from '@countersign/cards';
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCardRoom, type CardRoom } from '../support/card-room.js';
+import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const ROUNDS = 20;
 
-let room: CardRoom;
+let harness: CardHarness;
 let others: CardStore;
 
 beforeAll(async () => {
-  room = await openCardRoom({ poolMax: 16 });
-  others = room.otherCards();
+  harness = await openCardHarness({ poolMax: 16 });
+  others = harness.otherCards();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const rounds = async (work: (round: number) => Promise<void>): Promise<void> => {
   for (let round = 0; round < ROUNDS; round += 1) await work(round);
 };
 
-const channelOf = async (card: NewCard): Promise<string | undefined> => (await room.sessionOf(card))?.channel;
+const channelOf = async (card: NewCard): Promise<string | undefined> => (await harness.sessionOf(card))?.channel;
 
 /** Both at the same time, the first to be asked in turn. */
 const atOnce = <A, B>(round: number, one: () => Promise<A>, other: () => Promise<B>): Promise<readonly [A, B]> => {
@@ -30,58 +30,58 @@ const atOnce = <A, B>(round: number, one: () => Promise<A>, other: () => Promise
 describe('whoever settles a card first has settled it for all', () => {
   it('an arrival and the deadline of the request agree on the channel', async () => {
     await rounds(async (round) => {
-      const card = await room.sent();
-      const ids = await room.cards.storeEvents([room.eventOf(card, 'delivered')]);
+      const card = await harness.sent();
+      const ids = await harness.cards.storeEvents([harness.eventOf(card, 'delivered')]);
       const [settled, { chosen, news }] = await atOnce(
         round,
         () => others.settle(card.id),
-        () => room.decide(ids),
+        () => harness.decide(ids),
       );
       expect(await channelOf(card)).toBe(settled);
       expect(chosen).toEqual(settled === 'rcs' ? [card.id] : []);
       expect(news).toHaveLength(settled === 'rcs' ? 1 : 0);
       // Either way it has arrived: nothing is left to revoke.
-      expect((await room.cardOf(card.id))?.errand).toBeNull();
+      expect((await harness.cardOf(card.id))?.errand).toBeNull();
     });
   });
 
   it('a tap and the deadline agree too, and the tap counts either way', async () => {
     await rounds(async (round) => {
-      const card = await room.sent();
-      const ids = await room.cards.storeEvents([room.tapOn(card, { kind: 'approve' })]);
+      const card = await harness.sent();
+      const ids = await harness.cards.storeEvents([harness.tapOn(card, { kind: 'approve' })]);
       const [settled, { ended }] = await atOnce(
         round,
         () => others.settle(card.id),
-        () => room.decide(ids),
+        () => harness.decide(ids),
       );
       expect(ended).toEqual([card.id]);
-      expect(await room.sessionOf(card)).toMatchObject({ status: 'approved', channel: settled });
-      expect((await room.cardOf(card.id))?.errand).toBe('close_approved');
+      expect(await harness.sessionOf(card)).toMatchObject({ status: 'approved', channel: settled });
+      expect((await harness.cardOf(card.id))?.errand).toBe('close_approved');
     });
   });
 
   it('two arrivals at two gateways are one', async () => {
     await rounds(async () => {
-      const card = await room.sent();
-      const events = [room.eventOf(card, 'delivered'), room.eventOf(card, 'read')];
-      const [one = '', other = ''] = await room.cards.storeEvents(events);
-      const decided = await Promise.all([room.decide([one]), room.decide([other])]);
+      const card = await harness.sent();
+      const events = [harness.eventOf(card, 'delivered'), harness.eventOf(card, 'read')];
+      const [one = '', other = ''] = await harness.cards.storeEvents(events);
+      const decided = await Promise.all([harness.decide([one]), harness.decide([other])]);
       expect(decided.flatMap(({ chosen }) => chosen)).toEqual([card.id]);
       expect(decided.flatMap(({ arrivals }) => arrivals)).toHaveLength(1);
-      expect(await room.outcomesOf(events)).not.toContain(null);
+      expect(await harness.outcomesOf(events)).not.toContain(null);
     });
   });
 
   it('the same event at two gateways is applied by one of them', async () => {
     await rounds(async () => {
-      const card = await room.sent();
-      const tap = room.tapOn(card, { kind: 'deny' });
-      const stored = await Promise.all([room.cards.storeEvents([tap]), others.storeEvents([tap])]);
+      const card = await harness.sent();
+      const tap = harness.tapOn(card, { kind: 'deny' });
+      const stored = await Promise.all([harness.cards.storeEvents([tap]), others.storeEvents([tap])]);
       expect(stored.flat()).toEqual([tap.id]);
-      const decided = await Promise.all([room.decide([tap.id]), room.decide([tap.id])]);
+      const decided = await Promise.all([harness.decide([tap.id]), harness.decide([tap.id])]);
       expect(decided.flatMap(({ ended }) => ended)).toEqual([card.id]);
       expect(
-        await room.database.query('SELECT cardinality(denials) AS denials FROM card_phones WHERE phone = $1', [
+        await harness.database.query('SELECT cardinality(denials) AS denials FROM card_phones WHERE phone = $1', [
           card.phone,
         ]),
       ).toEqual([{ denials: 1 }]);
@@ -91,11 +91,11 @@ describe('whoever settles a card first has settled it for all', () => {
   it('a gateway takes an offer or it is withdrawn, never both', async () => {
     const seen = new Set<string>();
     await rounds(async (round) => {
-      const card = await room.offered();
-      await room.database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [card.id]);
+      const card = await harness.offered();
+      await harness.database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [card.id]);
       const [withdrawal, claimed] = await atOnce(
         round,
-        () => room.cards.withdrawUnclaimed(card.id),
+        () => harness.cards.withdrawUnclaimed(card.id),
         () => others.claimOffers([card.id]),
       );
       expect(claimed).toHaveLength(withdrawal === 'claimed' ? 1 : 0);
@@ -106,56 +106,62 @@ describe('whoever settles a card first has settled it for all', () => {
 
   it('an outcome and the deadline leave a card that may arrive to be revoked, and no other', async () => {
     await rounds(async (round) => {
-      const [sent, refused] = [await room.sending(), await room.sending()];
+      const [sent, refused] = [await harness.sending(), await harness.sending()];
       await atOnce(
         round,
         () => Promise.all([others.settle(sent.id), others.settle(refused.id)]),
         () =>
-          room.cards.recordOutcomes([
+          harness.cards.recordOutcomes([
             { id: refused.id, outcome: { kind: 'unreachable' } },
             { id: sent.id, outcome: { kind: 'sent' } },
           ]),
       );
-      expect(await room.cardOf(sent.id)).toMatchObject({ state: 'sent', settledAs: 'sms_fallback', errand: 'revoke' });
-      expect(await room.cardOf(refused.id)).toMatchObject({ state: 'refused', errand: null });
+      expect(await harness.cardOf(sent.id)).toMatchObject({
+        state: 'sent',
+        finalChannel: 'sms_fallback',
+        errand: 'revoke',
+      });
+      expect(await harness.cardOf(refused.id)).toMatchObject({ state: 'refused', errand: null });
     });
   });
 });
 
 describe('many cards at once', () => {
   it('of few phones, offered, settled, told of and tapped in every order, end without a deadlock', async () => {
-    const phones = Array.from({ length: 30 }, () => room.freshPhone());
+    const phones = Array.from({ length: 30 }, () => harness.freshPhone());
     const cards = (
-      await Promise.all(phones.flatMap((phone) => [room.sent({ phone }), room.sent({ phone }), room.sent({ phone })]))
+      await Promise.all(
+        phones.flatMap((phone) => [harness.sent({ phone }), harness.sent({ phone }), harness.sent({ phone })]),
+      )
     ).sort(() => Math.random() - 0.5);
     const events = cards.flatMap((card) => [
-      room.eventOf(card, 'delivered'),
-      room.tapOn(card, { kind: card.id < (cards[0]?.id ?? '') ? 'approve' : 'deny' }),
+      harness.eventOf(card, 'delivered'),
+      harness.tapOn(card, { kind: card.id < (cards[0]?.id ?? '') ? 'approve' : 'deny' }),
     ]);
     const half = events.length / 2;
     const [settled] = await Promise.all([
-      Promise.all(cards.map(({ id }, at) => (at % 2 === 0 ? room.cards : others).settle(id))),
-      room.tell(...events.slice(0, half)),
-      room.tell(...events.slice(half).reverse()),
+      Promise.all(cards.map(({ id }, at) => (at % 2 === 0 ? harness.cards : others).settle(id))),
+      harness.tell(...events.slice(0, half)),
+      harness.tell(...events.slice(half).reverse()),
       Promise.all(
         cards
           .filter((_, at) => at % 5 === 0)
-          .map(({ accountId, id }) => room.sessions.cancel(liveTenant(accountId), id)),
+          .map(({ accountId, id }) => harness.sessions.cancel(liveTenant(accountId), id)),
       ),
-      Promise.all(phones.map(async (phone) => others.offer(await room.draftCard({ phone })))),
-      room.database.transaction((tx) =>
+      Promise.all(phones.map(async (phone) => others.offer(await harness.draftCard({ phone })))),
+      harness.database.transaction((tx) =>
         others.revokeEnded(
           tx,
           cards.map(({ id }) => id),
         ),
       ),
     ]);
-    const channels = new Map<Uuid, SettledAs>(cards.map(({ id }, at) => [id, settled[at] ?? 'sms_fallback']));
+    const channels = new Map<Uuid, FinalChannel>(cards.map(({ id }, at) => [id, settled[at] ?? 'sms_fallback']));
     for (const card of cards) {
-      const session = await room.sessionOf(card);
+      const session = await harness.sessionOf(card);
       expect(session?.channel).toBe(channels.get(card.id));
       expect(session?.status).not.toBe('pending');
     }
-    expect(await room.outcomesOf(events)).not.toContain(null);
+    expect(await harness.outcomesOf(events)).not.toContain(null);
   });
 });

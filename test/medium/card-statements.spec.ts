@@ -8,9 +8,9 @@ import {
   LOCK_FOR_EVENTS,
   TAKE_OLDEST_EVENTS,
 } from '../../libs/cards/src/card-events.sql.js';
-import { TAKE_ERRANDS } from '../../libs/cards/src/card-errands.sql.js';
+import { TAKE_COMMANDS } from '../../libs/cards/src/rbm-commands.sql.js';
 import { READ_STANDING, SETTLE_CARDS } from '../../libs/cards/src/card-offers.sql.js';
-import { openCardRoom, type CardRoom } from '../support/card-room.js';
+import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { asOwner } from '../support/database.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -26,12 +26,12 @@ const MANY_EVENTS = `
   INSERT INTO card_events (id, kind, agent_id, occurred_at, received_at, handled_at)
   SELECT ${MADE_ID}, 'delivered', 'a', now(), now(), now() FROM generate_series($2::int, $3::int) AS n`;
 
-let room: CardRoom;
+let harness: CardHarness;
 
 beforeAll(async () => {
-  room = await openCardRoom({ pastDays: 25 });
+  harness = await openCardHarness({ pastDays: 25 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** The partitions, their indexes left out, on which this transaction holds any lock. */
 const lockedPartitions = async (tx: Executor): Promise<string[]> => {
@@ -44,7 +44,7 @@ const lockedPartitions = async (tx: Executor): Promise<string[]> => {
 
 /** The same cards, and on which partitions of cards and their events its statements and transactions held locks. */
 function watchedCards(): { cards: CardStore; mostLocked: () => number } {
-  const { database, clock, keys } = room;
+  const { database, clock, keys } = harness;
   let most = 0;
   const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     database.transaction(async (tx) => {
@@ -64,25 +64,28 @@ function watchedCards(): { cards: CardStore; mostLocked: () => number } {
 describe('the statements of cards', () => {
   it('leave nearly all partitions alone', async () => {
     const { cards, mostLocked } = watchedCards();
-    const card = await room.draftCard();
+    const card = await harness.draftCard();
     await cards.offer(card);
     await cards.claimOffers([card.id]);
     await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
     await cards.settle(card.id);
     await cards.withdrawUnclaimed(card.id);
-    await cards.storeEvents([room.eventOf(card, 'delivered')]);
+    await cards.storeEvents([harness.eventOf(card, 'delivered')]);
     // The day of the ids.
     expect(mostLocked()).toBe(1);
-    await cards.takeErrands(10, 60);
-    await cards.msToNextErrand();
+    await cards.takeCommands(10, 60);
+    await cards.msToNextCommand();
     // Yesterday too, for what was left behind, and at midnight the day that begins.
     expect(mostLocked()).toBeLessThanOrEqual(3);
   });
 
   it('that find a card by its message look at cards of a day', async () => {
-    const card = await room.sent();
-    const locked = await room.database.transaction(async (tx) => {
-      await room.cards.storeArrivals(tx, await room.cards.judgeArrivals(tx, [room.eventOf(card, 'delivered')]));
+    const card = await harness.sent();
+    const locked = await harness.database.transaction(async (tx) => {
+      await harness.cards.storeArrivals(
+        tx,
+        await harness.cards.judgeArrivals(tx, [harness.eventOf(card, 'delivered')]),
+      );
       return lockedPartitions(tx);
     });
     expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
@@ -90,15 +93,15 @@ describe('the statements of cards', () => {
   });
 
   it('that apply events look at cards of a day', async () => {
-    const card = await room.sent();
-    const ids = await room.cards.storeEvents([
-      room.eventOf(card, 'delivered'),
-      room.tapOn(card, { kind: 'deny' }),
-      room.tapOn({ ...card, id: firstIdAt(0) }, { kind: 'deny' }),
-      room.tapOn({ ...card, id: firstIdAt(2 ** 47) }, { kind: 'deny' }),
+    const card = await harness.sent();
+    const ids = await harness.cards.storeEvents([
+      harness.eventOf(card, 'delivered'),
+      harness.tapOn(card, { kind: 'deny' }),
+      harness.tapOn({ ...card, id: firstIdAt(0) }, { kind: 'deny' }),
+      harness.tapOn({ ...card, id: firstIdAt(2 ** 47) }, { kind: 'deny' }),
     ]);
-    const locked = await room.database.transaction(async (tx) => {
-      await room.cards.applyEvents(tx, await room.cards.takeEvents(tx, ids));
+    const locked = await harness.database.transaction(async (tx) => {
+      await harness.cards.applyEvents(tx, await harness.cards.takeEvents(tx, ids));
       return lockedPartitions(tx);
     });
     expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
@@ -110,8 +113,8 @@ describe('on a day that has no statistics yet', () => {
   let today = '';
 
   beforeAll(async () => {
-    const { database, clock } = room;
-    const { id } = await room.offered();
+    const { database, clock } = harness;
+    const { id } = await harness.offered();
     const [partition] = await database.query<{ cards: string; events: string }>(
       `SELECT tableoid::regclass::text AS cards, replace(tableoid::regclass::text, 'cards', 'card_events') AS events
        FROM cards WHERE id = $1`,
@@ -119,7 +122,7 @@ describe('on a day that has no statistics yet', () => {
     );
     today = (partition?.cards ?? '').replace('cards_', '');
     for (const table of [partition?.cards, partition?.events]) {
-      await asOwner(room, `ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
+      await asOwner(harness, `ALTER TABLE ${table ?? ''} SET (autovacuum_enabled = off)`);
     }
     for (const [from, to] of [
       [1, 10_000],
@@ -144,28 +147,39 @@ describe('on a day that has no statistics yet', () => {
     [
       'a card by its message',
       FIND_BY_MESSAGE,
-      (ids: readonly string[]) => [ids, firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000)],
+      (ids: readonly string[]) => [
+        ids,
+        firstIdAt(harness.clock.nowMs() - DAY_MS),
+        firstIdAt(harness.clock.nowMs() + 60_000),
+      ],
     ],
     [
       'a card that its message says has arrived',
       LOCK_BY_MESSAGE,
-      (ids: readonly string[]) => [ids, firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000)],
+      (ids: readonly string[]) => [
+        ids,
+        firstIdAt(harness.clock.nowMs() - DAY_MS),
+        firstIdAt(harness.clock.nowMs() + 60_000),
+      ],
     ],
     [
       'errands',
-      TAKE_ERRANDS,
-      () => [firstIdAt(room.clock.nowMs() - DAY_MS), firstIdAt(room.clock.nowMs() + 60_000), 32, 10],
+      TAKE_COMMANDS,
+      () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10],
     ],
     [
       'events that wait',
       TAKE_OLDEST_EVENTS,
-      () => [firstIdAt(room.clock.nowMs() - 2 * DAY_MS), firstIdAt(room.clock.nowMs() + 60_000), 100],
+      () => [firstIdAt(harness.clock.nowMs() - 2 * DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 100],
     ],
   ] as const)('%s is found by an index', async (_what, statement, valuesOf) => {
-    const ids = (await room.database.query<{ id: string }>(`SELECT id FROM cards ORDER BY id DESC LIMIT 64`)).map(
+    const ids = (await harness.database.query<{ id: string }>(`SELECT id FROM cards ORDER BY id DESC LIMIT 64`)).map(
       ({ id }) => id,
     );
-    const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${statement}`, valuesOf([...ids].sort()));
+    const plan = await harness.database.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN ${statement}`,
+      valuesOf([...ids].sort()),
+    );
     const lines = plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => line.includes('Seq Scan'))).toEqual([]);

@@ -18,7 +18,7 @@ import {
 import { DataError } from '@countersign/postgres';
 import type { Fate } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 
 const NO_STATUS = {
   host: null,
@@ -32,20 +32,20 @@ const NO_STATUS = {
   lastError: null,
 };
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let store: CarrierStore;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
-  store = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+  harness = await openSessionHarness();
+  store = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 describe('systems and binds', () => {
   it('have the defaults of the contract, and a password that is checked, not read', async () => {
-    const made = await store.createSystem(room.database, { systemId: 'agg1', carrier: 'agg', password: 'secret' });
-    expect(await new CarrierDirectory(room.database).system('agg1')).toEqual(made);
-    expect(await new CarrierDirectory(room.database).system('nobody')).toBeNull();
+    const made = await store.createSystem(harness.database, { systemId: 'agg1', carrier: 'agg', password: 'secret' });
+    expect(await new CarrierDirectory(harness.database).system('agg1')).toEqual(made);
+    expect(await new CarrierDirectory(harness.database).system('nobody')).toBeNull();
     expect(made).toMatchObject({
       systemId: 'agg1',
       carrier: 'agg',
@@ -58,14 +58,14 @@ describe('systems and binds', () => {
       retryableMoStatus: 20,
       enabled: true,
     });
-    expect(systemPasswordMatches(room.keys, made, 'secret')).toBe(true);
-    expect(systemPasswordMatches(room.keys, made, 'wrong')).toBe(false);
-    const taken = store.createSystem(room.database, { systemId: 'agg1', carrier: 'agg', password: 'other' });
+    expect(systemPasswordMatches(harness.keys, made, 'secret')).toBe(true);
+    expect(systemPasswordMatches(harness.keys, made, 'wrong')).toBe(false);
+    const taken = store.createSystem(harness.database, { systemId: 'agg1', carrier: 'agg', password: 'other' });
     await expect(taken).rejects.toThrow(DataError);
   });
 
   it('list binds as they are wanted, with a password that opens', async () => {
-    const made = await store.createBind(room.database, {
+    const made = await store.createBind(harness.database, {
       name: 'Carrier one',
       carrier: 'one',
       hosts: [
@@ -77,7 +77,7 @@ describe('systems and binds', () => {
       password: 'hunter2',
       trustedForMo: true,
     });
-    const [bind, ...others] = await new CarrierDirectory(room.database).listBinds();
+    const [bind, ...others] = await new CarrierDirectory(harness.database).listBinds();
     expect(others).toEqual([]);
     expect(bind).toEqual(made);
     expect(bind).toMatchObject({
@@ -94,7 +94,7 @@ describe('systems and binds', () => {
       trustedForMo: true,
       enabled: true,
     });
-    expect(bindPassword(room.keys, made)).toBe('hunter2');
+    expect(bindPassword(harness.keys, made)).toBe('hunter2');
   });
 });
 
@@ -102,72 +102,81 @@ describe('what engineers look after', () => {
   const draft = { carrier: 'one', hosts: [{ host: 'a.example', port: 2775 }], systemId: 'us', password: 'hunter2' };
 
   it('is written whole, with another password only where one is given', async () => {
-    const { slots: _slots, ...bind } = await locked(await store.createBind(room.database, { ...draft, name: 'whole' }));
+    const { slots: _slots, ...bind } = await locked(
+      await store.createBind(harness.database, { ...draft, name: 'whole' }),
+    );
     const changes = { ...bind, name: 'changed', sendWindow: 3, temporaryStatuses: [88], generation: 1, enabled: false };
-    expect(await store.updateBind(room.database, changes)).toEqual(changes);
-    const rekeyed = await store.updateBind(room.database, changes, 'other');
-    expect([bindPassword(room.keys, changes), bindPassword(room.keys, rekeyed)]).toEqual(['hunter2', 'other']);
-    const system = await store.createSystem(room.database, { systemId: 'whole', carrier: 'one', password: 'secret' });
+    expect(await store.updateBind(harness.database, changes)).toEqual(changes);
+    const rekeyed = await store.updateBind(harness.database, changes, 'other');
+    expect([bindPassword(harness.keys, changes), bindPassword(harness.keys, rekeyed)]).toEqual(['hunter2', 'other']);
+    const system = await store.createSystem(harness.database, {
+      systemId: 'whole',
+      carrier: 'one',
+      password: 'secret',
+    });
     const narrowed = { ...system, allowedCidrs: ['10.0.0.0/8'], submitPerSecond: 5 };
-    expect(await store.updateSystem(room.database, narrowed)).toEqual(narrowed);
-    const other = await store.updateSystem(room.database, narrowed, 'other');
-    expect(['secret', 'other'].map((password) => systemPasswordMatches(room.keys, other, password))).toEqual([
+    expect(await store.updateSystem(harness.database, narrowed)).toEqual(narrowed);
+    const other = await store.updateSystem(harness.database, narrowed, 'other');
+    expect(['secret', 'other'].map((password) => systemPasswordMatches(harness.keys, other, password))).toEqual([
       false,
       true,
     ]);
   });
 
   it('keeps what it does not write: the time of a full trace is another’s', async () => {
-    const bind = await store.createBind(room.database, { ...draft, name: 'traced' });
+    const bind = await store.createBind(harness.database, { ...draft, name: 'traced' });
     const until = new Date('2030-01-01T00:00:00Z');
-    await room.database.query('UPDATE binds SET full_trace_until = $2 WHERE id = $1', [bind.id, until]);
-    expect((await store.updateBind(room.database, { ...bind, sendWindow: 3 })).fullTraceUntil).toEqual(until);
+    await harness.database.query('UPDATE binds SET full_trace_until = $2 WHERE id = $1', [bind.id, until]);
+    expect((await store.updateBind(harness.database, { ...bind, sendWindow: 3 })).fullTraceUntil).toEqual(until);
   });
 
   it('is deleted, but a bind not under a route', async () => {
-    const bind = await store.createBind(room.database, { ...draft, name: 'deleted' });
-    const route = await store.createRoute(room.database, { prefix: '+1', bindId: bind.id });
-    await expect(store.deleteBind(room.database, bind.id)).rejects.toMatchObject({ constraint: 'routes_bind_id_fkey' });
-    await store.deleteRoute(room.database, route.id);
-    await store.deleteBind(room.database, bind.id);
-    expect(await BINDS.find(room.database, bind.id)).toBeNull();
+    const bind = await store.createBind(harness.database, { ...draft, name: 'deleted' });
+    const route = await store.createRoute(harness.database, { prefix: '+1', bindId: bind.id });
+    await expect(store.deleteBind(harness.database, bind.id)).rejects.toMatchObject({
+      constraint: 'routes_bind_id_fkey',
+    });
+    await store.deleteRoute(harness.database, route.id);
+    await store.deleteBind(harness.database, bind.id);
+    expect(await BINDS.find(harness.database, bind.id)).toBeNull();
   });
 
   it('leaves the connections of a deleted bind to who holds them, until they are drained', async () => {
     const leases = new BindLeaseStore();
-    const gateway = room.clock.newId();
-    const bind = await store.createBind(room.database, { ...draft, name: 'drained', connections: 2 });
-    await leases.survey(room.database);
-    const claimed = await leases.claim(room.database, gateway, [{ bindId: bind.id, slot: 0 }]);
-    await store.deleteBind(room.database, bind.id);
+    const gateway = harness.clock.newId();
+    const bind = await store.createBind(harness.database, { ...draft, name: 'drained', connections: 2 });
+    await leases.survey(harness.database);
+    const claimed = await leases.claim(harness.database, gateway, [{ bindId: bind.id, slot: 0 }]);
+    await store.deleteBind(harness.database, bind.id);
     expect(await slotsOf(bind)).toEqual([0]);
-    expect((await leases.holding(room.database, claimed)).size).toBe(1);
+    expect((await leases.holding(harness.database, claimed)).size).toBe(1);
     const held = claimed.map((lease) => ({ lease, status: { ...NO_STATUS, state: 'draining' as const } }));
-    expect((await leases.renew(room.database, gateway, held)).size).toBe(1);
-    await leases.release(room.database, gateway, held);
-    expect((await leases.survey(room.database)).slots.some(({ bindId }) => bindId === bind.id)).toBe(false);
-    await store.deleteBind(room.database, (await store.createBind(room.database, { ...draft, name: 'next' })).id);
+    expect((await leases.renew(harness.database, gateway, held)).size).toBe(1);
+    await leases.release(harness.database, gateway, held);
+    expect((await leases.survey(harness.database)).slots.some(({ bindId }) => bindId === bind.id)).toBe(false);
+    await store.deleteBind(harness.database, (await store.createBind(harness.database, { ...draft, name: 'next' })).id);
     expect(await slotsOf(bind)).toEqual([]);
   });
 
   it('finds a name for a bind that has none, whatever others are called', async () => {
     const name = 'us@10%_.example';
-    expect(await store.freeBindName(room.database, name)).toBe(name);
+    expect(await store.freeBindName(harness.database, name)).toBe(name);
     for (const taken of [name, `${name} 2`, `${name} 4`, `${name}x`]) {
-      await store.createBind(room.database, { ...draft, name: taken });
+      await store.createBind(harness.database, { ...draft, name: taken });
     }
-    expect(await store.freeBindName(room.database, name)).toBe(`${name} 3`);
+    expect(await store.freeBindName(harness.database, name)).toBe(`${name} 3`);
   });
 
   async function slotsOf({ id }: Bind): Promise<number[]> {
-    const rows = await room.database.query<{ slot: number }>('SELECT slot FROM bind_connections WHERE bind_id = $1', [
-      id,
-    ]);
+    const rows = await harness.database.query<{ slot: number }>(
+      'SELECT slot FROM bind_connections WHERE bind_id = $1',
+      [id],
+    );
     return rows.map(({ slot }) => slot);
   }
 
   async function locked({ id }: Bind): Promise<BindRecord> {
-    const record = await room.database.transaction((tx) => BINDS.lock(tx, id));
+    const record = await harness.database.transaction((tx) => BINDS.lock(tx, id));
     if (record === null) throw new Error('the bind is not there');
     return record;
   }
@@ -175,12 +184,12 @@ describe('what engineers look after', () => {
 
 describe('inbound numbers', () => {
   it('serve a country as soon as they are made', async () => {
-    const directory = new CarrierDirectory(room.database);
+    const directory = new CarrierDirectory(harness.database);
     expect(await directory.inboundNumberFor('US')).toBeNull();
-    await store.createInboundNumber(room.database, { number: '+14155550100', countries: ['*'] });
+    await store.createInboundNumber(harness.database, { number: '+14155550100', countries: ['*'] });
     expect(await directory.inboundNumberFor('US')).toBe('+14155550100');
-    await store.createInboundNumber(room.database, { number: '60606', countries: ['CH'] });
-    const later = new CarrierDirectory(room.database);
+    await store.createInboundNumber(harness.database, { number: '60606', countries: ['CH'] });
+    const later = new CarrierDirectory(harness.database);
     expect(await later.inboundNumberFor('CH')).toBe('60606');
     expect(await later.inboundNumberFor('FR')).toBe('+14155550100');
     expect(await later.receivingCountry({ ton: 3, npi: 1, value: '60606' })).toBe('CH');
@@ -189,27 +198,29 @@ describe('inbound numbers', () => {
 
   it('are numbers or short codes, and unique', async () => {
     for (const number of ['14155550100', 'ACME', '+1', '']) {
-      await expect(store.createInboundNumber(room.database, { number, countries: ['*'] })).rejects.toThrow(DataError);
+      await expect(store.createInboundNumber(harness.database, { number, countries: ['*'] })).rejects.toThrow(
+        DataError,
+      );
     }
     const twice = { number: '70707', countries: ['*'] };
-    await store.createInboundNumber(room.database, twice);
-    await expect(store.createInboundNumber(room.database, twice)).rejects.toMatchObject({ sqlState: '23505' });
+    await store.createInboundNumber(harness.database, twice);
+    await expect(store.createInboundNumber(harness.database, twice)).rejects.toMatchObject({ sqlState: '23505' });
   });
 });
 
 describe('messages', () => {
   const message = (changes: Partial<NewInboundMessage> = {}): NewInboundMessage => {
-    const id = room.clock.newId();
+    const id = harness.clock.newId();
     return {
       id,
       carrier: 'agg',
-      linkId: room.account.id,
+      linkId: harness.account.id,
       source: '14155552671',
       sourceTon: 1,
       sourceNpi: 1,
       destination: '14155550100',
       dataCoding: 0,
-      textSealed: room.keys.seal('message-text', 'AUTH', id),
+      textSealed: harness.keys.seal('message-text', 'AUTH', id),
       part: null,
       fate: 'no_token',
       sessionId: null,
@@ -218,7 +229,7 @@ describe('messages', () => {
     };
   };
   const storedAs = (ids: readonly string[]): Promise<{ id: string; fate: string; source: string; sealed: Buffer }[]> =>
-    room.database.query(
+    harness.database.query(
       'SELECT id, fate, source, text_sealed AS sealed FROM messages WHERE id = ANY ($1) ORDER BY id',
       [ids],
     );
@@ -226,24 +237,24 @@ describe('messages', () => {
   it('are stored in sets, sealed, and a second run changes nothing', async () => {
     const messages = [message(), message({ fate: 'untrusted', part: { number: 2, total: 3 }, dataCoding: 255 })];
     const ids = messages.map(({ id }) => id);
-    await new MessageStore().insertInbound(room.database, messages);
+    await new MessageStore().insertInbound(harness.database, messages);
     await new MessageStore().insertInbound(
-      room.database,
+      harness.database,
       messages.map((each) => ({ ...each, fate: 'duplicate' })),
     );
-    await new MessageStore().insertInbound(room.database, []);
+    await new MessageStore().insertInbound(harness.database, []);
     const stored = await storedAs(ids);
     const fates = new Map(stored.map(({ id, fate }) => [id, fate]));
     expect(ids.map((id) => fates.get(id))).toEqual(['no_token', 'untrusted']);
     for (const { id, sealed } of stored) {
-      expect(room.keys.open('message-text', sealed, id).toString()).toBe('AUTH');
+      expect(harness.keys.open('message-text', sealed, id).toString()).toBe('AUTH');
     }
   });
 
   it('are stored whatever the carrier wrote for an address', async () => {
     const odd = ['', '\0', 'a\0b', '\ud800', 'ünï 🙂', "'; --", '\u00ff'.repeat(21), '\\', '"'];
     const messages = odd.map((source) => message({ source }));
-    await new MessageStore().insertInbound(room.database, messages);
+    await new MessageStore().insertInbound(harness.database, messages);
     const stored = new Map((await storedAs(messages.map(({ id }) => id))).map(({ id, source }) => [id, source]));
     expect(messages.map(({ id }) => stored.get(id))).toEqual(
       odd.map((source) => source.replace('\0', '\ufffd').replace('\ud800', '\ufffd')),
@@ -268,7 +279,7 @@ describe('parts of long messages', () => {
     ...changes,
   });
   const add = (...parts: readonly MessagePart[]): Promise<NearbyParts[]> =>
-    room.database.transaction((tx) => new ConcatenationStore(room.keys).addParts(tx, parts));
+    harness.database.transaction((tx) => new ConcatenationStore(harness.keys).addParts(tx, parts));
   const textsOf = (parts: NearbyParts): Record<string, string> => Object.fromEntries(parts);
 
   it('meet in any order, each seeing those before it', async () => {
@@ -307,7 +318,7 @@ describe('parts of long messages', () => {
 
   it('are not joined to a message of ten minutes ago that had the same reference', async () => {
     await add(part(1, 'old', { reference: 5 }), part(2, 'old', { reference: 5 }));
-    await room.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '601 seconds'`);
+    await harness.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '601 seconds'`);
     const [fresh] = await add(part(1, 'new', { reference: 5 }));
     expect(fresh && textsOf(fresh)).toEqual({ 1: 'new' });
     const [second] = await add(part(2, 'new', { reference: 5 }));
@@ -361,12 +372,12 @@ describe('parts of long messages', () => {
   });
 
   it('are forgotten when no part has joined for a while, and only then', async () => {
-    const store = new ConcatenationStore(room.keys);
-    await room.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '1 hour'`);
+    const store = new ConcatenationStore(harness.keys);
+    await harness.database.query(`UPDATE concatenations SET updated_at = clock_timestamp() - interval '1 hour'`);
     await add(part(1, 'young', { reference: 8 }));
-    expect(await store.purgeOld(room.database, 1_800)).toBeGreaterThan(10);
-    expect(await store.purgeOld(room.database, 1_800)).toBe(0);
-    const [left] = await room.database.query<{ wholes: number; parts: number }>(
+    expect(await store.purgeOld(harness.database, 1_800)).toBeGreaterThan(10);
+    expect(await store.purgeOld(harness.database, 1_800)).toBe(0);
+    const [left] = await harness.database.query<{ wholes: number; parts: number }>(
       `SELECT (SELECT count(*)::int FROM concatenations) AS wholes, (SELECT count(*)::int FROM concatenation_parts) AS parts`,
     );
     expect(left).toEqual({ wholes: 1, parts: 1 });

@@ -1,4 +1,4 @@
-import { prepareBell } from '@countersign/bus';
+import { prepareQueues } from '@countersign/bus';
 import { prepareByDaemon, prepareDatabase } from '@countersign/events';
 import {
   checkSchema,
@@ -270,7 +270,7 @@ describe('a database', () => {
     await expect(checkSchema(home.url)).rejects.toThrow(
       /has no tables: run "npm run migrate" with DATABASE_MIGRATION_URL/,
     );
-    await expect(prepareBell({ redisUrl: null, databaseUrl: home.url })).rejects.toThrow(/npm run migrate/);
+    await expect(prepareQueues({ redisUrl: null, databaseUrl: home.url })).rejects.toThrow(/npm run migrate/);
   });
 
   it('is migrated by a daemon in development whose role owns the tables, and by no other', async () => {
@@ -279,7 +279,7 @@ describe('a database', () => {
     await expect(ensureSchema(other.url, prepareByDaemon)).rejects.toThrow(/has no tables: run "npm run migrate"/);
     await ensureSchema(other.ownerUrl, prepareByDaemon);
     await checkSchema(other.ownerUrl);
-    await prepareBell({ redisUrl: null, databaseUrl: other.ownerUrl });
+    await prepareQueues({ redisUrl: null, databaseUrl: other.ownerUrl });
     await other.drop();
   });
 
@@ -295,7 +295,7 @@ describe('a database', () => {
   it('of an earlier release starts no daemon, and that of a later one does', async () => {
     await migrated(home);
     await checkSchema(home.url);
-    await prepareBell({ redisUrl: null, databaseUrl: home.url });
+    await prepareQueues({ redisUrl: null, databaseUrl: home.url });
     await revertMigration(home.ownerUrl);
     await expect(checkSchema(home.url)).rejects.toThrow(/lacks AuditTimes1700000000015: run "npm run migrate"/);
     await migrate(home.ownerUrl);

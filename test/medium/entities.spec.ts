@@ -11,7 +11,7 @@ import {
 import { SessionEntity } from '@countersign/session';
 import type { EntityMetadata } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
 const ENTITIES = [
   AccountEntity,
@@ -67,12 +67,12 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
 /** What the migrations keep for themselves. */
 const OF_MIGRATIONS = ['migration_lock', 'migrations'];
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ entities: ENTITIES });
+  harness = await openSessionHarness({ entities: ENTITIES });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 interface ColumnShape {
   readonly name: string;
@@ -84,7 +84,7 @@ interface ColumnShape {
 }
 
 const migrated = (table: string): Promise<ColumnShape[]> =>
-  room.database.query<ColumnShape>(
+  harness.database.query<ColumnShape>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable,
        atthasdef AS "hasDefault", constrained.kinds @> '{p}' AS primary, constrained.kinds @> '{u}' AS unique
      FROM pg_attribute
@@ -95,7 +95,7 @@ const migrated = (table: string): Promise<ColumnShape[]> =>
   );
 
 function described(entity: EntityMetadata): ColumnShape[] {
-  const { driver } = room.database.dataSource;
+  const { driver } = harness.database.dataSource;
   const unique = new Set(entity.uniques.filter(({ columns }) => columns.length === 1).map(({ columns }) => columns[0]));
   return entity.columns
     .map((column) => {
@@ -121,26 +121,26 @@ describe('the entities', () => {
   it.each(ENTITIES.map((entity) => [entity.name, entity] as const))(
     '%s describes its migrated table, column for column',
     async (_, entity) => {
-      const metadata = room.database.dataSource.getMetadata(entity);
+      const metadata = harness.database.dataSource.getMetadata(entity);
       expect(described(metadata)).toEqual(await migrated(metadata.tableName));
     },
   );
 
   it('leave out no table but those of which no row is read as a whole', async () => {
-    const rows = await room.database.query<{ name: string }>(
+    const rows = await harness.database.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class
        WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace ORDER BY 1`,
     );
-    const described = ENTITIES.map((entity) => room.database.dataSource.getMetadata(entity).tableName);
+    const described = ENTITIES.map((entity) => harness.database.dataSource.getMetadata(entity).tableName);
     const known = [...described, ...Object.keys(WITHOUT_ENTITY), ...OF_MIGRATIONS];
     expect(rows.map(({ name }) => name)).toEqual(known.sort());
   });
 
   it('read what the stores have written', async () => {
-    const { database, account, brand, sessions } = room;
+    const { database, account, brand, sessions } = harness;
     const repository = database.dataSource.manager;
-    const session = await sessions.create(room.draft({ metadata: [['order', '42']] }));
-    const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+    const session = await sessions.create(harness.draft({ metadata: [['order', '42']] }));
+    const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
     const bind = await carriers.createBind(database, {
       name: 'b',
       carrier: 'c',
@@ -163,7 +163,9 @@ describe('the entities', () => {
   });
 
   it('do not read secrets unless they are asked for', async () => {
-    const account = await room.database.dataSource.manager.findOneByOrFail(AccountEntity, { id: room.account.id });
+    const account = await harness.database.dataSource.manager.findOneByOrFail(AccountEntity, {
+      id: harness.account.id,
+    });
     expect(Object.keys(account)).not.toContain('webhookSecretSealed');
   });
 });

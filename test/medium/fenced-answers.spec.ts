@@ -4,7 +4,7 @@ import type { MessageAnswer } from '@countersign/smpp';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BindSupervisor } from '../../apps/gateway/src/binds/bind-supervisor.js';
 import { LeaseGuard } from '../../apps/gateway/src/leases/lease-guard.js';
-import { sms } from '../support/gateway-room.js';
+import { sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 import { WitnessCarrier } from '../support/witness-carrier.js';
 

@@ -2,7 +2,7 @@ import { openPubSub, type PubSub } from '@countersign/bus';
 import { recordFully, TraceSeal, traceTopic, type Bind, type TraceAnswer, type TracedPdu } from '@countersign/carriers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
-import { GatewayRoom, PASSWORD, sms } from '../support/gateway-room.js';
+import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -11,14 +11,14 @@ const SOON_MS = 10_000;
 const TEXT = 'a text that nobody else reads';
 const IN_HEX = Buffer.from(TEXT).toString('hex');
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let carrier: Carrier;
 let bus: PubSub;
 let bind: Bind;
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open();
-  bus = openPubSub({ redisUrl: null, databaseUrl: gateway.room.url }, () => undefined);
+  gateway = await GatewayHarness.open();
+  bus = openPubSub({ redisUrl: null, databaseUrl: gateway.harness.url }, () => undefined);
   carrier = new Carrier('north');
   const port = await carrier.listen();
   bind = await gateway.bind({ name: 'north', hosts: [{ host: '127.0.0.1', port }] });
@@ -30,9 +30,9 @@ afterAll(async () => {
 });
 
 async function recorded(): Promise<readonly TracedPdu[]> {
-  const [row] = await gateway.room.database.query<{ id: string }>('SELECT id FROM gateways');
+  const [row] = await gateway.harness.database.query<{ id: string }>('SELECT id FROM gateways');
   const gatewayId = row?.id ?? '';
-  const seal = new TraceSeal(gateway.room.keys, gatewayId);
+  const seal = new TraceSeal(gateway.harness.keys, gatewayId);
   const answer = await bus.ask(traceTopic(gatewayId), seal.question({ bindId: bind.id, format: 'json' }), 5_000);
   const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0));
   const { connections } = JSON.parse(String(octets)) as TraceAnswer;
@@ -62,14 +62,14 @@ describe('the flight recorder of a gateway', () => {
 
   it('has texts while an engineer wants them, and none once the time is over', async () => {
     const holdsText = async (): Promise<boolean> => (await recorded()).some(({ octets }) => octets.includes(IN_HEX));
-    await recordFully(gateway.room.database, bind.id, 60);
+    await recordFully(gateway.harness.database, bind.id, 60);
     bus.publish('binds');
     await until('a text is recorded', SOON_MS, async () => {
       await send();
       return holdsText();
     });
     expect(carrier.links).toBe(1);
-    await gateway.room.database.query('UPDATE binds SET full_trace_until = clock_timestamp()');
+    await gateway.harness.database.query('UPDATE binds SET full_trace_until = clock_timestamp()');
     await until('the texts are gone', SOON_MS, async () => !(await holdsText()));
   });
 

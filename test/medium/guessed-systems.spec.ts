@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_SYSTEM_FAILURES } from '../../apps/gateway/src/listener/system-guesses.js';
-import { GatewayRoom, LOOPBACK, PASSWORD } from '../support/gateway-room.js';
+import { GatewayHarness, LOOPBACK, PASSWORD } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -8,10 +8,10 @@ const BIND_FAILED = 0x0d;
 const WRONG_PASSWORD = 0x0e;
 const GUESSES = 60;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open();
+  gateway = await GatewayHarness.open();
 });
 afterAll(() => gateway.close());
 
@@ -44,7 +44,7 @@ describe('a system that may come from anywhere and is guessed from many addresse
     const right = await attack('127.0.11', 'open', () => PASSWORD);
     expect(count(right, OK)).toBeLessThanOrEqual(2);
     expect(count(right, BIND_FAILED)).toBeGreaterThanOrEqual(GUESSES - 2);
-    await gateway.room.database.query(
+    await gateway.harness.database.query(
       `UPDATE smpp_systems SET password_digest = password_digest || '\\x00' WHERE id = $1`,
       [id],
     );

@@ -15,10 +15,10 @@ import type {
   IdempotentCall,
   RepeatableRequest,
 } from '../../apps/control-plane/src/idempotency/idempotent-call.decorator.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 /** Two control planes. */
 let store: IdempotencyStore;
 let other: IdempotencyStore;
@@ -26,11 +26,11 @@ let service: IdempotencyService;
 const failures: unknown[] = [];
 
 beforeAll(async () => {
-  room = await openSessionRoom();
-  store = new IdempotencyStore({ ...room, maxBatch: 64 });
-  other = new IdempotencyStore({ ...room, maxBatch: 64 });
+  harness = await openSessionHarness();
+  store = new IdempotencyStore({ ...harness, maxBatch: 64 });
+  other = new IdempotencyStore({ ...harness, maxBatch: 64 });
   service = new IdempotencyService({
-    ...room,
+    ...harness,
     store,
     quota: quotaOf(1_000_000),
     onError: (error) => void failures.push(error),
@@ -38,19 +38,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([store.drain(), other.drain()]);
-  await room.close();
+  await harness.close();
   expect(failures).toEqual([]);
 });
-beforeEach(() => room.database.query('DELETE FROM idempotency_keys'));
+beforeEach(() => harness.database.query('DELETE FROM idempotency_keys'));
 
 /** With no answer of an earlier count. */
 const quotaOf = (keysPerAccount: number, versions = 1): IdempotencyQuota =>
-  new IdempotencyQuota({ ...room, keysPerAccount, keptHours: 24, versions });
+  new IdempotencyQuota({ ...harness, keysPerAccount, keptHours: 24, versions });
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const requestOf = (key: string, body = ''): DigestedRequest => ({
-  accountId: room.account.id,
+  accountId: harness.account.id,
   test: false,
   digests: [{ version: 1, digest: sha256(key), fingerprint: sha256(body) }],
 });
@@ -62,10 +62,10 @@ async function claimed(result: Promise<ClaimResult>): Promise<Claim> {
 }
 
 const expireLeases = (): Promise<unknown> =>
-  room.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
+  harness.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
 
 const countKeys = async (): Promise<number> => {
-  const [row] = await room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM idempotency_keys');
+  const [row] = await harness.database.query<{ count: number }>('SELECT count(*)::int AS count FROM idempotency_keys');
   return row?.count ?? 0;
 };
 
@@ -126,7 +126,7 @@ const QUOTA = 640;
 
 describe('the keys of an account', () => {
   const request = (key: string, bodyDigest = sha256('')): RepeatableRequest => {
-    return { tenant: liveTenant(room.account.id), method: 'POST', path: '/x', key, bodyDigest };
+    return { tenant: liveTenant(harness.account.id), method: 'POST', path: '/x', key, bodyDigest };
   };
   const run = (under: IdempotencyService, call: RepeatableRequest, body: string): Promise<Outcome<string>> =>
     under.run({ request: call, markReplayed: () => undefined }, () => Promise.resolve(succeed(body)));
@@ -141,7 +141,7 @@ describe('the keys of an account', () => {
     const made = Array.from({ length: keys }, (_, at) => beginning(at % 4, requestOf(`fill ${at}`)));
     await Promise.all(made.map((each) => store.claim({ ...each, test })));
   };
-  const isFull = (test = false, accountId: Uuid = room.account.id): Promise<boolean> =>
+  const isFull = (test = false, accountId: Uuid = harness.account.id): Promise<boolean> =>
     quotaOf(QUOTA).isFull(accountId, test);
 
   it('are full with as many as it may have, and not with one less', async () => {
@@ -158,19 +158,23 @@ describe('the keys of an account', () => {
 
   it('of one mode or account are not those of another', async () => {
     await fill(10, true);
-    expect([await isFull(true), await isFull(false), await isFull(true, room.brand.id)]).toEqual([true, false, false]);
+    expect([await isFull(true), await isFull(false), await isFull(true, harness.brand.id)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('count for a day, whether or not they are purged', async () => {
     await fill(10);
-    await room.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
+    await harness.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
     expect(await isFull()).toBe(false);
   });
 
   it('are counted from the index of the sample', async () => {
-    const counted = [`'${room.account.id}'`, 'false', '24', '10'];
+    const counted = [`'${harness.account.id}'`, 'false', '24', '10'];
     const statement = COUNT_SAMPLE.replace(/\$([1-4])/g, (_, at: string) => counted[Number(at) - 1] ?? '');
-    const plan = await room.database.transaction(async (tx) => {
+    const plan = await harness.database.transaction(async (tx) => {
       // With few keys the table is as cheap.
       await tx.query('SET LOCAL enable_seqscan = off', []);
       return tx.query<Record<'QUERY PLAN', string>>(`EXPLAIN ${statement}`, []);
@@ -185,7 +189,7 @@ describe('the keys of an account', () => {
     );
     await fill(10);
     const full = new IdempotencyService({
-      ...room,
+      ...harness,
       store,
       quota: quotaOf(QUOTA),
       onError: (error) => void failures.push(error),
@@ -214,7 +218,7 @@ describe('what is older than a day', () => {
       Array.from({ length: 5 }, (_, at) => claimed(store.claim(requestOf(`old ${at}`)))),
     );
     await Promise.all(claims.map((claim) => store.answered(claim, { status: 200, body: '{}' })));
-    await room.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
+    await harness.database.query(`UPDATE idempotency_keys SET created_at = created_at - interval '24 hours'`);
     await claimed(store.claim(requestOf('new')));
     expect([await store.purge(3), await other.purge(3), await store.purge(3)]).toEqual([3, 2, 0]);
     expect(await countKeys()).toBe(1);
@@ -224,7 +228,7 @@ describe('what is older than a day', () => {
 describe('work under a key', () => {
   const call = (key: string): IdempotentCall => ({
     request: {
-      tenant: liveTenant(room.account.id),
+      tenant: liveTenant(harness.account.id),
       method: 'POST',
       path: '/v1/verify {}',
       key,

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
 import { freePort } from '../../config/stack/postgres.mjs';
 import { asOwner } from '../support/database.js';
-import { GatewayRoom, INBOUND_NUMBER, PASSWORD } from '../support/gateway-room.js';
-import { PHONE } from '../support/session-room.js';
+import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -18,17 +18,17 @@ const BOUND_AGAIN_WITHIN_MS = 20_000;
 const FROM = { ton: 1, npi: 1, value: PHONE.slice(1) };
 const TO = { ton: 1, npi: 1, value: INBOUND_NUMBER.slice(1) };
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 const open: SmscServer[] = [];
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open();
+  gateway = await GatewayHarness.open();
 });
 afterAll(() => gateway.close());
 afterEach(async () => {
-  await gateway.room.database.query('DELETE FROM binds');
+  await gateway.harness.database.query('DELETE FROM binds');
   await Promise.all(open.splice(0).map((smsc) => smsc.close()));
-  await asOwner(gateway.room, 'TRUNCATE messages');
+  await asOwner(gateway.harness, 'TRUNCATE messages');
 });
 
 /** Binds in that state, as the metrics have them. */
@@ -49,7 +49,7 @@ const isBound = (smsc: SmscServer): boolean => smsc.links().some(({ receives }) 
 const bound = (smsc: SmscServer, withinMs = CONVERGED_WITHIN_MS): Promise<void> =>
   until('the bind is bound', withinMs, () => isBound(smsc));
 
-const update = (change: string): Promise<unknown> => gateway.room.database.query(`UPDATE binds SET ${change}`);
+const update = (change: string): Promise<unknown> => gateway.harness.database.query(`UPDATE binds SET ${change}`);
 
 const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);
 
@@ -98,7 +98,7 @@ describe('a bind of ours', () => {
     await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
     await update('enabled = true');
     await bound(smsc, 2 * CONVERGED_WITHIN_MS);
-    await gateway.room.database.query('DELETE FROM binds');
+    await gateway.harness.database.query('DELETE FROM binds');
     await until('it is unbound', CONVERGED_WITHIN_MS, () => smsc.links().length === 0);
   });
 

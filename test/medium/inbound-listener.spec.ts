@@ -6,7 +6,7 @@ import tls from 'node:tls';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Esme } from '../support/esme.js';
-import { GatewayRoom, PASSWORD, sms } from '../support/gateway-room.js';
+import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -14,7 +14,7 @@ const BIND_FAILED = 0x0d;
 const WRONG_PASSWORD = 0x0e;
 const UNKNOWN_SYSTEM = 0x0f;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let folder: string;
 let ca: string;
 
@@ -32,7 +32,7 @@ async function certificates(): Promise<Record<string, string>> {
 }
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open(await certificates());
+  gateway = await GatewayHarness.open(await certificates());
   await gateway.system({ systemId: 'open' });
 });
 afterAll(async () => {
@@ -113,7 +113,7 @@ describe('a system that connects in', () => {
   it('is treated as its row says now: trust that was withdrawn, a door that was closed', async () => {
     const { id } = await gateway.system({ systemId: 'watched' });
     const esme = await gateway.esme('watched');
-    const { database } = gateway.room;
+    const { database } = gateway.harness;
     await database.query('UPDATE smpp_systems SET trusted_for_mo = false WHERE id = $1', [id]);
     await until('its MOs are not trusted', 5_000, async () => {
       const session = await gateway.create();
@@ -215,11 +215,11 @@ describe('hostile octets', () => {
 describe('a crowd that connects and does not bind', () => {
   it('keeps nobody out who does: the one that has waited longest makes room', async () => {
     const steady = await gateway.esme('open');
-    const crowd = await Promise.all(Array.from({ length: 200 }, () => Esme.connect({ port: gateway.ports.smpp })));
+    const clients = await Promise.all(Array.from({ length: 200 }, () => Esme.connect({ port: gateway.ports.smpp })));
     expect(await bindAnswer('open')).toBe(OK);
-    await Promise.race(crowd.map(({ closed }) => closed));
+    await Promise.race(clients.map(({ closed }) => closed));
     expect(await gateway.metric('countersign_smpp_turned_away_total')).toBeGreaterThan(0);
     expect((await steady.send('submit_sm', sms('still here'))).command_status).toBe(OK);
-    for (const esme of [...crowd, steady]) esme.destroy();
+    for (const esme of [...clients, steady]) esme.destroy();
   });
 });

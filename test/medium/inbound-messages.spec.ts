@@ -4,26 +4,26 @@ import type { PduValues } from 'smpp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asOwner } from '../support/database.js';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, INBOUND_NUMBER, partOfSms, sms } from '../support/gateway-room.js';
-import { PHONE, STRANGER } from '../support/session-room.js';
+import { GatewayHarness, INBOUND_NUMBER, partOfSms, sms } from '../support/gateway-harness.js';
+import { PHONE, STRANGER } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const OK = 0;
 /** ESME_RINVBNDSTS (SMPP 3.4 section 5.1.3). */
 const WRONG_BIND_STATE = 0x04;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let esme: Esme;
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open();
+  gateway = await GatewayHarness.open();
   await gateway.system({ systemId: 'north' });
   await gateway.system({ systemId: 'doubtful', carrier: 'doubt', trustedForMo: false });
   esme = await gateway.esme('north');
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
-  await asOwner(gateway.room, 'TRUNCATE messages, sessions, events, concatenations, concatenation_parts');
+  await asOwner(gateway.harness, 'TRUNCATE messages, sessions, events, concatenations, concatenation_parts');
 });
 
 const fates = async (): Promise<string[]> => (await gateway.messages()).map(({ fate }) => fate);
@@ -78,7 +78,7 @@ describe('an MO that matches', () => {
 
   it('may be written in UCS-2, in lower case, with the dashes and quotes of a phone', async () => {
     const session = await gateway.create();
-    const text = `\uFEFF“Hi!” auth\u2013acme \u2014 ${gateway.room.tokenOf(session.id).token.toLowerCase()}\u200B”`;
+    const text = `\uFEFF“Hi!” auth\u2013acme \u2014 ${gateway.harness.tokenOf(session.id).token.toLowerCase()}\u200B”`;
     const answer = await esme.send('deliver_sm', sms(encodeUcs2(text), { data_coding: 8 }));
     expect(answer.command_status).toBe(OK);
     expect(await gateway.statusOf(session)).toBe('approved');
@@ -118,7 +118,7 @@ describe('the fate of an MO', () => {
     const message = sms(gateway.textOf(session));
     await Promise.all(Array.from({ length: 10 }, () => esme.send('submit_sm', message)));
     expect((await fates()).sort()).toEqual([...Array.from({ length: 9 }, () => 'duplicate'), 'matched']);
-    const events = await gateway.room.database.query('SELECT id FROM events');
+    const events = await gateway.harness.database.query('SELECT id FROM events');
     expect(events).toHaveLength(1);
   });
 
@@ -143,14 +143,14 @@ describe('the fate of an MO', () => {
 
   it('is expired when the time of the session is up', async () => {
     const session = await gateway.create();
-    await gateway.room.database.query(`UPDATE sessions SET expires_at = clock_timestamp() - interval '1 second'`);
+    await gateway.harness.database.query(`UPDATE sessions SET expires_at = clock_timestamp() - interval '1 second'`);
     expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
     expect(await fates()).toEqual(['expired']);
   });
 
   it('is ended when the session was cancelled', async () => {
     const session = await gateway.create();
-    await gateway.room.sessions.cancel(liveTenant(session.accountId), session.id);
+    await gateway.harness.sessions.cancel(liveTenant(session.accountId), session.id);
     expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
     expect(await fates()).toEqual(['ended']);
     expect(await gateway.statusOf(session)).toBe('cancelled');
@@ -300,7 +300,9 @@ describe('200 sessions whose MO comes five times each, over four links at once',
     const found = await fates();
     expect(found.filter((fate) => fate === 'matched')).toHaveLength(200);
     expect(found.filter((fate) => fate === 'duplicate')).toHaveLength(800);
-    const events = await gateway.room.database.query<{ session: string }>('SELECT session_id AS session FROM events');
+    const events = await gateway.harness.database.query<{ session: string }>(
+      'SELECT session_id AS session FROM events',
+    );
     expect(events.map(({ session }) => session).sort()).toEqual(sessions.map(({ id }) => id).sort());
     for (const link of links.slice(1)) link.destroy();
   });

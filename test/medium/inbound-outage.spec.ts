@@ -3,7 +3,7 @@ import type { PDU } from 'smpp';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../config/stack/postgres.mjs';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, sms } from '../support/gateway-room.js';
+import { GatewayHarness, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -12,11 +12,11 @@ const THROTTLED = 0x58;
 /** What a carrier may be kept waiting: its own response timer is 5 s at the least. */
 const ANSWERED_WITHIN_MS = 3_500;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let esme: Esme;
 
 async function open(changes: Record<string, string> = {}): Promise<void> {
-  gateway = await GatewayRoom.open(changes);
+  gateway = await GatewayHarness.open(changes);
   await gateway.system({ systemId: 'north', maxConnections: 100 });
   esme = await gateway.esme('north');
 }
@@ -50,11 +50,11 @@ describe('while PostgreSQL is away', () => {
     await gateway.system({ systemId: 'south', retryableMoStatus: THROTTLED });
     const south = await gateway.esme('south');
     gateway.line.freeze();
-    const crowd = Array.from({ length: 300 }, () => [
+    const clients = Array.from({ length: 300 }, () => [
       timed(esme.send('submit_sm', sms('hello'))),
       timed(south.send('submit_sm', sms('hello'))),
     ]);
-    for (const answers of await Promise.all(crowd.map((pair) => Promise.all(pair)))) {
+    for (const answers of await Promise.all(clients.map((pair) => Promise.all(pair)))) {
       expect(answers.map(({ status }) => status)).toEqual([QUEUE_FULL, THROTTLED]);
       for (const { tookMs } of answers) expect(tookMs).toBeLessThan(ANSWERED_WITHIN_MS);
     }

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, sms } from '../support/gateway-room.js';
+import { GatewayHarness, sms } from '../support/gateway-harness.js';
 
 const OK = 0;
 const MESSAGE_QUEUE_FULL = 0x14;
 const FLOOD = 500;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let esme: Esme;
 beforeAll(async () => {
-  gateway = await GatewayRoom.open({ MO_SENDER_PER_SECOND: '10' });
+  gateway = await GatewayHarness.open({ MO_SENDER_PER_SECOND: '10' });
   await gateway.system({ systemId: 'north' });
   esme = await gateway.esme('north');
 });

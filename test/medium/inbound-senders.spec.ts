@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
 import { asOwner } from '../support/database.js';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, INBOUND_NUMBER, PASSWORD, sms } from '../support/gateway-room.js';
+import { GatewayHarness, INBOUND_NUMBER, PASSWORD, sms } from '../support/gateway-harness.js';
 import { SiblingGateway } from '../support/sibling-gateway.js';
 import { until } from '../support/until.js';
 
@@ -17,15 +17,15 @@ const ADDRESS = '6592345678';
 const SINGAPORE = { phone: '+6592345678', country: 'SG' };
 const ALABAMA = { phone: '+16592345678', country: 'US' };
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let systems = 0;
 
 beforeAll(async () => {
-  gateway = await GatewayRoom.open();
+  gateway = await GatewayHarness.open();
 });
 afterAll(() => gateway.close());
 beforeEach(async () => {
-  await asOwner(gateway.room, 'TRUNCATE messages, sessions, events');
+  await asOwner(gateway.harness, 'TRUNCATE messages, sessions, events');
 });
 
 interface Peer {
@@ -34,7 +34,7 @@ interface Peer {
 }
 
 /** A new system that is bound, trusted unless told otherwise. */
-async function peer(changes: Parameters<GatewayRoom['system']>[0] | object = {}): Promise<Peer> {
+async function peer(changes: Parameters<GatewayHarness['system']>[0] | object = {}): Promise<Peer> {
   const system = await gateway.system({ systemId: `agg${(systems += 1)}`, ...changes });
   return { system, esme: await gateway.esme(system.systemId) };
 }
@@ -65,7 +65,7 @@ interface Evidence {
 }
 
 async function evidenceOf({ id }: { readonly id: Uuid }): Promise<Evidence | undefined> {
-  const [row] = await gateway.room.database.query<Evidence>(
+  const [row] = await gateway.harness.database.query<Evidence>(
     `SELECT learned, reading, cardinality(digests) AS count, digests::text FROM sender_formats WHERE link_id = $1`,
     [id],
   );
@@ -116,11 +116,11 @@ describe('a sender of unknown type that may be two numbers', () => {
     }
     const counted = `countersign_mo_total{fate="ambiguous_sender",side="listener",peer="${system.systemId}"`;
     expect(await gateway.metric(counted)).toBe(2);
-    expect(await gateway.room.database.query('SELECT type FROM events')).toEqual([]);
+    expect(await gateway.harness.database.query('SELECT type FROM events')).toEqual([]);
   });
 
   it('approves neither where it is sent to a short code of several countries, or to a number that is not ours', async () => {
-    await gateway.carriers.createInboundNumber(gateway.room.database, { number: '80808', countries: ['US', 'CA'] });
+    await gateway.carriers.createInboundNumber(gateway.harness.database, { number: '80808', countries: ['US', 'CA'] });
     const { esme } = await peer();
     const session = await gateway.create(SINGAPORE);
     const to = async (destination: string): Promise<string | undefined> => {
@@ -173,13 +173,13 @@ describe('a sender of unknown type that may be two numbers', () => {
       };
       expect(await deliver(await gateway.create(ALABAMA))).toBe('wrong_sender');
       expect(await deliver(await gateway.create(SINGAPORE))).toBe('matched');
-      await gateway.carriers.updateBind(gateway.room.database, { ...bind, senderFormat: 'national' });
+      await gateway.carriers.updateBind(gateway.harness.database, { ...bind, senderFormat: 'national' });
       await until('the bind is read so', READ_WITHIN_MS, async () => {
         return (await deliver(await gateway.create(ALABAMA))) === 'matched';
       });
       expect(await deliver(await gateway.create(SINGAPORE))).toBe('wrong_sender');
     } finally {
-      await gateway.room.database.query('DELETE FROM binds');
+      await gateway.harness.database.query('DELETE FROM binds');
       await smsc.close();
     }
   });
@@ -274,7 +274,7 @@ describe('a link in auto', () => {
     await until('the log names the setting', READ_WITHIN_MS, () =>
       gateway.log.some((line) => line.includes(system.systemId) && line.includes('senderFormat')),
     );
-    await gateway.carriers.updateSystem(gateway.room.database, { ...system, senderFormat: 'international' });
+    await gateway.carriers.updateSystem(gateway.harness.database, { ...system, senderFormat: 'international' });
     await approves(esme, SINGAPORE);
   });
 
@@ -282,7 +282,7 @@ describe('a link in auto', () => {
     const { system, esme } = await peer();
     await teach(esme, internationalOnly, 19);
     await until('19 senders are stored', READ_WITHIN_MS, async () => (await evidenceOf(system))?.count === 19);
-    await gateway.carriers.discardSenderEvidence(gateway.room.database, system.id);
+    await gateway.carriers.discardSenderEvidence(gateway.harness.database, system.id);
     let number = 0;
     await until('the gateway has read the row', READ_WITHIN_MS, async () => {
       await teach(esme, nationalOnly, 1, (number += 1));

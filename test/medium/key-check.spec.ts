@@ -7,7 +7,7 @@ import { EventStore } from '@countersign/events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
 import { readStatus, renderStatus, verdictOf } from '../../apps/control-plane/src/key-rotation/rotation-status.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 import { liveTenant, testTenant } from '../support/tenants.js';
 
@@ -18,16 +18,16 @@ const wrongKey = (version: number): ServerKeys => ServerKeys.fromRing(new Map([[
 const ENTROPY = new Map([[1, Buffer.alloc(32, 9)]]);
 
 let home: TestDatabase;
-let room: SessionRoom;
+let harness: SessionHarness;
 let news: string[] = [];
 
 beforeEach(async () => {
   home = await freshDatabase();
-  room = await openSessionRoom({ home });
+  harness = await openSessionHarness({ home });
   news = [];
 });
 afterEach(async () => {
-  await room.close();
+  await harness.close();
   await home.drop();
 });
 
@@ -45,9 +45,9 @@ const boot = (
     log: (facts, message) => void news.push(`${message} ${JSON.stringify(facts)}`),
   });
 
-const checks = (): Promise<object[]> => room.database.query('SELECT * FROM key_checks ORDER BY purpose, version');
+const checks = (): Promise<object[]> => harness.database.query('SELECT * FROM key_checks ORDER BY purpose, version');
 const retiredVersions = (): Promise<object[]> =>
-  room.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
+  harness.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
 
 describe('a refused start', () => {
   const right = Buffer.alloc(32, 1);
@@ -117,7 +117,7 @@ describe('the master key at boot', () => {
   it('is refused when it opens nothing of what is stored, before anything is recorded', async () => {
     await expect(boot(wrongKey(1))).rejects.toThrow(KeyCheckError);
     await expect(boot(wrongKey(1))).rejects.toThrow(/version 1 of COUNTERSIGN_MASTER_KEY is not the key/);
-    expect(await room.database.query('SELECT 1 FROM key_checks')).toEqual([]);
+    expect(await harness.database.query('SELECT 1 FROM key_checks')).toEqual([]);
     await boot(ringOf(1));
   });
 
@@ -154,7 +154,7 @@ describe('the master key at boot', () => {
     await expect(boot(ringOf(2))).rejects.toThrow(
       /COUNTERSIGN_MASTER_KEY does not list version 1, and accounts.webhook_secret_sealed needs it.*rotate-master-key --status/,
     );
-    await room.accounts.createApiKey(room.database, { accountId: room.account.id, kind: 'live', name: 'k' });
+    await harness.accounts.createApiKey(harness.database, { accountId: harness.account.id, kind: 'live', name: 'k' });
     await expect(boot(ringOf(2))).rejects.toThrow('api_keys needs it');
   });
 
@@ -181,11 +181,11 @@ describe('the master key at boot', () => {
     await boot(ringOf(2));
     expect(await retiredVersions()).toEqual([{ version: 1 }]);
     // A process that still runs with version 1 as current.
-    const { account } = await room.accounts.createAccount(room.database, { name: 'late' });
+    const { account } = await harness.accounts.createAccount(harness.database, { name: 'late' });
     await expect(boot(ringOf(2))).rejects.toThrow(
       /does not list version 1, and accounts.webhook_secret_sealed needs it/,
     );
-    await room.accounts.createApiKey(room.database, { accountId: account.id, kind: 'live', name: 'late' });
+    await harness.accounts.createApiKey(harness.database, { accountId: account.id, kind: 'live', name: 'late' });
     await expect(boot(ringOf(2))).rejects.toThrow('api_keys needs it');
     expect(await retiredVersions()).toEqual([{ version: 1 }]);
     await boot(ringOf(2, 1));
@@ -194,21 +194,21 @@ describe('the master key at boot', () => {
 
   it('is searched for in large tables until it is retired', async () => {
     await boot(ringOf(1, 2));
-    const id = room.clock.newId();
-    await room.database.query(
+    const id = harness.clock.newId();
+    await harness.database.query(
       `INSERT INTO deliveries (id, account_id, session_id, type, url, status, body_sealed, occurred_at)
        VALUES ($1, $2, $1, 'webhook.test', 'https://a.example', 'succeeded', $3, clock_timestamp())`,
-      [id, room.account.id, ringOf(2).seal('webhook-body', 'body', id)],
+      [id, harness.account.id, ringOf(2).seal('webhook-body', 'body', id)],
     );
     await expect(boot(ringOf(1))).rejects.toThrow('deliveries.body_sealed needs it');
-    await room.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version = 2');
+    await harness.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version = 2');
     await boot(ringOf(1));
   });
 
   it('is not found to be out of use by a process that knows a part of the tables', async () => {
     await boot(ringOf(1, 2));
     await boot(ringOf(1), null, false);
-    expect(await room.database.query('SELECT 1 FROM key_checks WHERE retired_at IS NOT NULL')).toEqual([]);
+    expect(await harness.database.query('SELECT 1 FROM key_checks WHERE retired_at IS NOT NULL')).toEqual([]);
   });
 });
 
@@ -252,7 +252,7 @@ describe('entropy keys of two versions', () => {
 describe('values sealed again', () => {
   async function sealAll(keys: ServerKeys): Promise<number> {
     const onError = (error: unknown): void => expect(error).toBeNull();
-    const resealer = new Resealer({ database: room.database, keys, columns: KEY_DEPENDANTS.columns, onError });
+    const resealer = new Resealer({ database: harness.database, keys, columns: KEY_DEPENDANTS.columns, onError });
     let renewed = 0;
     for (;;) {
       const step = await resealer.step();
@@ -262,7 +262,7 @@ describe('values sealed again', () => {
   }
 
   async function fill(): Promise<void> {
-    const { database, keys, clock, account, accounts } = room;
+    const { database, keys, clock, account, accounts } = harness;
     for (const tenant of [liveTenant(account.id), testTenant(account.id)]) {
       await accounts.rotateWebhookSecret(database, tenant);
     }
@@ -302,7 +302,7 @@ describe('values sealed again', () => {
     const keys = ringOf(2, 1);
     const needsOf = async (version: number) =>
       Object.fromEntries(
-        (await listNeeds(room.database, KEY_DEPENDANTS, version)).map((need) => [need.name, need.rows]),
+        (await listNeeds(harness.database, KEY_DEPENDANTS, version)).map((need) => [need.name, need.rows]),
       );
     expect(await needsOf(1)).toMatchObject({
       'accounts.webhook_secret_sealed': 1,
@@ -314,15 +314,17 @@ describe('values sealed again', () => {
       'deliveries.body_sealed': 1,
     });
     const webhooks = async (ring: ServerKeys) => {
-      const directory = new AccountDirectory(room.database, ring);
-      return Promise.all([liveTenant, testTenant].map((tenant) => directory.webhookSecrets(tenant(room.account.id))));
+      const directory = new AccountDirectory(harness.database, ring);
+      return Promise.all(
+        [liveTenant, testTenant].map((tenant) => directory.webhookSecrets(tenant(harness.account.id))),
+      );
     };
-    const before = await webhooks(room.keys);
+    const before = await webhooks(harness.keys);
     expect(await sealAll(keys)).toBe(1_206);
     expect(await sealAll(keys)).toBe(0);
     expect(Object.values(await needsOf(1)).every((rows) => rows === 0)).toBe(true);
     expect(await webhooks(ringOf(2))).toEqual(before);
-    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+    const rows = await harness.database.query<{ id: string; sealed: Buffer }>(
       'SELECT id, text_sealed AS sealed FROM messages',
     );
     for (const { id, sealed } of rows) {
@@ -337,7 +339,7 @@ describe('values sealed again', () => {
     await Promise.all([sealAll(ringOf(2, 1)), sealAll(ringOf(2, 1)), sealAll(ringOf(1, 2))]);
     await sealAll(ringOf(1, 2));
     await boot(ringOf(1));
-    const rows = await room.database.query<{ id: string; sealed: Buffer }>(
+    const rows = await harness.database.query<{ id: string; sealed: Buffer }>(
       'SELECT id, text_sealed AS sealed FROM messages',
     );
     for (const { id, sealed } of rows) {
@@ -347,18 +349,18 @@ describe('values sealed again', () => {
 
   it('leave a value that does not open as it is, and go on', async () => {
     await fill();
-    const [row] = await room.database.query<{ id: string }>(
+    const [row] = await harness.database.query<{ id: string }>(
       `UPDATE messages SET text_sealed = set_byte(text_sealed, 20, get_byte(text_sealed, 20) # 1)
        WHERE id = (SELECT id FROM messages ORDER BY id LIMIT 1) RETURNING id`,
     );
     const failed: string[] = [];
     const columns = KEY_DEPENDANTS.columns;
     const onError = (_: unknown, column: string): void => void failed.push(column);
-    const resealer = new Resealer({ database: room.database, keys: ringOf(2, 1), columns, onError });
+    const resealer = new Resealer({ database: harness.database, keys: ringOf(2, 1), columns, onError });
     while (!(await resealer.step()).isPassOver);
     expect(row).toBeDefined();
     expect(failed).toEqual(['messages.text_sealed']);
-    const needs = await listNeeds(room.database, KEY_DEPENDANTS, 1);
+    const needs = await listNeeds(harness.database, KEY_DEPENDANTS, 1);
     expect(needs.find(({ name }) => name === 'messages.text_sealed')?.rows).toBe(1);
   });
 });
@@ -367,30 +369,30 @@ describe('the status', () => {
   it('counts rows of recorded versions, listed or not, and changes nothing', async () => {
     await boot(ringOf(1, 2));
     await boot(ringOf(1, 2, 3));
-    await room.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version IN (1, 3)');
+    await harness.database.query('UPDATE key_checks SET retired_at = clock_timestamp() WHERE version IN (1, 3)');
     const before = await checks();
-    const text = renderStatus(await readStatus(room.database, ringOf(2)));
+    const text = renderStatus(await readStatus(harness.database, ringOf(2)));
     expect(text).toMatch(
       /Version 1 \(not listed\)[^]*accounts.webhook_secret_sealed +1 [^]*Version 1 must be listed again/,
     );
     expect(text).toContain('Version 3 need not be listed.');
-    const { versions } = await readStatus(room.database, ringOf(3, 1));
+    const { versions } = await readStatus(harness.database, ringOf(3, 1));
     expect(versions.map(({ version, isListed }) => [version, isListed])).toEqual([
       [1, true],
       [2, false],
     ]);
-    await expect(readStatus(room.database, wrongKey(1))).rejects.toThrow(KeyCheckError);
+    await expect(readStatus(harness.database, wrongKey(1))).rejects.toThrow(KeyCheckError);
     expect(await checks()).toEqual(before);
   });
 
   it('lists keys that only their use renews, live sessions, and when short-lived values end', async () => {
-    const { database, clock } = room;
+    const { database, clock } = harness;
     const keys = ringOf(1);
     const accounts = new AccountStore({ keys, newId: () => clock.newId() });
-    await accounts.createApiKey(database, { accountId: room.account.id, kind: 'live', name: 'k' });
+    await accounts.createApiKey(database, { accountId: harness.account.id, kind: 'live', name: 'k' });
     const renderer = new SessionRenderer(keys, ENTROPY);
     const store = { database, clock, keys, events: new EventStore(), renderer, onEvents: () => undefined };
-    const session = await new SessionStore(store).create(room.draft());
+    const session = await new SessionStore(store).create(harness.draft());
     const newId = (): string => clock.newId();
     await new AdminKeyStore({ keys, newId }).create(database, { name: 'a', role: 'viewer' });
     const { id: linkId } = await new CarrierStore({ keys, newId }).createSystem(database, {
@@ -402,7 +404,7 @@ describe('the status', () => {
     const seen = [{ digests: senders.digestsOf(linkId, '+14155552671'), shows: 'national' as const }];
     await senders.addSenders(database, { linkId, epoch: 0, senders: seen });
     await database.query(`INSERT INTO otp_phones (account_id, phone, credited_on) VALUES ($1, '\\x01', '2026-03-02')`, [
-      room.account.id,
+      harness.account.id,
     ]);
     const needs = await listNeeds(database, KEY_DEPENDANTS, 1);
     const of = (name: string) => needs.find((need) => need.name.startsWith(name));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KEY_DEPENDANTS } from '../../apps/control-plane/src/key-rotation/key-dependants.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
 /** Columns of octets that are not sealed again, each with the row of the status that stands for it, or the reason for none. */
 const NOT_SEALED_AGAIN: Readonly<Record<string, string>> = {
@@ -29,14 +29,14 @@ const COLUMNS_OF_OCTETS = `
   WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition AND NOT attisdropped
     AND atttypid IN ('bytea'::regtype, 'bytea[]'::regtype)`;
 
-let room: SessionRoom;
+let harness: SessionHarness;
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 it('every column of octets is sealed again, listed in the status, or has a reason why it needs neither', async () => {
-  const rows = await room.database.query<{ name: string }>(COLUMNS_OF_OCTETS);
+  const rows = await harness.database.query<{ name: string }>(COLUMNS_OF_OCTETS);
   const sealed = KEY_DEPENDANTS.columns.map(({ table, column }) => `${table}.${column}`);
   expect(rows.map(({ name }) => name).sort()).toEqual([...sealed, ...Object.keys(NOT_SEALED_AGAIN)].sort());
   const listed = new Set(KEY_DEPENDANTS.rows.map(({ name }) => name));

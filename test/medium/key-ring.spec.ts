@@ -30,7 +30,7 @@ import {
 import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
-import { ENTROPY_KEYS, openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { ENTROPY_KEYS, openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const KEYS = new Map([1, 2].map((version) => [version, Buffer.alloc(32, version)]));
@@ -52,21 +52,21 @@ const ROOT_KEY = createApiKey('admin');
 let numbers = 2_000_000;
 const freshPhone = (): string => `+1415${(numbers += 1)}`;
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 12 });
+  harness = await openSessionHarness({ poolMax: 12 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 beforeEach(async () => {
   for (const table of ['idempotency_keys', 'otp_counters', 'otp_phones', 'otp_approvals', 'concatenations']) {
-    await room.database.query(`DELETE FROM ${table}`);
+    await harness.database.query(`DELETE FROM ${table}`);
   }
 });
 
 /** The stores of one process. */
 function processOf(versions: readonly number[]) {
-  const { database, clock } = room;
+  const { database, clock } = harness;
   const keys = ringOf(versions);
   const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
   const sessions = new SessionStore({
@@ -108,7 +108,7 @@ function requestAt({ keys }: Process, key: string, body = ''): DigestedRequest {
     digest: keys.digest('idempotency', `key ${key}`, version),
     fingerprint: keys.digest('idempotency', `body ${body}`, version),
   }));
-  return { accountId: room.account.id, test: false, digests };
+  return { accountId: harness.account.id, test: false, digests };
 }
 
 const claimAt = (process: Process, key: string, body = ''): Promise<ClaimResult> =>
@@ -143,22 +143,24 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
 
   async function fate(process: Process, text: string, phone = PHONE): Promise<string | undefined> {
     const evidence = [{ ref: 0, tokens: findTokens(text), senders: [phone], trusted: true }];
-    const { verdicts } = await room.database.transaction((tx) => process.sessions.matchInbound(tx, 'live', evidence));
+    const { verdicts } = await harness.database.transaction((tx) =>
+      process.sessions.matchInbound(tx, 'live', evidence),
+    );
     return verdicts[0]?.fate;
   }
 
   it('a session is rendered with one link by both, and the token of that link approves it', async () => {
-    const created = await one.sessions.create(room.draft());
-    const found = (await other.sessions.find(liveTenant(room.account.id), created.id)) as Session;
+    const created = await one.sessions.create(harness.draft());
+    const found = (await other.sessions.find(liveTenant(harness.account.id), created.id)) as Session;
     expect(found).toEqual(created);
     expect(other.renderer.fallbackUri(found)).toBe(one.renderer.fallbackUri(created));
     expect(await fate(other, textOf(one, created))).toBe('matched');
   });
 
   it('a code that one has sent is accepted by the other, and a wrong one is not', async () => {
-    const tenant = liveTenant(room.account.id);
-    const { id } = await one.sessions.create(room.draft());
-    await room.database.transaction(async (tx) => {
+    const tenant = liveTenant(harness.account.id);
+    const { id } = await one.sessions.create(harness.draft());
+    await harness.database.transaction(async (tx) => {
       const ready = await one.sessions.prepareCode(tx, tenant, id);
       if (ready.kind !== 'ready') throw new Error(ready.kind);
       await one.sessions.addCode(tx, ready, '042137');
@@ -168,12 +170,12 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('a ticket is good at the other, once', async () => {
-    const { id: keyId } = await room.accounts.createApiKey(room.database, {
-      accountId: room.account.id,
+    const { id: keyId } = await harness.accounts.createApiKey(harness.database, {
+      accountId: harness.account.id,
       kind: 'live',
       name: 'k',
     });
-    const scope = { sessionId: room.clock.newId(), tenant: liveTenant(room.account.id), keyId };
+    const scope = { sessionId: harness.clock.newId(), tenant: liveTenant(harness.account.id), keyId };
     const { ticket } = await one.tickets.issue(scope);
     expect(await other.tickets.redeem(ticket)).toEqual(scope);
     expect(await one.tickets.redeem(ticket)).toBeNull();
@@ -204,7 +206,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
 
   it('a request that was cut short is taken up with its id, and one that was refused begins anew', async () => {
     const begun = claimOf(await claimAt(one, 'k'));
-    await room.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
+    await harness.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
     const resumed = claimOf(await claimAt(other, 'k'));
     expect(resumed).toMatchObject({ resourceId: begun.resourceId, resumed: true });
     await other.idempotency.failed(resumed);
@@ -216,7 +218,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
 
   it('parts of a long message meet, whoever of them is first', async () => {
     const add = (process: Process, each: MessagePart) =>
-      room.database.transaction((tx) => process.parts.addParts(tx, [each]));
+      harness.database.transaction((tx) => process.parts.addParts(tx, [each]));
     expect([...((await add(one, part(1, 1)))[0] ?? [])]).toEqual([[1, 'part 1']]);
     expect(new Map((await add(other, part(2, 1)))[0])).toEqual(
       new Map([
@@ -236,7 +238,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('a card has the same buttons for both, and a tap is believed by both', async () => {
-    const { id, keyVersion } = await one.sessions.create(room.draft());
+    const { id, keyVersion } = await one.sessions.create(harness.draft());
     const card = { id, keyVersion, numberMatching: true };
     const suggestions = one.answers.suggestionsOf(card);
     expect(other.answers.suggestionsOf(card)).toEqual(suggestions);
@@ -248,9 +250,9 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('codes to a phone are counted on by both', async () => {
-    const send = { session: { accountId: room.account.id, phone: PHONE, country: 'US' }, now: new Date() };
+    const send = { session: { accountId: harness.account.id, phone: PHONE, country: 'US' }, now: new Date() };
     const sendAt = ({ guard }: Process): Promise<number> =>
-      room.database.transaction(async (tx) => {
+      harness.database.transaction(async (tx) => {
         const ledger = await guard.openLedger(tx, [send], await guard.readSends(tx, [send]));
         const keys = ledger.keys.get(send);
         if (keys === undefined) throw new Error('no keys of the send');
@@ -267,9 +269,9 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('a phone earns credits once a day, whoever of them counts its approvals, and is known to both', async () => {
-    const { database } = room;
+    const { database } = harness;
     const phone = freshPhone();
-    const drafts = [one, other].map(({ sessions }) => sessions.create(room.draft({ phone })));
+    const drafts = [one, other].map(({ sessions }) => sessions.create(harness.draft({ phone })));
     const [left, right] = await Promise.all(drafts);
     if (left === undefined || right === undefined) throw new Error('no sessions');
     expect(await fate(one, textOf(one, left), phone)).toBe('matched');
@@ -284,7 +286,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
       `SELECT sum(approvals)::int AS approvals FROM otp_approvals WHERE scope = '*'`,
     );
     expect(counted?.approvals).toBe(1);
-    const send = { session: { accountId: room.account.id, phone, country: 'US' }, now: new Date() };
+    const send = { session: { accountId: harness.account.id, phone, country: 'US' }, now: new Date() };
     const stranger = { ...send, session: { ...send.session, phone: freshPhone() } };
     for (const { guard } of [one, other]) {
       const { destinations } = await guard.readSends(database, [send, stranger]);
@@ -293,22 +295,26 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('a sender of a link counts once as evidence of its format, whoever of them saw it', async () => {
-    const carriers = new CarrierStore({ keys: one.keys, newId: () => room.clock.newId() });
+    const carriers = new CarrierStore({ keys: one.keys, newId: () => harness.clock.newId() });
     const systemId = `e${first.join('')}${second.join('')}`;
-    const { id: linkId } = await carriers.createSystem(room.database, { systemId, carrier: 'n', password: 'secret08' });
+    const { id: linkId } = await carriers.createSystem(harness.database, {
+      systemId,
+      carrier: 'n',
+      password: 'secret08',
+    });
     const phones = Array.from({ length: 19 }, freshPhone);
     const show = ({ senders }: Process, seen: readonly string[]) => {
       const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
-      return senders.addSenders(room.database, { linkId, epoch: 0, senders: observed });
+      return senders.addSenders(harness.database, { linkId, epoch: 0, senders: observed });
     };
     for (const process of [one, other, one]) expect(await show(process, phones)).toMatchObject({ learned: null });
     expect(await show(other, [freshPhone()])).toEqual({ learned: 'national', changed: true });
   });
 
   it('an admin key works at both, is digested anew where it is used, and that of the environment is root', async () => {
-    const store = new AdminKeyStore({ keys: one.keys, newId: () => room.clock.newId() });
+    const store = new AdminKeyStore({ keys: one.keys, newId: () => harness.clock.newId() });
     const name = `k${first.join('')}${second.join('')}`;
-    const created = await store.create(room.database, { name, role: 'support' });
+    const created = await store.create(harness.database, { name, role: 'support' });
     const before = (await other.adminKeys.liveKeys([created.id])).get(created.id);
     expect(other.keys.digests('api-key', created.key).map((each) => each.toString('hex'))).toContain(before?.digest);
     expect(await other.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id, role: 'support' });
@@ -316,13 +322,13 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
     const onError = (error: unknown): void => expect(error).toBeNull();
-    const use = new KeyUse({ database: room.database, onError, table: 'admin_keys' });
+    const use = new KeyUse({ database: harness.database, onError, table: 'admin_keys' });
     for (const each of other.outdated) use.noteOutdated(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id });
     }
-    const [row] = await room.database.query<{ version: number }>(
+    const [row] = await harness.database.query<{ version: number }>(
       'SELECT digest_version AS version FROM admin_keys WHERE id = $1',
       [created.id],
     );
@@ -330,22 +336,22 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('an API key works at both, and is digested anew where it is used', async () => {
-    const accounts = { keys: one.keys, newId: () => room.clock.newId() };
-    const created = await new AccountStore(accounts).createApiKey(room.database, {
-      accountId: room.account.id,
+    const accounts = { keys: one.keys, newId: () => harness.clock.newId() };
+    const created = await new AccountStore(accounts).createApiKey(harness.database, {
+      accountId: harness.account.id,
       kind: 'live',
       name: 'k',
     });
     expect(await other.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });
     const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
-    const use = new KeyUse({ database: room.database, onError: (error) => expect(error).toBeNull() });
+    const use = new KeyUse({ database: harness.database, onError: (error) => expect(error).toBeNull() });
     for (const each of other.outdated) use.noteOutdated(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });
     }
-    const [row] = await room.database.query<{ version: number }>(
+    const [row] = await harness.database.query<{ version: number }>(
       'SELECT digest_version AS version FROM api_keys WHERE id = $1',
       [created.id],
     );
@@ -353,16 +359,16 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('a system binds at both, and its password is digested anew by a bind', async () => {
-    const carriers = new CarrierStore({ keys: one.keys, newId: () => room.clock.newId() });
-    const system = await carriers.createSystem(room.database, {
+    const carriers = new CarrierStore({ keys: one.keys, newId: () => harness.clock.newId() });
+    const system = await carriers.createSystem(harness.database, {
       systemId: `s${first.join('')}${second.join('')}`,
       carrier: 'north',
       password: 'secret08',
     });
     expect(systemPasswordMatches(other.keys, system, 'secret08')).toBe(true);
     expect(systemPasswordMatches(other.keys, system, 'secret09')).toBe(false);
-    await new SystemPasswordStore(room.database, other.keys).renew(system, 'secret08');
-    const [renewed] = await room.database.query<SmppSystem & { digestVersion: number }>(
+    await new SystemPasswordStore(harness.database, other.keys).renew(system, 'secret08');
+    const [renewed] = await harness.database.query<SmppSystem & { digestVersion: number }>(
       `SELECT id, password_digest AS "passwordDigest", digest_version AS "digestVersion" FROM smpp_systems WHERE id = $1`,
       [system.id],
     );
@@ -378,8 +384,8 @@ const textOf = ({ renderer }: Process, session: Session): string =>
 
 describe('a version that is not listed any more', () => {
   it('leaves evidence of senders that nobody can compare, so a link begins to learn anew', async () => {
-    const carriers = new CarrierStore({ keys: ringOf([1]), newId: () => room.clock.newId() });
-    const { id: linkId } = await carriers.createSystem(room.database, {
+    const carriers = new CarrierStore({ keys: ringOf([1]), newId: () => harness.clock.newId() });
+    const { id: linkId } = await carriers.createSystem(harness.database, {
       systemId: 'anew',
       carrier: 'n',
       password: 'secret08',
@@ -387,11 +393,11 @@ describe('a version that is not listed any more', () => {
     const phones = Array.from({ length: 19 }, freshPhone);
     const show = ({ senders }: Process, seen: readonly string[]) => {
       const observed = seen.map((phone) => ({ digests: senders.digestsOf(linkId, phone), shows: 'national' as const }));
-      return senders.addSenders(room.database, { linkId, epoch: 0, senders: observed });
+      return senders.addSenders(harness.database, { linkId, epoch: 0, senders: observed });
     };
     await show(processOf([1]), phones);
     expect(await show(processOf([2]), phones)).toMatchObject({ learned: null });
-    const [row] = await room.database.query<{ version: number; count: number }>(
+    const [row] = await harness.database.query<{ version: number; count: number }>(
       'SELECT digest_version AS version, cardinality(digests) AS count FROM sender_formats WHERE link_id = $1',
       [linkId],
     );
@@ -400,9 +406,9 @@ describe('a version that is not listed any more', () => {
   });
 
   it('leaves a session readable, without its link', async () => {
-    const { id } = await processOf([1]).sessions.create(room.draft());
+    const { id } = await processOf([1]).sessions.create(harness.draft());
     const { sessions, renderer } = processOf([2]);
-    const found = (await sessions.find(liveTenant(room.account.id), id)) as Session;
+    const found = (await sessions.find(liveTenant(harness.account.id), id)) as Session;
     expect(renderer.fallbackUri(found)).toBeNull();
     expect(JSON.parse(renderer.full(found))).toMatchObject({ status: 'pending', fallbackUri: null });
   });

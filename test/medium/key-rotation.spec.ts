@@ -2,7 +2,7 @@ import { AccountDirectory } from '@countersign/accounts';
 import { sealedVersion, ServerKeys } from '@countersign/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KeyRotationWorker } from '../../apps/control-plane/src/key-rotation/key-rotation.worker.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 import { until } from '../support/until.js';
 
@@ -11,19 +11,19 @@ const [ONE, TWO] = [1, 2].map((version): [number, Buffer] => [version, Buffer.al
 const ringOf = (...keys: readonly ([number, Buffer] | undefined)[]): ServerKeys =>
   ServerKeys.fromRing(new Map(keys.flatMap((key) => (key === undefined ? [] : [key]))));
 
-let room: SessionRoom;
+let harness: SessionHarness;
 const errors: unknown[] = [];
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
 afterAll(async () => {
-  await room.close();
+  await harness.close();
   expect(errors).toEqual([]);
 });
 
 function workerOf(keys: ServerKeys, renewed: number[]): KeyRotationWorker {
-  const { database, clock } = room;
+  const { database, clock } = harness;
   const onError = (error: unknown): void => void errors.push(error);
   return new KeyRotationWorker({
     database,
@@ -35,7 +35,7 @@ function workerOf(keys: ServerKeys, renewed: number[]): KeyRotationWorker {
 }
 
 async function versions(): Promise<(number | null)[]> {
-  const rows = await room.database.query<{ live: Buffer; test: Buffer | null }>(
+  const rows = await harness.database.query<{ live: Buffer; test: Buffer | null }>(
     'SELECT webhook_secret_sealed AS live, test_webhook_secret_sealed AS test FROM accounts',
   );
   return rows.flatMap(({ live, test }) => [sealedVersion(live), test === null ? null : sealedVersion(test)]);
@@ -49,13 +49,15 @@ it('seals nothing again while one version is listed', async () => {
 });
 
 it('seals every value again by itself, each once, however many processes would', async () => {
-  const before = await new AccountDirectory(room.database, room.keys).webhookSecrets(liveTenant(room.account.id));
+  const before = await new AccountDirectory(harness.database, harness.keys).webhookSecrets(
+    liveTenant(harness.account.id),
+  );
   const renewed: number[] = [];
   const workers = [1, 2, 3].map(() => workerOf(ringOf(TWO, ONE), renewed));
   await until('all secrets are of version 2', WITHIN_MS, async () => (await versions()).every((each) => each === 2));
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(renewed.reduce((sum, each) => sum + each, 0)).toBe(2);
-  const after = new AccountDirectory(room.database, ringOf(TWO));
-  expect(await after.webhookSecrets(liveTenant(room.account.id))).toEqual(before);
-  expect(await room.database.query(`SELECT 1 FROM row_leases WHERE name = 'key-rotation'`)).toEqual([]);
+  const after = new AccountDirectory(harness.database, ringOf(TWO));
+  expect(await after.webhookSecrets(liveTenant(harness.account.id))).toEqual(before);
+  expect(await harness.database.query(`SELECT 1 FROM row_leases WHERE name = 'key-rotation'`)).toEqual([]);
 });

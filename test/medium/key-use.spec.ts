@@ -1,25 +1,25 @@
 import { KeyUse } from '@countersign/accounts';
 import { type Executor, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const newKey = async (): Promise<Uuid> => {
-  const { id } = await room.accounts.createApiKey(room.database, {
-    accountId: room.account.id,
+  const { id } = await harness.accounts.createApiKey(harness.database, {
+    accountId: harness.account.id,
     kind: 'live',
     name: 'used',
   });
   return id;
 };
 const lastUse = async (id: Uuid): Promise<Date | null> => {
-  const [row] = await room.database.query<{ at: Date | null }>(
+  const [row] = await harness.database.query<{ at: Date | null }>(
     'SELECT last_used_at AS at FROM api_keys WHERE id = $1',
     [id],
   );
@@ -37,7 +37,7 @@ describe('the last use of a key', () => {
     const database: Executor = {
       query: <Row extends object>(text: string, values?: readonly unknown[]) => {
         statements++;
-        return room.database.query<Row>(text, values);
+        return harness.database.query<Row>(text, values);
       },
     };
     const use = new KeyUse({ database, onError: fail, flushEveryMs: 20 });
@@ -53,10 +53,10 @@ describe('the last use of a key', () => {
 
   it('is written at the end, and does not wait for a key that is being changed', async () => {
     const [free, changing] = await Promise.all([newKey(), newKey()]);
-    const use = new KeyUse({ database: room.database, onError: fail, flushEveryMs: never });
+    const use = new KeyUse({ database: harness.database, onError: fail, flushEveryMs: never });
     use.note(free);
     use.note(changing);
-    await room.database.transaction(async (tx) => {
+    await harness.database.transaction(async (tx) => {
       await tx.query('SELECT id FROM api_keys WHERE id = $1 FOR UPDATE', [changing]);
       await use.stop();
     });
@@ -70,7 +70,7 @@ describe('the last use of a key', () => {
     let broken = true;
     const database: Executor = {
       query: <Row extends object>(text: string, values?: readonly unknown[]) =>
-        broken ? Promise.reject(new Error('away')) : room.database.query<Row>(text, values),
+        broken ? Promise.reject(new Error('away')) : harness.database.query<Row>(text, values),
     };
     const use = new KeyUse({ database, onError: (error) => errors.push(error), flushEveryMs: 20 });
     use.note(key);

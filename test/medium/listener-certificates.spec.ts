@@ -3,14 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GatewayRoom, PASSWORD } from '../support/gateway-room.js';
+import { GatewayHarness, PASSWORD } from '../support/gateway-harness.js';
 
 interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let folder: string;
 let server: Certificate;
 let client: Certificate;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     writeFileSync(path.join(folder, name), text);
     return path.join(folder, name);
   };
-  gateway = await GatewayRoom.open({
+  gateway = await GatewayHarness.open({
     SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
     SMPP_TLS_KEY_FILE: file('key.pem', server.key),
     SMPP_TLS_CLIENT_CA_FILE: file('clients.pem', client.cert),

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMarkdown } from '../../apps/control-plane/src/docs/markdown.js';
 import { DELIVERY_STATUSES } from '../../apps/control-plane/src/webhooks/delivery.view.js';
-import { ControlPlaneRoom } from '../support/control-plane-room.js';
-import { GatewayRoom, sms } from '../support/gateway-room.js';
+import { ControlPlaneHarness } from '../support/control-plane-harness.js';
+import { GatewayHarness, sms } from '../support/gateway-harness.js';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -42,8 +42,8 @@ const expressions = (): string[] => [
 
 const namesIn = (expression: string): string[] => expression.match(/countersign_\w+/g) ?? [];
 
-let gateway: GatewayRoom;
-let controlPlane: ControlPlaneRoom;
+let gateway: GatewayHarness;
+let controlPlane: ControlPlaneHarness;
 let ofGateway = '';
 let exposed = '';
 
@@ -60,7 +60,7 @@ function declared(): Set<string> {
 }
 
 beforeAll(async () => {
-  [gateway, controlPlane] = [await GatewayRoom.open(), await ControlPlaneRoom.open()];
+  [gateway, controlPlane] = [await GatewayHarness.open(), await ControlPlaneHarness.open()];
   await gateway.system({ systemId: 'north' });
   const esme = await gateway.esme('north');
   await esme.send('submit_sm', sms('no token at all'));

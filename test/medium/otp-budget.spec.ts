@@ -2,16 +2,16 @@ import { EventStore } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Send } from '../../apps/control-plane/src/otp/guard.store.js';
-import { callerOf, GuardRoom, numberOf, sentOf, times } from '../support/guard-room.js';
-import type { SessionRoom } from '../support/session-room.js';
+import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';
+import type { SessionHarness } from '../support/session-harness.js';
 import { testTenant } from '../support/tenants.js';
 
-let home: GuardRoom;
-let room: SessionRoom;
+let home: GuardHarness;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  home = await GuardRoom.open();
-  room = home.room;
+  home = await GuardHarness.open();
+  harness = home.harness;
 });
 afterAll(() => home.close());
 beforeEach(() => home.forget());
@@ -40,12 +40,12 @@ describe('the conversion budget', () => {
   it('lets through a phone that approved within 30 days, and stops it after that', async () => {
     const [known = ''] = spread(100).slice(-1);
     await home.approvePhones([known]);
-    await room.database.query('DELETE FROM otp_approvals');
+    await harness.database.query('DELETE FROM otp_approvals');
     await home.sendAll([home.sender()], spread(60));
     expect(await home.sendAll([home.sender()], [known])).toEqual(['sent']);
-    await room.database.query(`UPDATE otp_phones SET credited_on = credited_on - 29`);
+    await harness.database.query(`UPDATE otp_phones SET credited_on = credited_on - 29`);
     expect(await home.sendAll([home.sender()], [known])).toEqual(['sent']);
-    await room.database.query(`UPDATE otp_phones SET credited_on = credited_on - 2`);
+    await harness.database.query(`UPDATE otp_phones SET credited_on = credited_on - 2`);
     expect(await home.sendAll([home.sender()], [known])).toEqual(['DESTINATION_BLOCKED']);
   });
 
@@ -55,7 +55,7 @@ describe('the conversion budget', () => {
     const first = await home.opened({ phone });
     const service = home.sender();
     const send = async (id: Uuid): Promise<boolean> =>
-      (await service.send(callerOf(room.account.id), renderId('sess', id))).ok;
+      (await service.send(callerOf(harness.account.id), renderId('sess', id))).ok;
     expect(await send(first.id)).toBe(true);
     expect(sentOf(await home.sendAll([service], others.slice(0, 2)))).toBe(0);
     await home.approve([first.id]);
@@ -64,7 +64,7 @@ describe('the conversion budget', () => {
     await home.approvePhones([phone]);
     expect(sentOf(await home.sendAll([service], others.slice(10)))).toBe(0);
     expect(
-      await room.database.query(`SELECT scope, sum(settled)::int AS settled, sum(approvals)::int AS approvals
+      await harness.database.query(`SELECT scope, sum(settled)::int AS settled, sum(approvals)::int AS approvals
         FROM otp_approvals GROUP BY scope ORDER BY scope COLLATE "C"`),
     ).toEqual([
       { scope: '*', settled: 1, approvals: 1 },
@@ -76,22 +76,22 @@ describe('the conversion budget', () => {
 
   it('of a used-up day refuses sends of that day, even in one batch with sends of the next day', async () => {
     const midnight = Date.parse('2026-03-02T00:00:00.000Z');
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO otp_sends (account_id, scope, slot, until, sends) VALUES ($1, 'day', $2, $3, 60)`,
-      [room.account.id, new Date(midnight - 86_400_000), new Date(midnight + 86_400_000)],
+      [harness.account.id, new Date(midnight - 86_400_000), new Date(midnight + 86_400_000)],
     );
     const send = (phone: string, atMs: number): Send => ({
-      session: { accountId: room.account.id, phone, country: 'US' },
+      session: { accountId: harness.account.id, phone, country: 'US' },
       now: new Date(atMs),
     });
     const [late = '', early = ''] = spread(2);
     const [before, after] = [send(late, midnight - 1), send(early, midnight + 1)];
     const guard = home.guard();
-    await room.database.transaction(async (tx) => {
+    await harness.database.transaction(async (tx) => {
       const together = await guard.open(tx, [before, after]);
       expect(together.judge(before)).toMatchObject({ rule: 'budget_day' });
     });
-    await room.database.transaction(async (tx) => {
+    await harness.database.transaction(async (tx) => {
       expect((await guard.open(tx, [after])).judge(after)).toBeNull();
     });
   });
@@ -103,7 +103,7 @@ describe('the conversion budget', () => {
     const { id, accountId } = await home.opened({ phone: numberOf(1, block) });
     await home.sender().send(callerOf(accountId), renderId('sess', id));
     await home.approve([id]);
-    await room.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
+    await harness.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
     const outcomes: string[] = [];
     for (const at of [10, 11, 12, 13, 14, 15])
       outcomes.push(...(await home.sendAll([home.sender()], [numberOf(at, block)])));
@@ -113,9 +113,9 @@ describe('the conversion budget', () => {
   it('forgets sends and credits of more than an hour ago, not those of the day', async () => {
     await home.sendAll([home.sender()], spread(30));
     expect(await home.sendAll([home.sender()], ['+14159990001'])).toEqual(['DESTINATION_BLOCKED']);
-    await room.database.query(`UPDATE otp_sends SET slot = slot - interval '62 minutes' WHERE scope <> 'day'`);
+    await harness.database.query(`UPDATE otp_sends SET slot = slot - interval '62 minutes' WHERE scope <> 'day'`);
     expect(sentOf(await home.sendAll([home.sender()], spread(60).slice(30)))).toBe(25);
-    await room.database.query(`UPDATE otp_sends SET slot = slot - interval '3 hours' WHERE scope <> 'day'`);
+    await harness.database.query(`UPDATE otp_sends SET slot = slot - interval '3 hours' WHERE scope <> 'day'`);
     expect(sentOf(await home.sendAll([home.sender()], british(40), { country: 'GB' }))).toBe(10);
     expect(await home.tallies()).toMatchObject({ budget_day: 30 });
   });
@@ -130,22 +130,22 @@ describe('the conversion budget', () => {
     const { id, accountId } = await home.opened({ test: true });
     const caller = { ...callerOf(accountId), kind: 'test' as const, tenant: testTenant(accountId) };
     expect(await home.sender().send(caller, renderId('sess', id))).toMatchObject({ ok: true });
-    await room.database.query(
+    await harness.database.query(
       `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE id = $1`,
       [id],
     );
     const event = {
-      id: room.clock.newId(),
+      id: harness.clock.newId(),
       type: 'verification.completed' as const,
       accountId,
       test: true,
       sessionId: id,
     };
     const details = { occurredAt: new Date(), data: '{}', sessionWebhookUrl: null };
-    await new EventStore().append(room.database, [{ ...event, ...details }]);
+    await new EventStore().append(harness.database, [{ ...event, ...details }]);
     await home.countApprovals();
     for (const table of ['otp_sends', 'otp_approvals', 'otp_phones', 'otp_counters', 'otp_spend']) {
-      expect(await room.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
+      expect(await harness.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
     }
   });
 
@@ -153,12 +153,12 @@ describe('the conversion budget', () => {
     const phones = spread(8);
     const sessions = await Promise.all(phones.map((phone) => home.opened({ phone })));
     const evidence = sessions.map(({ id }, ref) => ({
-      ...{ ref, tokens: [room.tokenOf(id)], trusted: true },
+      ...{ ref, tokens: [harness.tokenOf(id)], trusted: true },
       senders: [phones[ref] ?? ''],
     }));
-    await room.database.transaction((tx) => room.sessions.matchInbound(tx, 'live', evidence));
+    await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', evidence));
     await Promise.all([home.countApprovals(), home.countApprovals(), home.countApprovals()]);
-    const counted = await room.database.query(
+    const counted = await harness.database.query(
       `SELECT sum(approvals)::int AS approvals FROM otp_approvals WHERE scope = '*'`,
     );
     expect(counted).toEqual([{ approvals: 8 }]);

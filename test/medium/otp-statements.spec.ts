@@ -5,37 +5,37 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
 import { READ_KNOWN_PHONES, READ_WINDOWS } from '../../apps/control-plane/src/otp/guard.sql.js';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 
 const PREFIX = PHONE.slice(0, -4);
 const BLOCKS = 500;
 const PHONES = 20_000;
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 25 });
+  harness = await openSessionHarness({ pastDays: 25 });
   // A busy hour for which the planner has no statistics yet: many blocks and phones in every minute.
   for (const columns of [
     'otp_sends (account_id, scope, slot, until, sends)',
     'otp_approvals (account_id, scope, slot, until, settled, approvals)',
   ]) {
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO ${columns}
        SELECT $1, CASE WHEN block = 0 THEN '*' WHEN block = 1 THEN $2 ELSE '+1' || block END,
          date_trunc('minute', clock_timestamp()) - make_interval(mins => minute), clock_timestamp() + interval '2 hours',
          1${columns.startsWith('otp_approvals') ? ', 1' : ''}
        FROM generate_series(0, ${BLOCKS}) AS block, generate_series(0, 59) AS minute`,
-      [room.account.id, PREFIX],
+      [harness.account.id, PREFIX],
     );
   }
-  await room.database.query(
+  await harness.database.query(
     `INSERT INTO otp_phones (account_id, phone, credited_on)
      SELECT $1, sha256(n::text::bytea), current_date FROM generate_series(1, ${PHONES}) AS n`,
-    [room.account.id],
+    [harness.account.id],
   );
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Partitions that the transaction has locked, by table. */
 const lockedBy = (tx: Executor): Promise<{ table: string; partitions: number }[]> =>
@@ -46,17 +46,20 @@ const lockedBy = (tx: Executor): Promise<{ table: string; partitions: number }[]
   );
 
 const planOf = async (statement: string, values: readonly unknown[]): Promise<string> => {
-  const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, COSTS OFF) ${statement}`, values);
+  const plan = await harness.database.query<{ 'QUERY PLAN': string }>(
+    `EXPLAIN (ANALYZE, COSTS OFF) ${statement}`,
+    values,
+  );
   return plan.map((row) => row['QUERY PLAN']).join('\n');
 };
 
 describe('the statements of a send', () => {
   it('touch no partition', async () => {
-    const store = new GuardStore(new DestinationStore(() => room.clock.newId()), room.keys);
-    const { account } = await room.accounts.createAccount(room.database, { name: 'Other' });
+    const store = new GuardStore(new DestinationStore(() => harness.clock.newId()), harness.keys);
+    const { account } = await harness.accounts.createAccount(harness.database, { name: 'Other' });
     const session = { accountId: account.id, phone: PHONE, country: 'US' };
-    const locked = await room.database.transaction(async (tx) => {
-      const sends = [{ session, now: new Date(room.clock.nowMs()) }];
+    const locked = await harness.database.transaction(async (tx) => {
+      const sends = [{ session, now: new Date(harness.clock.nowMs()) }];
       const open = await store.openLedger(tx, sends, await store.readSends(tx, sends));
       await store.writeLedger(tx, open, sends);
       return lockedBy(tx);
@@ -65,10 +68,10 @@ describe('the statements of a send', () => {
   });
 
   it('read the minutes of their windows, and no others', async () => {
-    const from = new Date(room.clock.nowMs() - 3_600_000);
-    const accounts = [room.account.id, room.account.id];
+    const from = new Date(harness.clock.nowMs() - 3_600_000);
+    const accounts = [harness.account.id, harness.account.id];
     const values = [accounts, ['*', PREFIX], [from, from], [from, from]];
-    expect(await room.database.query(READ_WINDOWS, values)).toMatchObject([
+    expect(await harness.database.query(READ_WINDOWS, values)).toMatchObject([
       { scope: '*', sends: 60, settled: 60, approvals: 60 },
       { scope: PREFIX, sends: 60, settled: 60, approvals: 60 },
     ]);
@@ -78,7 +81,7 @@ describe('the statements of a send', () => {
   });
 
   it('look known phones up one by one', async () => {
-    const plan = await planOf(READ_KNOWN_PHONES, [[room.account.id], [Buffer.alloc(32)], '2024-01-01']);
+    const plan = await planOf(READ_KNOWN_PHONES, [[harness.account.id], [Buffer.alloc(32)], '2024-01-01']);
     expect(plan).not.toContain('Seq Scan on otp_phones');
     expect(plan).not.toContain('Rows Removed');
   });
@@ -86,13 +89,13 @@ describe('the statements of a send', () => {
 
 describe('the statements of an approval', () => {
   it('leave nearly all partitions alone', async () => {
-    const { id } = await room.sessions.create(room.draft());
-    await room.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
-    const evidence = { ref: 0, tokens: [room.tokenOf(id)], senders: [PHONE], trusted: true };
-    await room.database.transaction((tx) => room.sessions.matchInbound(tx, 'live', [evidence]));
-    const taken = await room.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
-    const locked = await room.database.transaction(async (tx) => {
-      await new ApprovalStore(room.keys).count(tx, taken);
+    const { id } = await harness.sessions.create(harness.draft());
+    await harness.database.query('UPDATE sessions SET otp_sends = 1 WHERE id = $1', [id]);
+    const evidence = { ref: 0, tokens: [harness.tokenOf(id)], senders: [PHONE], trusted: true };
+    await harness.database.transaction((tx) => harness.sessions.matchInbound(tx, 'live', [evidence]));
+    const taken = await harness.database.transaction((tx) => new EventStore().takeUndispatched(tx, 10));
+    const locked = await harness.database.transaction(async (tx) => {
+      await new ApprovalStore(harness.keys).count(tx, taken);
       return lockedBy(tx);
     });
     expect(locked.map(({ table }) => table)).toEqual(['outbound_messages', 'sessions']);

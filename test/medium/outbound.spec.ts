@@ -1,9 +1,9 @@
 import { renderId } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Carrier, receiptOf } from '../support/carrier.js';
-import { INBOUND_NUMBER } from '../support/gateway-room.js';
-import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
-import { PHONE } from '../support/session-room.js';
+import { INBOUND_NUMBER } from '../support/gateway-harness.js';
+import { CODE_TEXT, OutboundHarness } from '../support/outbound-harness.js';
+import { PHONE } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { liveTenant } from '../support/tenants.js';
 
@@ -18,17 +18,17 @@ const north = new Carrier('north');
 const west = new Carrier('west');
 const south = new Carrier('south');
 const all = [north, west, south];
-let room: OutboundRoom;
+let harness: OutboundHarness;
 
 beforeAll(async () => {
-  room = await OutboundRoom.open([
+  harness = await OutboundHarness.open([
     { carrier: north, bind: { sendWindow: 5 } },
     { carrier: west, route: { priority: 1 } },
     { carrier: south, route: { prefix: '+44', sourceAddress: 'ACME' }, bind: { defaultAlphabet: 'latin1' } },
   ]);
 }, 40_000);
 afterAll(async () => {
-  await room.close();
+  await harness.close();
   await Promise.all(all.map((carrier) => carrier.close()));
 });
 beforeEach(() => until('all are bound', 20_000, () => all.every(({ isBound }) => isBound)), 25_000);
@@ -39,14 +39,14 @@ afterEach(() => {
   }
 });
 
-const create = (changes = {}) => room.gateway.create({ ttlSeconds: 300, ...changes });
-const idGivenTo = async (id: string): Promise<string> => (await room.code(id)).smscMessageId ?? '';
+const create = (changes = {}) => harness.gateway.create({ ttlSeconds: 300, ...changes });
+const idGivenTo = async (id: string): Promise<string> => (await harness.code(id)).smscMessageId ?? '';
 
 describe('a code', () => {
   it('is submitted as carriers want it, and erased', async () => {
     const session = await create();
-    const id = await room.queue(session);
-    expect(await room.reaches(id, 'submitted')).toMatchObject({
+    const id = await harness.queue(session);
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({
       attempts: 1,
       carrier: 'north',
       source: INBOUND_NUMBER,
@@ -68,7 +68,7 @@ describe('a code', () => {
       short_message: { message: CODE_TEXT },
     });
     expect(pdu?.['validity_period']).toBeInstanceOf(Date);
-    expect(await room.told(id)).toEqual([
+    expect(await harness.told(id)).toEqual([
       { sessionId: renderId('sess', session.id), messageId: renderId('msg', id), state: 'submitted' },
     ]);
   });
@@ -78,61 +78,63 @@ describe('a code', () => {
     ['UNDELIV', '027', 'undelivered', '027'],
     ['REJECTD', '000', 'undelivered', 'REJECTD'],
   ])('whose receipt says %s err:%s is %s', async (stat, err, state, networkError) => {
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     expect(await north.receipt(await idGivenTo(id), stat, err)).toBe(OK);
-    expect(await room.code(id)).toMatchObject({ state, networkError });
+    expect(await harness.code(id)).toMatchObject({ state, networkError });
     const reason = networkError === null ? {} : { networkError };
-    expect(await room.told(id)).toMatchObject([{ state: 'submitted' }, { state, ...reason }]);
+    expect(await harness.told(id)).toMatchObject([{ state: 'submitted' }, { state, ...reason }]);
   });
 
   it('goes by the longest prefix, with the sender of its route', async () => {
-    const id = await room.queue(await create({ phone: PHONE_ABROAD }), { text: 'é is é' });
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'south', source: 'ACME' });
+    const id = await harness.queue(await create({ phone: PHONE_ABROAD }), { text: 'é is é' });
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'south', source: 'ACME' });
     expect(south.submits[0]).toMatchObject({ source_addr: 'ACME', source_addr_ton: 5, source_addr_npi: 0 });
   });
 
   it('costs what its country costs as it is submitted', async () => {
-    await room.sql(
+    await harness.sql(
       `INSERT INTO prices (id, channel, country, usd, from_at) VALUES
        (gen_random_uuid(), 'sms_otp', '*', 0.05, now() - interval '1 day'),
        (gen_random_uuid(), 'sms_otp', 'US', 0.01, now() - interval '2 days'),
        (gen_random_uuid(), 'sms_otp', 'US', 0.0079, now() - interval '1 day'),
        (gen_random_uuid(), 'sms_otp', 'US', 9, now() + interval '1 day')`,
     );
-    expect(await room.reaches(await room.queue(await create()), 'submitted')).toMatchObject({ costUsd: '0.007900' });
-    await room.sql('DELETE FROM prices');
+    expect(await harness.reaches(await harness.queue(await create()), 'submitted')).toMatchObject({
+      costUsd: '0.007900',
+    });
+    await harness.sql('DELETE FROM prices');
   });
 
   it('of a test key never leaves the building', async () => {
-    const id = await room.queue(await create({ test: true }), { test: true });
-    await room.reaches(await room.queue(await create()), 'submitted');
-    expect(await room.code(id)).toMatchObject({ state: 'queued', attempts: 0 });
+    const id = await harness.queue(await create({ test: true }), { test: true });
+    await harness.reaches(await harness.queue(await create()), 'submitted');
+    expect(await harness.code(id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(north.submits).toHaveLength(1);
   });
 
   it('of a session that is over is not sent, but given up', async () => {
     const session = await create();
-    await room.gateway.room.sessions.cancel(liveTenant(session.accountId), session.id);
-    const id = await room.queue(session);
-    expect(await room.reaches(id, 'failed')).toMatchObject({
+    await harness.gateway.harness.sessions.cancel(liveTenant(session.accountId), session.id);
+    const id = await harness.queue(session);
+    expect(await harness.reaches(id, 'failed')).toMatchObject({
       networkError: 'SESSION_OVER',
       attempts: 0,
       hasText: false,
     });
-    expect(await room.told(id)).toMatchObject([{ state: 'failed', networkError: 'SESSION_OVER' }]);
+    expect(await harness.told(id)).toMatchObject([{ state: 'failed', networkError: 'SESSION_OVER' }]);
   });
 
   it('that nobody could use any more is not sent, but given up', async () => {
-    const id = await room.queue(await create(), { validMs: 10 });
-    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'EXPIRED', attempts: 0, hasText: false });
+    const id = await harness.queue(await create(), { validMs: 10 });
+    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'EXPIRED', attempts: 0, hasText: false });
     expect(all.flatMap(({ submits }) => submits)).toEqual([]);
   });
 
   it('is one of many: a hundred go out once each', async () => {
     const session = await create();
-    const ids = await Promise.all(Array.from({ length: 100 }, () => room.queue(session)));
-    for (const id of ids) await room.reaches(id, 'submitted');
+    const ids = await Promise.all(Array.from({ length: 100 }, () => harness.queue(session)));
+    for (const id of ids) await harness.reaches(id, 'submitted');
     expect(north.submits.length + west.submits.length).toBe(100);
   }, 30_000);
 });
@@ -143,32 +145,32 @@ describe('a carrier that refuses', () => {
     ['has a full queue', QUEUE_FULL],
   ])('because it %s lets the next one have it', async (_, refusal) => {
     north.script.push(() => refusal);
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2 });
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2 });
   });
 
   it('is asked again when all have asked for time', async () => {
     north.script.push(() => THROTTLED);
     west.script.push(() => THROTTLED);
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'north', attempts: 3 });
-    expect(await room.statesTold(id)).toEqual(['submitted']);
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'north', attempts: 3 });
+    expect(await harness.statesTold(id)).toEqual(['submitted']);
   });
 
   it('for good is not asked again', async () => {
     north.script.push(() => WRONG_DESTINATION);
     west.script.push(() => THROTTLED);
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 3 });
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 3 });
     expect(north.submits).toHaveLength(1);
   });
 
   it('for good, with no other left, ends it with its reason', async () => {
     north.script.push(() => WRONG_DESTINATION);
     west.script.push(() => WRONG_DESTINATION);
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', hasText: false });
-    expect(await room.told(id)).toMatchObject([{ state: 'failed', networkError: 'ESME_RINVDSTADR' }]);
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', hasText: false });
+    expect(await harness.told(id)).toMatchObject([{ state: 'failed', networkError: 'ESME_RINVDSTADR' }]);
   });
 });
 
@@ -177,8 +179,8 @@ describe('a code of unknown fate', () => {
 
   it('is sent once more, the same, when the answer does not come', async () => {
     north.script.push(() => 'mute');
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2, unknownFates: 1 });
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2, unknownFates: 1 });
     expect(texts()).toEqual([{ message: CODE_TEXT }, { message: CODE_TEXT }]);
   });
 
@@ -187,15 +189,15 @@ describe('a code of unknown fate', () => {
       north.drop();
       return 'mute';
     });
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2, unknownFates: 1 });
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'west', attempts: 2, unknownFates: 1 });
   });
 
   it('is not sent a third time', async () => {
     north.script.push(() => 'mute');
     west.script.push(() => 'mute');
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'failed')).toMatchObject({
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'failed')).toMatchObject({
       networkError: 'UNKNOWN_FATE',
       attempts: 2,
       hasText: false,
@@ -208,14 +210,14 @@ describe('a code of unknown fate', () => {
     [1, 'failed', 0],
   ])('because its gateway died, after %i such already, is %s', async (before, state, copies) => {
     const session = await create();
-    const id = await room.queue(session, { validMs: 300_000 });
+    const id = await harness.queue(session, { validMs: 300_000 });
     // Claimed, and the process killed before the answer: only the row is left.
-    await room.sql(
+    await harness.sql(
       `UPDATE outbound_messages SET state = 'sending', next_attempt_at = NULL, claimed_by = id, attempts = attempts + 1,
        claimed_until = clock_timestamp(), unknown_fates = $2 WHERE id = $1 AND state = 'queued'`,
       [id, before],
     );
-    expect(await room.reaches(id, state)).toMatchObject({ unknownFates: before + 1 });
+    expect(await harness.reaches(id, state)).toMatchObject({ unknownFates: before + 1 });
     expect(texts()).toHaveLength(copies);
   });
 });
@@ -227,62 +229,62 @@ describe('a receipt', () => {
       early.push(north.receipt('early-1', 'DELIVRD'));
       return { message_id: 'early-1', sequence_number: pdu.sequence_number };
     });
-    const id = await room.queue(await create());
-    await room.reaches(id, 'delivered');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'delivered');
     expect(await Promise.all(early)).toEqual([OK]);
-    expect(await room.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
   });
 
   it('may say it in parameters alone', async () => {
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     const words = {
       receipted_message_id: await idGivenTo(id),
       message_state: 5,
       network_error_code: Buffer.from([3, 0, 27]),
     };
     expect(await north.deliver({ esm_class: 0x04, short_message: '', ...words })).toBe(OK);
-    expect(await room.code(id)).toMatchObject({ state: 'undelivered', networkError: '027' });
+    expect(await harness.code(id)).toMatchObject({ state: 'undelivered', networkError: '027' });
   });
 
   it('counts once: what comes after the last word is ignored', async () => {
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     const given = await idGivenTo(id);
     for (const stat of ['ENROUTE', 'DELIVRD', 'UNDELIV', 'DELIVRD']) expect(await north.receipt(given, stat)).toBe(OK);
-    expect(await room.code(id)).toMatchObject({ state: 'delivered', networkError: null });
-    expect(await room.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.code(id)).toMatchObject({ state: 'delivered', networkError: null });
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
   });
 
   it('is found in another case and without leading zeros', async () => {
     north.script.push(() => ({ message_id: '00AbCd1' }));
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     await north.receipt('abCD1', 'DELIVRD');
-    expect(await room.code(id)).toMatchObject({ state: 'delivered', smscMessageId: '00AbCd1' });
+    expect(await harness.code(id)).toMatchObject({ state: 'delivered', smscMessageId: '00AbCd1' });
   });
 
   it('counts over any link of its carrier, and over no other', async () => {
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     const given = await idGivenTo(id);
     await west.receipt(given, 'UNDELIV', '001');
-    expect(await room.code(id)).toMatchObject({ state: 'submitted' });
-    await room.gateway.system({ systemId: 'north-in', carrier: 'north' });
-    const esme = await room.gateway.esme('north-in');
+    expect(await harness.code(id)).toMatchObject({ state: 'submitted' });
+    await harness.gateway.system({ systemId: 'north-in', carrier: 'north' });
+    const esme = await harness.gateway.esme('north-in');
     expect((await esme.send('deliver_sm', receiptOf(given, 'DELIVRD'))).command_status).toBe(OK);
-    expect(await room.code(id)).toMatchObject({ state: 'delivered' });
+    expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 
   it('is asked for again while PostgreSQL is away', async () => {
-    const id = await room.queue(await create());
-    await room.reaches(id, 'submitted');
+    const id = await harness.queue(await create());
+    await harness.reaches(id, 'submitted');
     const given = await idGivenTo(id);
-    await room.gateway.line.cut();
+    await harness.gateway.line.cut();
     expect(await north.receipt(given, 'DELIVRD')).toBe(QUEUE_FULL.command_status);
-    await room.gateway.line.mend();
+    await harness.gateway.line.mend();
     await until('it is taken', 10_000, async () => (await north.receipt(given, 'DELIVRD')) === OK);
-    expect(await room.code(id)).toMatchObject({ state: 'delivered' });
+    expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   }, 20_000);
 });
 
@@ -290,40 +292,40 @@ describe('an outage of PostgreSQL', () => {
   it('between a submit and its answer does not send a code twice', async () => {
     let mended: Promise<void> | undefined;
     north.script.push(() => {
-      mended = room.gateway.line.cut().then(() => room.gateway.line.mend());
+      mended = harness.gateway.line.cut().then(() => harness.gateway.line.mend());
       return {};
     });
-    const id = await room.queue(await create());
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ attempts: 1, unknownFates: 0 });
+    const id = await harness.queue(await create());
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ attempts: 1, unknownFates: 0 });
     await mended;
     expect(north.submits.length + west.submits.length).toBe(1);
   }, 20_000);
 });
 
 describe('without a bind', () => {
-  afterEach(() => room.sql('UPDATE binds SET enabled = true'));
+  afterEach(() => harness.sql('UPDATE binds SET enabled = true'));
 
   it('a code waits until its session is over, and fails visibly', async () => {
-    await room.sql('UPDATE binds SET enabled = false');
+    await harness.sql('UPDATE binds SET enabled = false');
     await until('none is bound', 10_000, () => !all.some(({ isBound }) => isBound));
-    const id = await room.queue(await create(), { validMs: 4_000 });
-    expect(await room.reaches(id, 'failed')).toMatchObject({ attempts: 0, hasText: false });
-    expect((await room.code(id)).networkError).toMatch(/^(EXPIRED|NO_ROUTE)$/);
-    expect(await room.statesTold(id)).toEqual(['failed']);
+    const id = await harness.queue(await create(), { validMs: 4_000 });
+    expect(await harness.reaches(id, 'failed')).toMatchObject({ attempts: 0, hasText: false });
+    expect((await harness.code(id)).networkError).toMatch(/^(EXPIRED|NO_ROUTE)$/);
+    expect(await harness.statesTold(id)).toEqual(['failed']);
   }, 30_000);
 
   it('a code goes out as soon as there is one again', async () => {
-    await room.sql('UPDATE binds SET enabled = false');
+    await harness.sql('UPDATE binds SET enabled = false');
     await until('none is bound', 10_000, () => !all.some(({ isBound }) => isBound));
-    const id = await room.queue(await create());
-    await room.sql('UPDATE binds SET enabled = true');
-    await until('it is submitted', 20_000, async () => (await room.code(id)).state === 'submitted');
+    const id = await harness.queue(await create());
+    await harness.sql('UPDATE binds SET enabled = true');
+    await until('it is submitted', 20_000, async () => (await harness.code(id)).state === 'submitted');
   }, 40_000);
 });
 
 describe('the bell of codes', () => {
   async function isHeard(redisUrl: string | null): Promise<void> {
-    const alone = await OutboundRoom.open([], redisUrl);
+    const alone = await OutboundHarness.open([], redisUrl);
     const { queueOfCodes: queue } = alone;
     await queue.add('ring', { ids: [] }, { removeOnComplete: true });
     await until('the ring is heard', 10_000, async () => (await queue.getJobCountByTypes('waiting', 'active')) === 0);

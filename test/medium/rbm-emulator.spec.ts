@@ -12,7 +12,7 @@ const PHONE = '+14155552671';
 const SCOPE = 'https://www.googleapis.com/auth/rcsbusinessmessaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-let room: RbmEmulator;
+let harness: RbmEmulator;
 let webhook: RbmWebhook;
 let token: string;
 
@@ -20,7 +20,7 @@ const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).to
 
 /** The assertion of the room's account, with changes. */
 function assertion(claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}): string {
-  const account = JSON.parse(readFileSync(room.serviceAccountFile, 'utf8')) as Record<string, string>;
+  const account = JSON.parse(readFileSync(harness.serviceAccountFile, 'utf8')) as Record<string, string>;
   const iat = Math.floor(Date.now() / 1000);
   const said = {
     iss: account['client_email'],
@@ -37,7 +37,7 @@ function assertion(claims: Record<string, unknown> = {}, header: Record<string, 
 }
 
 async function exchange(jwt: string): Promise<{ status: number; body: Record<string, unknown> }> {
-  const { statusCode, body } = await request(`${room.url}/token`, {
+  const { statusCode, body } = await request(`${harness.url}/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({ grant_type: GRANT, assertion: jwt }).toString(),
@@ -46,7 +46,7 @@ async function exchange(jwt: string): Promise<{ status: number; body: Record<str
 }
 
 async function call(method: 'GET' | 'POST' | 'DELETE', pathname: string, body?: unknown, bearer = token) {
-  const answer = await request(`${room.url}${pathname}`, {
+  const answer = await request(`${harness.url}${pathname}`, {
     method,
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     body: body === undefined ? null : JSON.stringify(body),
@@ -81,23 +81,23 @@ async function send(phone: string, body: object = card(), messageId: string = ra
 
 const revoke = (phone: string, messageId: string) =>
   call('DELETE', `/v1/phones/${phone}/agentMessages/${messageId}?agentId=${AGENT}`);
-const setPhone = (phone: string, profile: object) => room.admin('PUT', `/_admin/phones/${phone}`, profile);
+const setPhone = (phone: string, profile: object) => harness.admin('PUT', `/_admin/phones/${phone}`, profile);
 const tap = (messageId: string, suggestion: number) =>
-  room.admin('POST', `/_admin/cards/${messageId}/tap`, { suggestion });
+  harness.admin('POST', `/_admin/cards/${messageId}/tap`, { suggestion });
 const told = (count: number) => until(`${count} events`, SOON_MS, () => webhook.events.length >= count);
 const stateOf = async (messageId: string): Promise<unknown> => {
-  const { data } = (await room.admin('GET', '/_admin/cards')).body as { data: Record<string, unknown>[] };
+  const { data } = (await harness.admin('GET', '/_admin/cards')).body as { data: Record<string, unknown>[] };
   return data.find((kept) => kept['messageId'] === messageId)?.['state'];
 };
 
 beforeEach(async () => {
   webhook = new RbmWebhook();
-  room = await openRbmEmulator({ webhookUrl: await webhook.listen() });
+  harness = await openRbmEmulator({ webhookUrl: await webhook.listen() });
   token = String((await exchange(assertion())).body['access_token']);
 });
 
 afterEach(async () => {
-  await room.close();
+  await harness.close();
   await webhook.close();
 });
 
@@ -130,7 +130,7 @@ describe('a token', () => {
       status: 401,
       body: { error: { code: 401, status: 'UNAUTHENTICATED' } },
     });
-    await room.admin('PUT', '/_admin/rbm', { dropTokens: true });
+    await harness.admin('PUT', '/_admin/rbm', { dropTokens: true });
     expect((await send(PHONE)).status).toBe(401);
   });
 });
@@ -167,7 +167,7 @@ describe('a send', () => {
     await setPhone(PHONE, { reachable: true });
     const path = `/v1/phones/${encodeURIComponent(PHONE)}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}%40rbm.goog`;
     expect((await call('POST', path, card())).status).toBe(200);
-    const { data } = (await room.admin('GET', `/_admin/cards?phone=${PHONE}`)).body as { data: object[] };
+    const { data } = (await harness.admin('GET', `/_admin/cards?phone=${PHONE}`)).body as { data: object[] };
     expect(data).toMatchObject([{ phone: PHONE, agentId: AGENT, card: { title: 'Sign in to Acme?' } }]);
   });
 
@@ -175,21 +175,21 @@ describe('a send', () => {
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const first = await send(PHONE);
     expect((await send(PHONE, card(), first.messageId)).body['sendTime']).toBe(first.body['sendTime']);
-    await room.admin('PUT', '/_admin/rbm', { duplicateIdStatus: 409 });
+    await harness.admin('PUT', '/_admin/rbm', { duplicateIdStatus: 409 });
     expect((await send(PHONE, card(), first.messageId)).status).toBe(409);
-    expect((await room.admin('GET', '/_admin/messages')).body['data']).toHaveLength(1);
+    expect((await harness.admin('GET', '/_admin/messages')).body['data']).toHaveLength(1);
   });
 
   it('for an agent that the account does not own is refused', async () => {
-    await room.admin('PUT', '/_admin/rbm', { agents: ['other@rbm.goog'] });
+    await harness.admin('PUT', '/_admin/rbm', { agents: ['other@rbm.goog'] });
     expect(await send(PHONE)).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
-    await room.admin('PUT', '/_admin/rbm', { agents: null });
+    await harness.admin('PUT', '/_admin/rbm', { agents: null });
     expect((await send(PHONE)).status).toBe(404);
   });
 
   it('whose answer never comes is under way all the same', async () => {
     const phone = '+14155550599';
-    const path = `${room.url}/v1/phones/${phone}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}`;
+    const path = `${harness.url}/v1/phones/${phone}/agentMessages?messageId=${randomUUID()}&agentId=${AGENT}`;
     const stop = new AbortController();
     const sent = request(path, {
       method: 'POST',
@@ -255,7 +255,7 @@ describe('a revoke of what was delivered', () => {
     ['always200', 200],
     ['strict', 404],
   ])('is answered as %s has it', async (revokeMode, status) => {
-    await room.admin('PUT', '/_admin/rbm', { revokeMode });
+    await harness.admin('PUT', '/_admin/rbm', { revokeMode });
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     const { messageId } = await send(PHONE);
     await told(1);
@@ -308,31 +308,31 @@ describe('a webhook', () => {
     await send(PHONE);
     await told(1);
     const [posted] = webhook.posted.filter(({ event }) => event !== null);
-    const signature = createHmac('sha512', room.clientToken)
+    const signature = createHmac('sha512', harness.clientToken)
       .update(posted?.data ?? '')
       .digest('base64');
     expect(posted?.headers['x-goog-signature']).toBe(signature);
   });
 
   it('is tried again until it is answered 200', async () => {
-    await room.admin('PUT', '/_admin/rbm', { retryAfterMs: 10 });
+    await harness.admin('PUT', '/_admin/rbm', { retryAfterMs: 10 });
     webhook.status = 503;
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     await send(PHONE);
     await told(3);
     webhook.status = 200;
-    const view = async () => (await room.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
+    const view = async () => (await harness.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
     await until('it was taken', SOON_MS, async () => (await view())['delivered'] === 1);
     const ids = webhook.posted.flatMap(({ event, body }) => (event === null ? [] : [body['message']]));
     expect(new Set(ids.map((message) => (message as { messageId: string }).messageId)).size).toBe(1);
   });
 
   it('has to show that it knows the client token, by the secret alone', async () => {
-    const verified = async () => (await room.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
+    const verified = async () => (await harness.admin('GET', '/_admin/rbm')).body['webhook'] as Record<string, unknown>;
     await until('the handshake', SOON_MS, async () => (await verified())['verified'] === true);
     const [handshake] = webhook.posted;
     expect(handshake?.body).toEqual({
-      clientToken: room.clientToken,
+      clientToken: harness.clientToken,
       secret: expect.stringMatching(/^\d{10}$/) as string,
     });
     expect(handshake?.headers).not.toHaveProperty('x-goog-signature');
@@ -343,7 +343,7 @@ describe('a webhook', () => {
     ['dropDelivered', { dropDelivered: true }, ['READ', 'tap']],
     ['reorder', { reorder: true }, ['DELIVERED', 'READ', 'tap']],
   ])('can be told to %s', async (_, faults, kinds) => {
-    await room.admin('PUT', '/_admin/rbm', faults);
+    await harness.admin('PUT', '/_admin/rbm', faults);
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'approve', tapAfterMs: 50 });
     await send(PHONE);
     await told(kinds.length);
@@ -353,7 +353,7 @@ describe('a webhook', () => {
 
   it('can have a wrong signature, agent and form', async () => {
     const faults = { corruptSignature: true, wrongAgent: true, omitSendTime: true, omitType: true };
-    await room.admin('PUT', '/_admin/rbm', faults);
+    await harness.admin('PUT', '/_admin/rbm', faults);
     await setPhone(PHONE, { reachable: true, deliverAfterMs: 0, autoTap: 'deny', tapAfterMs: 0 });
     await send(PHONE);
     await told(3);
@@ -373,9 +373,9 @@ describe('a webhook', () => {
 
   it('is told of a STOP, of typing, and of an agent that is suspended and then reaches nobody', async () => {
     await setPhone(PHONE, { reachable: true });
-    await room.admin('POST', '/_admin/replies', { phone: PHONE, agentId: AGENT, text: ' stop ' });
-    await room.admin('POST', '/_admin/rbm/events', { phone: PHONE, agentId: AGENT, type: 'IS_TYPING' });
-    await room.admin('POST', '/_admin/rbm/events', { agentId: AGENT, type: 'SUSPENDED' });
+    await harness.admin('POST', '/_admin/replies', { phone: PHONE, agentId: AGENT, text: ' stop ' });
+    await harness.admin('POST', '/_admin/rbm/events', { phone: PHONE, agentId: AGENT, type: 'IS_TYPING' });
+    await harness.admin('POST', '/_admin/rbm/events', { agentId: AGENT, type: 'SUSPENDED' });
     await told(4);
     expect([...webhook.kinds].sort()).toEqual(['IS_TYPING', 'UNSUBSCRIBE', 'text', 'text']);
     expect(webhook.events).toContainEqual(expect.objectContaining({ newLaunchState: 'SUSPENDED' }));
@@ -396,7 +396,7 @@ describe('hostile calls', () => {
     ['GET', '/v1/phones/1/capabilities?agentId=', ''],
     ['PUT', '/v1/phones', ''],
   ] as const)('%s %s is refused in the form of the service', async (method, pathname, body) => {
-    const answer = await request(`${room.url}${pathname}`, {
+    const answer = await request(`${harness.url}${pathname}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body === '' ? {} : { 'content-type': 'application/json' }) },
       body: body === '' ? null : body,
@@ -405,7 +405,7 @@ describe('hostile calls', () => {
     expect(answer.statusCode).toBeGreaterThanOrEqual(400);
     expect(answer.statusCode).toBeLessThan(500);
     expect(error['code']).toBe(answer.statusCode);
-    expect((await room.admin('GET', '/healthz')).status).toBe(200);
+    expect((await harness.admin('GET', '/healthz')).status).toBe(200);
   });
 
   it.each([
@@ -418,14 +418,14 @@ describe('hostile calls', () => {
     ['POST', '/_admin/replies', { phone: PHONE, agentId: '../x', text: 'x' }],
     ['POST', '/_admin/rbm/events', { agentId: AGENT, type: 'IS_TYPING' }],
   ] as const)('%s %s with %j is refused', async (method, pathname, body) => {
-    expect((await room.admin(method, pathname, body)).status).toBe(422);
+    expect((await harness.admin(method, pathname, body)).status).toBe(422);
   });
 
   it.each([
     ['from a page of another site', { origin: 'https://evil.example' }],
     ['by a name that was pointed at this machine', { host: 'evil.example' }],
   ])('%s are refused', async (_, headers) => {
-    const answer = await request(`${room.url}/_admin/cards`, { headers });
+    const answer = await request(`${harness.url}/_admin/cards`, { headers });
     await answer.body.dump();
     expect(answer.statusCode).toBe(403);
   });

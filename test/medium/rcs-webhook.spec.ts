@@ -5,7 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
-import { GatewayRoom } from '../support/gateway-room.js';
+import { GatewayHarness } from '../support/gateway-harness.js';
 import { hostileBody } from '../support/hostile.js';
 import { until } from '../support/until.js';
 
@@ -14,7 +14,7 @@ const AGENT = 'acme_agent@rbm.goog';
 const PHONE = '+14155552671';
 const WITHIN_MS = 15_000;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let folder: string;
 let names = 0;
 
@@ -22,19 +22,19 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-webhook-'));
   // A gateway wants the key of a service account beside the token; no card is sent here.
   const keyFile = await ensureServiceAccount({ dataDir: folder, tokenUri: 'http://127.0.0.1:9/token' });
-  gateway = await GatewayRoom.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile });
+  gateway = await GatewayHarness.open({ RBM_CLIENT_TOKEN: CLIENT_TOKEN, RBM_SERVICE_ACCOUNT_FILE: keyFile });
 });
 afterAll(async () => {
   await gateway.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Told {
+interface CommandResult {
   readonly status: number;
   readonly text: string;
 }
 
-async function post(body: string, headers: Record<string, string> = {}): Promise<Told> {
+async function post(body: string, headers: Record<string, string> = {}): Promise<CommandResult> {
   const response = await fetch(`http://127.0.0.1:${gateway.ports.http}/rcs/webhook`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -44,7 +44,7 @@ async function post(body: string, headers: Record<string, string> = {}): Promise
 }
 
 /** As the platform sends it. */
-function push(data: string | Buffer, changes: Record<string, string> = {}): Promise<Told> {
+function push(data: string | Buffer, changes: Record<string, string> = {}): Promise<CommandResult> {
   const octets = Buffer.from(data);
   const signature = createHmac('sha512', CLIENT_TOKEN).update(octets).digest('base64');
   const message = { data: octets.toString('base64'), messageId: '1', publishTime: '2026-01-15T10:00:07.9Z' };
@@ -59,11 +59,13 @@ const delivered = (eventId: string): string =>
     eventType: 'DELIVERED',
     eventId,
     messageId: '4d1f6a5e-6f0b-5b58-9a3e-0c7d5a2f9b10',
-    sendTime: new Date(gateway.room.clock.nowMs()).toISOString(),
+    sendTime: new Date(gateway.harness.clock.nowMs()).toISOString(),
   });
 
 async function stored(): Promise<number> {
-  const [row] = await gateway.room.database.query<{ count: number }>('SELECT count(*)::int AS count FROM card_events');
+  const [row] = await gateway.harness.database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM card_events',
+  );
   return row?.count ?? 0;
 }
 
@@ -82,7 +84,7 @@ describe('the webhook of the platform', () => {
     expect(await stored()).toBe(before + 1);
     expect((await push(event)).status).toBe(200);
     expect(await stored()).toBe(before + 1);
-    const rows = await gateway.room.database.query('SELECT agent_id, phone, kind FROM card_events ORDER BY id DESC');
+    const rows = await gateway.harness.database.query('SELECT agent_id, phone, kind FROM card_events ORDER BY id DESC');
     expect(rows[0]).toEqual({ agent_id: 'acme_agent', phone: PHONE, kind: 'delivered' });
   });
 
@@ -123,7 +125,7 @@ describe('the webhook of the platform', () => {
       { numRuns: 300 },
     );
     await until('all is acted on', WITHIN_MS, async () => {
-      const waiting = await gateway.room.database.query('SELECT 1 FROM card_events WHERE handled_at IS NULL');
+      const waiting = await gateway.harness.database.query('SELECT 1 FROM card_events WHERE handled_at IS NULL');
       return waiting.length === 0;
     });
     expect(gateway.log.filter((line) => line.includes('could not be acted on'))).toEqual([]);

@@ -2,36 +2,40 @@ import type { MessageHandler } from '@countersign/bus';
 import { CarrierStore } from '@countersign/carriers';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BindBoard } from '../../apps/control-plane/src/realtime/bind-board.js';
+import { BindStatusFeed } from '../../apps/control-plane/src/realtime/bind-status.feed.js';
 import { FIND_ENDINGS } from '../../apps/control-plane/src/realtime/endings.sql.js';
-import { PendingLook } from '../../apps/control-plane/src/realtime/pending-look.js';
-import { SessionRooms } from '../../apps/control-plane/src/realtime/session-rooms.js';
+import { MissedEventPoller } from '../../apps/control-plane/src/realtime/missed-event.poller.js';
+import { SessionSubscriptions } from '../../apps/control-plane/src/realtime/session-subscriptions.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
-import { Watcher } from '../../apps/control-plane/src/realtime/watcher.js';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { ChannelSubscription } from '../../apps/control-plane/src/realtime/channel-subscription.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 20 });
+  harness = await openSessionHarness({ pastDays: 20 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const silent = { send: (): void => undefined };
 
 describe('a ticket', () => {
-  const store = (): TicketStore => new TicketStore(room.database, room.keys);
+  const store = (): TicketStore => new TicketStore(harness.database, harness.keys);
   let keyId: string;
   beforeAll(async () => {
     keyId = await newKey();
   });
   const newKey = async (): Promise<string> => {
-    const { id: accountId } = room.account;
-    return (await room.accounts.createApiKey(room.database, { accountId, kind: 'live', name: 'k' })).id;
+    const { id: accountId } = harness.account;
+    return (await harness.accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'k' })).id;
   };
-  const scope = (key = keyId) => ({ sessionId: room.clock.newId(), tenant: liveTenant(room.account.id), keyId: key });
+  const scope = (key = keyId) => ({
+    sessionId: harness.clock.newId(),
+    tenant: liveTenant(harness.account.id),
+    keyId: key,
+  });
 
   it('is redeemed once, for what it was issued for, however many try at the same moment in however many processes', async () => {
     const stores = [store(), store(), store(), store()];
@@ -52,10 +56,10 @@ describe('a ticket', () => {
     const revoked = await newKey();
     const { ticket } = await tickets.issue(scope(revoked));
     const other = await tickets.issue(scope());
-    await room.database.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [revoked]);
+    await harness.database.query('UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [revoked]);
     expect(await tickets.redeem(ticket)).toBeNull();
     const setActive = (active: boolean) =>
-      room.database.query('UPDATE accounts SET active = $2 WHERE id = $1', [room.account.id, active]);
+      harness.database.query('UPDATE accounts SET active = $2 WHERE id = $1', [harness.account.id, active]);
     await setActive(false);
     expect(await tickets.redeem(other.ticket)).toBeNull();
     await setActive(true);
@@ -64,14 +68,14 @@ describe('a ticket', () => {
 
   it('is good for 60 seconds by the clock of the database, and forgotten an hour later', async () => {
     const tickets = store();
-    const before = room.clock.nowMs();
+    const before = harness.clock.nowMs();
     const { ticket, expiresAt } = await tickets.issue(scope());
     expect(expiresAt.getTime() - before).toBeGreaterThan(55_000);
     expect(expiresAt.getTime() - before).toBeLessThan(65_000);
-    await room.database.query(`UPDATE realtime_tickets SET expires_at = clock_timestamp()`);
+    await harness.database.query(`UPDATE realtime_tickets SET expires_at = clock_timestamp()`);
     expect(await tickets.redeem(ticket)).toBeNull();
     expect(await tickets.purge(1_000)).toBe(0);
-    await room.database.query(`UPDATE realtime_tickets SET expires_at = expires_at - interval '61 minutes'`);
+    await harness.database.query(`UPDATE realtime_tickets SET expires_at = expires_at - interval '61 minutes'`);
     expect(await tickets.purge(5)).toBe(5);
     expect(await tickets.purge(1_000)).toBeGreaterThan(0);
     expect(await tickets.purge(1_000)).toBe(0);
@@ -86,7 +90,7 @@ describe('the board of binds', () => {
 
     async query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
       const holds = this.#free;
-      const rows = await room.database.query<Row>(text, values);
+      const rows = await harness.database.query<Row>(text, values);
       this.answers += 1;
       if (holds !== null) await new Promise<void>((resolve) => holds.push(resolve));
       return rows;
@@ -104,9 +108,9 @@ describe('the board of binds', () => {
   }
 
   it('tells its first watcher of what changed while the snapshot was on its way', async () => {
-    const binds = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
+    const binds = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
     const hosts = [{ host: 'a.example', port: 2775 }];
-    const bind = await binds.createBind(room.database, {
+    const bind = await binds.createBind(harness.database, {
       name: 'b',
       carrier: 'c',
       hosts,
@@ -114,15 +118,15 @@ describe('the board of binds', () => {
       password: 'p',
     });
     const database = new HeldAnswers();
-    let nudge = (): void => undefined;
+    let trigger = (): void => undefined;
     const bus = {
       subscribe: (topic: string, hear: MessageHandler) => {
-        nudge = () => hear({ topic, octets: Buffer.alloc(0), json: () => undefined });
+        trigger = () => hear({ topic, octets: Buffer.alloc(0), json: () => undefined });
         return { ready: Promise.resolve(), close: () => undefined };
       },
     };
     const errors: unknown[] = [];
-    const board = new BindBoard({ database, clock: room.clock, bus, onError: (error) => errors.push(error) });
+    const board = new BindStatusFeed({ database, clock: harness.clock, bus, onError: (error) => errors.push(error) });
     const said: string[] = [];
     const connection = {
       send: (frame: string | Buffer) => void said.push(String(frame)),
@@ -133,8 +137,8 @@ describe('the board of binds', () => {
     const subscribing = board.subscribe(connection, 1);
     await until('the snapshot is read', 5_000, () => held.length === 1);
     database.holdNoMore();
-    await binds.updateBind(room.database, { ...bind, sendWindow: 7 });
-    nudge();
+    await binds.updateBind(harness.database, { ...bind, sendWindow: 7 });
+    trigger();
     await until('the change is read', 5_000, () => database.answers > 1);
     held[0]?.();
     await subscribing;
@@ -146,25 +150,30 @@ describe('the board of binds', () => {
 });
 
 describe('a look at pending sessions', () => {
-  function looking(database: Executor = room.database, nowMs = () => room.clock.nowMs()) {
-    const rooms = new SessionRooms();
-    return { rooms, look: new PendingLook({ database, clock: { nowMs }, sessions: room.sessions, rooms }) };
+  function looking(database: Executor = harness.database, nowMs = () => harness.clock.nowMs()) {
+    const sessionSubscriptions = new SessionSubscriptions();
+    return {
+      sessionSubscriptions,
+      look: new MissedEventPoller({ database, clock: { nowMs }, sessions: harness.sessions, sessionSubscriptions }),
+    };
   }
 
   it('finds the event of a session that has ended, under its own id', async () => {
-    const session = await room.sessions.create(room.draft());
-    let nowMs = room.clock.nowMs();
-    const { rooms, look } = looking(room.database, () => nowMs);
-    rooms.enter(session.id, new Watcher(silent, 'full'));
-    rooms.noteRead(session, nowMs);
-    const evidence = { ref: 0, tokens: [room.tokenOf(session.id)], senders: [PHONE], trusted: true };
-    const { eventIds } = await room.database.transaction((tx) => room.sessions.matchInbound(tx, 'live', [evidence]));
+    const session = await harness.sessions.create(harness.draft());
+    let nowMs = harness.clock.nowMs();
+    const { sessionSubscriptions, look } = looking(harness.database, () => nowMs);
+    sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+    sessionSubscriptions.noteRead(session, nowMs);
+    const evidence = { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [PHONE], trusted: true };
+    const { eventIds } = await harness.database.transaction((tx) =>
+      harness.sessions.matchInbound(tx, 'live', [evidence]),
+    );
     expect((await look.look()).endings).toEqual([]);
     nowMs += 10_000;
     expect((await look.look()).endings).toMatchObject([
-      { id: eventIds[0], type: 'verification.completed', sessionId: session.id, accountId: room.account.id },
+      { id: eventIds[0], type: 'verification.completed', sessionId: session.id, accountId: harness.account.id },
     ]);
-    rooms.settle(session.id);
+    sessionSubscriptions.settle(session.id);
     nowMs += 60_000;
     expect((await look.look()).endings).toEqual([]);
   });
@@ -174,47 +183,50 @@ describe('a look at pending sessions', () => {
     const database: Executor = {
       query: (text, values) => {
         statements.push(text);
-        return room.database.query(text, values);
+        return harness.database.query(text, values);
       },
     };
-    const [told, untold] = [await room.sessions.create(room.draft()), await room.sessions.create(room.draft())];
-    let nowMs = room.clock.nowMs();
-    const { rooms, look } = looking(database, () => nowMs);
+    const [told, untold] = [
+      await harness.sessions.create(harness.draft()),
+      await harness.sessions.create(harness.draft()),
+    ];
+    let nowMs = harness.clock.nowMs();
+    const { sessionSubscriptions, look } = looking(database, () => nowMs);
     for (const session of [told, untold]) {
-      rooms.enter(session.id, new Watcher(silent, 'full'));
-      rooms.noteRead(session, nowMs - 10_000);
-      await room.sessions.cancel(liveTenant(room.account.id), session.id);
+      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+      sessionSubscriptions.noteRead(session, nowMs - 10_000);
+      await harness.sessions.cancel(liveTenant(harness.account.id), session.id);
     }
-    nowMs = room.clock.nowMs();
-    expect(rooms.due(nowMs)).toHaveLength(2);
+    nowMs = harness.clock.nowMs();
+    expect(sessionSubscriptions.due(nowMs)).toHaveLength(2);
     await look.look();
-    rooms.settle(told.id);
+    sessionSubscriptions.settle(told.id);
     expect(statements).not.toContain(FIND_ENDINGS);
     nowMs += 2_000;
     expect((await look.look()).endings).toMatchObject([{ sessionId: untold.id }]);
   });
 
   it('reads all that are due, in sets', async () => {
-    const sessions = await Promise.all(Array.from({ length: 501 }, () => room.sessions.create(room.draft())));
-    let nowMs = room.clock.nowMs();
-    const { rooms, look } = looking(room.database, () => nowMs);
+    const sessions = await Promise.all(Array.from({ length: 501 }, () => harness.sessions.create(harness.draft())));
+    let nowMs = harness.clock.nowMs();
+    const { sessionSubscriptions, look } = looking(harness.database, () => nowMs);
     for (const session of sessions) {
-      rooms.enter(session.id, new Watcher(silent, 'full'));
-      rooms.noteRead(session, nowMs);
+      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+      sessionSubscriptions.noteRead(session, nowMs);
     }
     nowMs += 10_000;
     expect([(await look.look()).more, (await look.look()).more]).toEqual([true, false]);
-    expect(rooms.due(nowMs)).toEqual([]);
+    expect(sessionSubscriptions.due(nowMs)).toEqual([]);
   });
 
   it('touches the partitions of the last minutes alone', async () => {
-    const session = await room.sessions.create(room.draft());
-    await room.sessions.cancel(liveTenant(room.account.id), session.id);
-    const locked = await room.database.transaction(async (tx) => {
-      let nowMs = room.clock.nowMs();
-      const { rooms, look } = looking(tx, () => nowMs);
-      rooms.enter(session.id, new Watcher(silent, 'full'));
-      rooms.noteRead(session, nowMs);
+    const session = await harness.sessions.create(harness.draft());
+    await harness.sessions.cancel(liveTenant(harness.account.id), session.id);
+    const locked = await harness.database.transaction(async (tx) => {
+      let nowMs = harness.clock.nowMs();
+      const { sessionSubscriptions, look } = looking(tx, () => nowMs);
+      sessionSubscriptions.enter(session.id, new ChannelSubscription(silent, 'full'));
+      sessionSubscriptions.noteRead(session, nowMs);
       nowMs += 10_000;
       expect((await look.look()).endings).toHaveLength(1);
       return tx.query<{ name: string }>(

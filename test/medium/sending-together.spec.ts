@@ -1,7 +1,7 @@
 import type { Uuid } from '@countersign/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
-import { OutboundRoom } from '../support/outbound-room.js';
+import { OutboundHarness } from '../support/outbound-harness.js';
 import { SiblingGateway } from '../support/sibling-gateway.js';
 import { until } from '../support/until.js';
 
@@ -13,21 +13,21 @@ const SHARED_WITHIN_MS = 25_000;
 /** North has a connection for each gateway; south, the better way abroad, has one. */
 const north = new Carrier('north');
 const south = new Carrier('south');
-let room: OutboundRoom;
+let harness: OutboundHarness;
 let sibling: SiblingGateway;
 
 beforeAll(async () => {
-  room = await OutboundRoom.open([
+  harness = await OutboundHarness.open([
     { carrier: north, bind: { connections: 2 } },
     { carrier: south, route: { prefix: '+44' } },
   ]);
-  sibling = await SiblingGateway.start(room.gateway);
+  sibling = await SiblingGateway.start(harness.gateway);
   await until('each gateway has its share', SHARED_WITHIN_MS, async () => (await ownersOf('north')) === 2);
   await until('south is bound', SHARED_WITHIN_MS, async () => (await ownersOf('south')) === 1);
 }, 70_000);
 afterAll(async () => {
   await sibling.close();
-  await room.close();
+  await harness.close();
   await Promise.all([north, south].map((carrier) => carrier.close()));
 });
 afterEach(() => {
@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 async function ownersOf(bind: string): Promise<number> {
-  const [row] = await room.gateway.room.database.query<{ owners: number }>(
+  const [row] = await harness.gateway.harness.database.query<{ owners: number }>(
     `SELECT count(DISTINCT c.owner)::int AS owners FROM bind_connections c JOIN binds b ON b.id = c.bind_id
      WHERE b.name = $1 AND c.status->>'state' = 'bound'`,
     [bind],
@@ -47,12 +47,12 @@ async function ownersOf(bind: string): Promise<number> {
 }
 
 async function queue(count: number, changes = {}): Promise<Uuid[]> {
-  const session = await room.gateway.create({ ttlSeconds: 300, ...changes });
-  return Promise.all(Array.from({ length: count }, () => room.queue(session)));
+  const session = await harness.gateway.create({ ttlSeconds: 300, ...changes });
+  return Promise.all(Array.from({ length: count }, () => harness.queue(session)));
 }
 const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   until(`all are ${state}`, 20_000, async () => {
-    return (await Promise.all(ids.map((id) => room.code(id)))).every((code) => code.state === state);
+    return (await Promise.all(ids.map((id) => harness.code(id)))).every((code) => code.state === state);
   });
 
 describe('two gateways', () => {
@@ -69,7 +69,7 @@ describe('two gateways', () => {
   }, 60_000);
 
   it('send it the next way when the better one is bound nowhere', async () => {
-    await room.sql(`UPDATE binds SET enabled = false WHERE name = 'south'`);
+    await harness.sql(`UPDATE binds SET enabled = false WHERE name = 'south'`);
     await until('south is unbound', 10_000, () => !south.isBound);
     await allReach(await queue(4, { phone: ABROAD }), 'submitted');
     expect([south.submits.length, north.submits.length]).toEqual([0, 4]);
@@ -79,7 +79,7 @@ describe('two gateways', () => {
     const ids = await queue(20);
     await allReach(ids, 'submitted');
     // All of them over one connection, whoever sent the code.
-    for (const id of ids) expect(await north.receipt((await room.code(id)).smscMessageId ?? '', 'DELIVRD')).toBe(OK);
+    for (const id of ids) expect(await north.receipt((await harness.code(id)).smscMessageId ?? '', 'DELIVRD')).toBe(OK);
     await allReach(ids, 'delivered');
   }, 30_000);
 });

@@ -2,7 +2,7 @@ import type { Uuid } from '@countersign/postgres';
 import type { PduValues } from 'smpp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier, receiptOf } from '../support/carrier.js';
-import { CODE_TEXT, OutboundRoom } from '../support/outbound-room.js';
+import { CODE_TEXT, OutboundHarness } from '../support/outbound-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -19,10 +19,10 @@ const odd = new Carrier('odd');
 const wide = new Carrier('wide');
 const spare = new Carrier('spare');
 const all = [swift, slow, odd, wide, spare];
-let room: OutboundRoom;
+let harness: OutboundHarness;
 
 beforeAll(async () => {
-  room = await OutboundRoom.open([
+  harness = await OutboundHarness.open([
     { carrier: swift, bind: { sendWindow: 5, submitPerSecond: 1_000 }, route: { prefix: '+44' } },
     { carrier: spare, bind: { sendWindow: 50, submitPerSecond: 1_000 }, route: { prefix: '+44', priority: 1 } },
     { carrier: wide, bind: { sendWindow: 3, responseTimeoutSeconds: 60 }, route: { prefix: '+48' } },
@@ -35,7 +35,7 @@ beforeAll(async () => {
   ]);
 }, 40_000);
 afterAll(async () => {
-  await room.close();
+  await harness.close();
   await Promise.all(all.map((carrier) => carrier.close()));
 });
 afterEach(() => {
@@ -46,11 +46,11 @@ afterEach(() => {
 });
 
 async function queue(way: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
-  const session = await room.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
-  return Promise.all(Array.from({ length: count }, () => room.queue(session, text === undefined ? {} : { text })));
+  const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
+  return Promise.all(Array.from({ length: count }, () => harness.queue(session, text === undefined ? {} : { text })));
 }
 const queueOne = async (way: keyof typeof PHONES, text?: string): Promise<Uuid> => (await queue(way, 1, text))[0] ?? '';
-const stateOf = async (id: Uuid): Promise<string> => (await room.code(id)).state;
+const stateOf = async (id: Uuid): Promise<string> => (await harness.code(id)).state;
 const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   until(`all are ${state}`, 20_000, async () => (await Promise.all(ids.map(stateOf))).every((is) => is === state));
 const scripted = (carrier: Carrier, count: number, taken: PduValues | 'mute'): void => {
@@ -78,7 +78,7 @@ describe('the rate of a bind', () => {
 
 describe('the window of a bind', () => {
   const timesBound = (bind: string): number =>
-    room.gateway.log.filter((line) => line.includes(`"bind":"${bind}"`) && line.includes('"state":"bound"')).length;
+    harness.gateway.log.filter((line) => line.includes(`"bind":"${bind}"`) && line.includes('"state":"bound"')).length;
 
   it('is never exceeded, and is widened under a link that stays', async () => {
     const before = timesBound('wide');
@@ -87,7 +87,7 @@ describe('the window of a bind', () => {
     await until('the window is full', 5_000, () => wide.submits.length === 3);
     await allReach(await queue('slow', 5), 'submitted');
     expect(wide.submits).toHaveLength(3);
-    await room.sql(`UPDATE binds SET send_window = $1 WHERE name = 'wide'`, [WIDE_WINDOW]);
+    await harness.sql(`UPDATE binds SET send_window = $1 WHERE name = 'wide'`, [WIDE_WINDOW]);
     await until('all are open', 5_000, () => wide.submits.length === WIDE_WINDOW);
     expect(timesBound('wide')).toBe(before);
     // The link is lost, and their fate unknown: each is sent once more.
@@ -106,7 +106,7 @@ describe('a carrier that answers nothing', () => {
     // Those that it had are sent once more, by the other way.
     expect(swift.submits.length).toBeGreaterThan(0);
     expect(spare.submits).toHaveLength(60);
-    const copies = await Promise.all(muted.map(async (id) => (await room.code(id)).attempts));
+    const copies = await Promise.all(muted.map(async (id) => (await harness.code(id)).attempts));
     expect(Math.max(...copies)).toBeLessThanOrEqual(3);
   }, 40_000);
 });
@@ -114,8 +114,8 @@ describe('a carrier that answers nothing', () => {
 describe('codes behind a carrier that answers nothing', () => {
   it('end with their sessions, unsent, and free whatever they held', async () => {
     scripted(wide, 1_000, 'mute');
-    const session = await room.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
-    const ids = await Promise.all(Array.from({ length: 60 }, () => room.queue(session, { validMs: 4_000 })));
+    const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
+    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queue(session, { validMs: 4_000 })));
     const failed = async (): Promise<number> =>
       (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
     await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
@@ -133,22 +133,22 @@ describe('the manners of a carrier', () => {
   it('say which answers ask for time', async () => {
     scripted(odd, 1, SUBMIT_FAILED);
     const id = await queueOne('odd');
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
     expect(odd.submits).toHaveLength(2);
   });
 
   it('say which are its last word, even where others mean something else by it', async () => {
     scripted(odd, 1, THROTTLED);
     const id = await queueOne('odd');
-    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
+    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
   });
 
   it('say that a receipt spells in decimal what its response spelt in hexadecimal', async () => {
     odd.script.push(() => ({ message_id: '00000A7F' }));
     const id = await queueOne('odd');
-    expect(await room.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
+    expect(await harness.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
     expect(await odd.receipt(String(0xa7f), 'DELIVRD')).toBe(OK);
-    expect(await room.code(id)).toMatchObject({ state: 'delivered' });
+    expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 
   it('say so of a receipt that comes before its response, too', async () => {
@@ -157,7 +157,7 @@ describe('the manners of a carrier', () => {
       early.push(odd.receipt(String(0xb00), 'DELIVRD'));
       return { message_id: 'B00' };
     });
-    await room.reaches(await queueOne('odd'), 'delivered');
+    await harness.reaches(await queueOne('odd'), 'delivered');
     expect(await Promise.all(early)).toEqual([OK]);
   });
 });
@@ -166,12 +166,12 @@ describe('a text that its carrier has no alphabet for', () => {
   it('goes in parts, which are one message with one receipt', async () => {
     const text = `${CODE_TEXT} ${'€'.repeat(100)}`;
     const id = await queueOne('odd', text);
-    await room.reaches(id, 'submitted');
+    await harness.reaches(id, 'submitted');
     const parts = odd.submits.map(({ short_message: message }) => message as { udh: Buffer[]; message: string });
     expect(parts.map(({ message }) => message).join('')).toBe(text);
     expect(parts.map(({ udh }) => [...(udh[0] ?? [])].slice(3))).toEqual([1, 2, 3].map((part) => [3, part]));
     expect(odd.submits.map(({ registered_delivery: wanted }) => wanted)).toEqual([0, 0, 1]);
-    const { smscMessageId } = await room.code(id);
+    const { smscMessageId } = await harness.code(id);
     await odd.receipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });
@@ -182,34 +182,34 @@ describe('a text that its carrier has no alphabet for', () => {
       () => ({ command_status: 0x0b }),
     );
     const id = await queueOne('odd', '€'.repeat(100));
-    expect(await room.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
+    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
   });
 });
 
 describe('a receipt', () => {
-  const fate = (name: string): Promise<number> => room.gateway.metric(`countersign_receipts_total{fate="${name}"`);
+  const fate = (name: string): Promise<number> => harness.gateway.metric(`countersign_receipts_total{fate="${name}"`);
 
   it('that is nobody’s is taken, parked and counted', async () => {
     const before = await fate('parked');
     expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
     expect(await fate('parked')).toBe(before + 1);
-    expect(await room.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
+    expect(await harness.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
   });
 
   it('that names no message is taken, and counted as an orphan', async () => {
-    const before = await room.gateway.metric('countersign_receipts_orphaned_total');
+    const before = await harness.gateway.metric('countersign_receipts_orphaned_total');
     expect(await swift.deliver({ esm_class: 0x04, short_message: Buffer.from('stat:DELIVRD') })).toBe(OK);
-    expect(await room.gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
+    expect(await harness.gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
   });
 
   it('that comes twice settles once', async () => {
     const before = await fate('late');
     const id = await queueOne('swift');
-    await room.reaches(id, 'submitted');
-    const { smscMessageId } = await room.code(id);
+    await harness.reaches(id, 'submitted');
+    const { smscMessageId } = await harness.code(id);
     const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
     expect(await Promise.all(twice)).toEqual([OK, OK]);
-    expect(await room.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
     expect(await fate('late')).toBe(before + 1);
   });
 
@@ -220,27 +220,27 @@ describe('a receipt', () => {
       return { message_id: 'twice-1' };
     });
     const id = await queueOne('swift');
-    expect(await room.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
+    expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
     // Both are told of one moment: their order is not promised.
-    expect((await room.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
+    expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
   it('that is a notification on the way is not the last word', async () => {
     const id = await queueOne('swift');
-    await room.reaches(id, 'submitted');
-    const { smscMessageId } = await room.code(id);
+    await harness.reaches(id, 'submitted');
+    const { smscMessageId } = await harness.code(id);
     await swift.deliver({ ...receiptOf(smscMessageId ?? '', 'DELIVRD'), esm_class: 0x20 });
     expect(await stateOf(id)).toBe('submitted');
     await swift.receipt(smscMessageId ?? '', 'UNDELIV', '001');
-    expect(await room.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
+    expect(await harness.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
   });
 
   it('that comes after days still counts', async () => {
     const id = await queueOne('swift');
-    await room.reaches(id, 'submitted');
-    await room.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);
-    const { smscMessageId } = await room.code(id);
+    await harness.reaches(id, 'submitted');
+    await harness.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);
+    const { smscMessageId } = await harness.code(id);
     await swift.receipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });

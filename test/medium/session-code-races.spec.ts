@@ -2,34 +2,34 @@ import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import { SessionStore, type CheckResult, type Session } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const CODE = '042137';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 /** The same sessions from another process: another store with batches of its own. */
 let neighbour: SessionStore;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 10 });
-  const { database, clock, keys, renderer } = room;
+  harness = await openSessionHarness({ poolMax: 10 });
+  const { database, clock, keys, renderer } = harness;
   const events = new EventStore();
   neighbour = new SessionStore({ database, clock, keys, events, renderer, onEvents: () => undefined });
 });
 afterAll(async () => {
   await neighbour.drain();
-  await room.close();
+  await harness.close();
 });
 
 const sessionsOf = (count: number): Promise<Session[]> =>
-  Promise.all(Array.from({ length: count }, () => room.sessions.create(room.draft())));
+  Promise.all(Array.from({ length: count }, () => harness.sessions.create(harness.draft())));
 
 async function send({ accountId, id }: Session, code = CODE): Promise<void> {
-  await room.database.transaction(async (tx) => {
-    const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
+  await harness.database.transaction(async (tx) => {
+    const ready = await harness.sessions.prepareCode(tx, liveTenant(accountId), id);
     if (ready.kind !== 'ready') throw new Error(`not ready: ${ready.kind}`);
-    await room.sessions.addCode(tx, ready, code);
+    await harness.sessions.addCode(tx, ready, code);
   });
 }
 
@@ -55,7 +55,7 @@ interface Ending {
 }
 
 const endingsOf = async (sessions: readonly Session[]): Promise<Map<Uuid, Ending>> => {
-  const rows = await room.database.query<Ending>(
+  const rows = await harness.database.query<Ending>(
     `SELECT id, status, approved_by AS "approvedBy", otp_attempts AS attempts, otp_digests AS digests,
        ARRAY(SELECT type FROM events WHERE session_id = sessions.id) AS events
      FROM sessions WHERE id = ANY ($1)`,
@@ -69,7 +69,9 @@ describe('200 wrong codes at once', () => {
     const [session] = await opened(1);
     if (session === undefined) throw new Error('no session');
     const results = await Promise.all(
-      Array.from({ length: 200 }, (_, at) => check(at % 2 === 0 ? room.sessions : neighbour, session, wrongCode(at))),
+      Array.from({ length: 200 }, (_, at) =>
+        check(at % 2 === 0 ? harness.sessions : neighbour, session, wrongCode(at)),
+      ),
     );
     const looked = results.flatMap((result) => (result.kind === 'wrong' ? [result.attemptsRemaining] : []));
     expect(looked.sort()).toEqual([0, 1, 2, 3, 4]);
@@ -84,7 +86,11 @@ describe('200 wrong codes at once', () => {
       sessions.map((session, round) =>
         Promise.all(
           Array.from({ length: 8 }, (_, at) =>
-            check((round + at) % 2 === 0 ? room.sessions : neighbour, session, at === round % 8 ? CODE : wrongCode(at)),
+            check(
+              (round + at) % 2 === 0 ? harness.sessions : neighbour,
+              session,
+              at === round % 8 ? CODE : wrongCode(at),
+            ),
           ),
         ),
       ),
@@ -109,7 +115,7 @@ describe('200 wrong codes at once', () => {
 describe('checks of many sessions from two processes', () => {
   it('count each attempt once, in whatever order they come, without waiting for one another for ever', async () => {
     const sessions = await opened(150);
-    const forward = sessions.map((session, at) => check(room.sessions, session, wrongCode(at)));
+    const forward = sessions.map((session, at) => check(harness.sessions, session, wrongCode(at)));
     const backward = sessions.toReversed().map((session, at) => check(neighbour, session, wrongCode(at)));
     const results = await Promise.all([...forward, ...backward]);
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['wrong']));
@@ -137,17 +143,17 @@ async function yieldTurns(turns: number): Promise<void> {
 }
 
 async function receive(session: Session): Promise<string> {
-  const { verdicts } = await room.database.transaction((tx) =>
-    room.sessions.matchInbound(tx, 'live', [
-      { ref: 0, tokens: [room.tokenOf(session.id)], senders: [session.phone], trusted: true },
+  const { verdicts } = await harness.database.transaction((tx) =>
+    harness.sessions.matchInbound(tx, 'live', [
+      { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
     ]),
   );
   return verdicts[0]?.fate ?? 'none';
 }
 
 async function deny({ id }: Session): Promise<boolean> {
-  const { ended, eventIds } = await room.database.transaction((tx) =>
-    room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }),
+  const { ended, eventIds } = await harness.database.transaction((tx) =>
+    harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }),
   );
   expect(eventIds).toHaveLength(ended.length);
   return ended.includes(id);
@@ -157,19 +163,19 @@ async function deny({ id }: Session): Promise<boolean> {
 async function race(session: Session, round: number): Promise<RaceOutcome> {
   // Its time is over already, ends while they race, or lasts.
   const leftMs = [0, 2, 6, 5_000, 5_000, 5_000, 5_000][round % 7] ?? 0;
-  await room.database.query(
+  await harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
     [session.id, leftMs / 1000],
   );
   const first = round % 5;
   const turn = async (racer: number): Promise<void> => yieldTurns(racer === first ? 0 : 1 + ((round + racer) % 4));
   const [one, other, fate, denied] = await Promise.all([
-    turn(0).then(() => check(room.sessions, session, CODE)),
+    turn(0).then(() => check(harness.sessions, session, CODE)),
     turn(0).then(() => check(neighbour, session, CODE)),
     turn(1).then(() => receive(session)),
     turn(2).then(() => deny(session)),
-    turn(3).then(() => room.sessions.cancel(liveTenant(session.accountId), session.id)),
-    turn(4).then(() => room.sessions.expireDue(100)),
+    turn(3).then(() => harness.sessions.cancel(liveTenant(session.accountId), session.id)),
+    turn(4).then(() => harness.sessions.expireDue(100)),
   ]);
   return { session, checks: [one, other], fate, denied };
 }
@@ -179,7 +185,7 @@ describe('150 times the right code, an SMS, a tap, a DELETE and the clock', () =
     const sessions = await opened(150);
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
-    while ((await room.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDue(500)).live > 0);
 
     const endings = await endingsOf(sessions);
     const ways = new Set<string>();

@@ -9,43 +9,43 @@ import {
   type Session,
 } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const CODE = '042137';
 const WRONG = '999999';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 10 });
+  harness = await openSessionHarness({ poolMax: 10 });
 });
 beforeEach(() => {
-  room.told.length = 0;
+  harness.told.length = 0;
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const opened = (changes: Parameters<SessionRoom['draft']>[0] = {}): Promise<Session> =>
-  room.sessions.create(room.draft(changes));
+const opened = (changes: Parameters<SessionHarness['draft']>[0] = {}): Promise<Session> =>
+  harness.sessions.create(harness.draft(changes));
 
 const prepared = (session: Session, accountId = session.accountId): Promise<CodeReadiness> =>
-  room.database.transaction((tx) => room.sessions.prepareCode(tx, liveTenant(accountId), session.id));
+  harness.database.transaction((tx) => harness.sessions.prepareCode(tx, liveTenant(accountId), session.id));
 
 async function ready(tx: Executor, { accountId, id }: Session): Promise<ReadyForCode> {
-  const readiness = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
+  const readiness = await harness.sessions.prepareCode(tx, liveTenant(accountId), id);
   if (readiness.kind !== 'ready') throw new Error(`not ready: ${readiness.kind}`);
   return readiness;
 }
 
 const send = (session: Session, code = CODE): Promise<void> =>
-  room.database.transaction(async (tx) => room.sessions.addCode(tx, await ready(tx, session), code));
+  harness.database.transaction(async (tx) => harness.sessions.addCode(tx, await ready(tx, session), code));
 
 const check = ({ accountId, id }: Session, code: string): Promise<CheckResult> =>
-  room.sessions.check(liveTenant(accountId), id, code);
+  harness.sessions.check(liveTenant(accountId), id, code);
 
 /** Moves a session's time: `leftMs` from now by the database's clock. */
 const leave = (id: Uuid, leftMs: number): Promise<object[]> =>
-  room.database.query(
+  harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
     [id, leftMs / 1000],
   );
@@ -59,7 +59,7 @@ interface CodeColumns {
 }
 
 const columnsOf = async (id: Uuid): Promise<CodeColumns> => {
-  const [row] = await room.database.query<CodeColumns>(
+  const [row] = await harness.database.query<CodeColumns>(
     `SELECT status, approved_by AS "approvedBy", otp_digests AS digests, otp_sends AS sends, otp_attempts AS attempts
      FROM sessions WHERE id = $1`,
     [id],
@@ -69,7 +69,7 @@ const columnsOf = async (id: Uuid): Promise<CodeColumns> => {
 };
 
 const eventsOf = async (id: Uuid): Promise<{ id: Uuid; type: string; data: string }[]> =>
-  room.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
+  harness.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
 
 describe('prepareCode', () => {
   it('locks a live session and tells what was sent before', async () => {
@@ -85,23 +85,23 @@ describe('prepareCode', () => {
 
   it("does not know another account's session, nor one that never was", async () => {
     const session = await opened();
-    expect(await prepared(session, room.brand.id)).toEqual({ kind: 'not_found' });
-    expect(await prepared({ ...session, id: room.clock.newId() })).toEqual({ kind: 'not_found' });
+    expect(await prepared(session, harness.brand.id)).toEqual({ kind: 'not_found' });
+    expect(await prepared({ ...session, id: harness.clock.newId() })).toEqual({ kind: 'not_found' });
   });
 
   it('says when an expired session expired, swept or not, before it says that codes are off', async () => {
     const session = await opened({ allowSmsOtp: false });
     await leave(session.id, 0);
     const unswept = await prepared(session);
-    while ((await room.sessions.expireDue(500)).live > 0);
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    while ((await harness.sessions.expireDue(500)).live > 0);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(unswept).toEqual({ kind: 'expired', at: found?.expiresAt });
     expect(await prepared(session)).toEqual(unswept);
   });
 
   it('names the state of a session that has ended', async () => {
     const session = await opened();
-    await room.sessions.cancel(liveTenant(session.accountId), session.id);
+    await harness.sessions.cancel(liveTenant(session.accountId), session.id);
     expect(await prepared(session)).toEqual({ kind: 'not_pending', status: 'cancelled' });
   });
 
@@ -116,13 +116,13 @@ describe('addCode', () => {
     await send(session);
     const { digests, sends } = await columnsOf(session.id);
     expect(sends).toBe(1);
-    expect(digests).toEqual([room.keys.digest('otp-code', `${session.id}:${CODE}`)]);
+    expect(digests).toEqual([harness.keys.digest('otp-code', `${session.id}:${CODE}`)]);
   });
 
   it('is undone with its transaction', async () => {
     const session = await opened();
-    const failed = room.database.transaction(async (tx) => {
-      await room.sessions.addCode(tx, await ready(tx, session), CODE);
+    const failed = harness.database.transaction(async (tx) => {
+      await harness.sessions.addCode(tx, await ready(tx, session), CODE);
       throw new Error('the message could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -131,10 +131,10 @@ describe('addCode', () => {
 
   it('never adds a fourth code, nor one on what was read before', async () => {
     const session = await opened();
-    const stale = await room.database.transaction((tx) => ready(tx, session));
+    const stale = await harness.database.transaction((tx) => ready(tx, session));
     for (const code of ['000001', '000002', '000003']) await send(session, code);
     await expect(send(session, '000004')).rejects.toThrow(GuardedWriteError);
-    const late = room.database.transaction((tx) => room.sessions.addCode(tx, stale, '000005'));
+    const late = harness.database.transaction((tx) => harness.sessions.addCode(tx, stale, '000005'));
     await expect(late).rejects.toThrow(GuardedWriteError);
     expect((await columnsOf(session.id)).sends).toBe(3);
   });
@@ -143,10 +143,10 @@ describe('addCode', () => {
     const session = await opened();
     const outcomes = await Promise.all(
       Array.from({ length: 16 }, () =>
-        room.database.transaction(async (tx) => {
+        harness.database.transaction(async (tx) => {
           const readiness = await ready(tx, session);
           const limit = codeLimit(readiness);
-          if (limit === null) await room.sessions.addCode(tx, readiness, CODE);
+          if (limit === null) await harness.sessions.addCode(tx, readiness, CODE);
           return limit?.kind ?? 'sent';
         }),
       ),
@@ -161,15 +161,15 @@ describe('check', () => {
     const session = await opened();
     await send(session);
     const result = await check(session, CODE);
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(result).toEqual({ kind: 'approved', session: found });
     expect(found?.status).toBe('approved');
     expect(await columnsOf(session.id)).toMatchObject({ status: 'approved', approvedBy: 'otp', digests: null });
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
     expect(event?.type).toBe('verification.completed');
-    expect(event?.data).toBe(found === null ? '' : room.renderer.bare(found));
-    expect(room.told).toEqual([event?.id]);
+    expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
+    expect(harness.told).toEqual([event?.id]);
   });
 
   it('accepts any of the codes that were sent', async () => {
@@ -207,9 +207,9 @@ describe('check', () => {
     for (let attempt = 0; attempt < 5; attempt += 1) await check(session, WRONG);
     await send(session, '123456');
     expect((await check(session, '123456')).kind).toBe('too_many');
-    const { verdicts } = await room.database.transaction((tx) =>
-      room.sessions.matchInbound(tx, 'live', [
-        { ref: 0, tokens: [room.tokenOf(session.id)], senders: [session.phone], trusted: true },
+    const { verdicts } = await harness.database.transaction((tx) =>
+      harness.sessions.matchInbound(tx, 'live', [
+        { ref: 0, tokens: [harness.tokenOf(session.id)], senders: [session.phone], trusted: true },
       ]),
     );
     expect(verdicts.map(({ fate }) => fate)).toEqual(['matched']);
@@ -231,17 +231,17 @@ describe('check', () => {
   it('counts nothing on a session that is foreign, unknown, over or without codes', async () => {
     const session = await opened();
     await send(session);
-    expect(await room.sessions.check(liveTenant(room.brand.id), session.id, CODE)).toEqual({ kind: 'not_found' });
-    expect(await check({ ...session, id: room.clock.newId() }, CODE)).toEqual({ kind: 'not_found' });
+    expect(await harness.sessions.check(liveTenant(harness.brand.id), session.id, CODE)).toEqual({ kind: 'not_found' });
+    expect(await check({ ...session, id: harness.clock.newId() }, CODE)).toEqual({ kind: 'not_found' });
     expect(await check(await opened({ allowSmsOtp: false }), CODE)).toEqual({ kind: 'otp_disabled' });
     await leave(session.id, 0);
     const expired = await check(session, CODE);
     expect(expired.kind).toBe('expired');
     expect(await columnsOf(session.id)).toMatchObject({ status: 'pending', attempts: 0 });
-    await room.sessions.cancel(liveTenant(session.accountId), session.id);
+    await harness.sessions.cancel(liveTenant(session.accountId), session.id);
     const cancelled = await opened();
     await send(cancelled);
-    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
+    await harness.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
     expect(await check(cancelled, CODE)).toEqual({ kind: 'not_pending', status: 'cancelled' });
     expect(await columnsOf(cancelled.id)).toMatchObject({ attempts: 0, digests: null });
   });
@@ -249,7 +249,7 @@ describe('check', () => {
   it('answers those of one moment to one session in their order, each account by itself', async () => {
     const session = await opened();
     await send(session);
-    const foreign = { ...session, accountId: room.brand.id };
+    const foreign = { ...session, accountId: harness.brand.id };
     const asked = [foreign, session, session, foreign, session, session, session] as const;
     const codes = [CODE, WRONG, WRONG, CODE, CODE, CODE, WRONG];
     const results = await Promise.all(asked.map((each, at) => check(each, codes[at] ?? '')));

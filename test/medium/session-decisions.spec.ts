@@ -1,30 +1,30 @@
 import type { Executor, Uuid } from '@countersign/postgres';
 import type { Decision, Ended, Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
 beforeEach(() => {
-  room.told.length = 0;
+  harness.told.length = 0;
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
-const opened = (): Promise<Session> => room.sessions.create(room.draft({ channel: 'rcs' }));
+const opened = (): Promise<Session> => harness.sessions.create(harness.draft({ channel: 'rcs' }));
 
 const decide = (decision: Decision): Promise<Ended> =>
-  room.database.transaction((tx) => room.sessions.decide(tx, decision));
+  harness.database.transaction((tx) => harness.sessions.decide(tx, decision));
 
 const statusOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-  (await room.sessions.find(liveTenant(accountId), id))?.status;
+  (await harness.sessions.find(liveTenant(accountId), id))?.status;
 
 const eventsOf = (id: Uuid): Promise<{ id: Uuid; type: string; data: string }[]> =>
-  room.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
+  harness.database.query(`SELECT id, type, data::text AS data FROM events WHERE session_id = $1`, [id]);
 
 describe('a tap on the card', () => {
   it('approves with the event in the same transaction, for the caller to tell of after its commit', async () => {
@@ -36,33 +36,33 @@ describe('a tap on the card', () => {
       ids: [session.id],
     });
     expect(ended).toEqual([session.id]);
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('approved');
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ id: eventIds[0], type: 'verification.completed' });
-    expect(event?.data).toBe(found === null ? '' : room.renderer.bare(found));
-    const [row] = await room.database.query<{ by: string }>('SELECT approved_by AS by FROM sessions WHERE id = $1', [
+    expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
+    const [row] = await harness.database.query<{ by: string }>('SELECT approved_by AS by FROM sessions WHERE id = $1', [
       session.id,
     ]);
     expect(row?.by).toBe('rcs');
-    expect(room.told).toEqual([]);
+    expect(harness.told).toEqual([]);
   });
 
   it('denies, and what is denied has no authEntropy', async () => {
     const session = await opened();
     await decide({ mode: 'live', trigger: 'deny', approvedBy: null, ids: [session.id] });
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('denied');
-    expect(found === null ? '' : room.renderer.full(found)).not.toContain('authEntropy');
+    expect(found === null ? '' : harness.renderer.full(found)).not.toContain('authEntropy');
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.denied']);
   });
 
   it('moves those that are live and leaves the others as they are, the unknown and the expired too', async () => {
     const [live, cancelled, late] = await Promise.all([opened(), opened(), opened()]);
-    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
-    await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [late.id]);
-    const ids = [late.id, room.clock.newId(), cancelled.id, live.id];
+    await harness.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
+    await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [late.id]);
+    const ids = [late.id, harness.clock.newId(), cancelled.id, live.id];
     const { ended, eventIds } = await decide({ mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids });
     expect(ended).toEqual([live.id]);
     expect(eventIds).toHaveLength(1);
@@ -79,8 +79,8 @@ describe('a tap on the card', () => {
 
   it('leaves nothing behind when the transaction is rolled back', async () => {
     const session = await opened();
-    const failed = room.database.transaction(async (tx) => {
-      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+    const failed = harness.database.transaction(async (tx) => {
+      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
       throw new Error('the tap could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -91,31 +91,34 @@ describe('a tap on the card', () => {
 
 describe('a card that arrived while its request waited', () => {
   const choose = (ids: readonly Uuid[]): Promise<Uuid[]> =>
-    room.database.transaction((tx) => room.sessions.chooseRcs(tx, ids));
+    harness.database.transaction((tx) => harness.sessions.markRcsDelivered(tx, ids));
   const channelOf = async ({ accountId, id }: Session): Promise<string | undefined> =>
-    (await room.sessions.find(liveTenant(accountId), id))?.channel;
+    (await harness.sessions.find(liveTenant(accountId), id))?.channel;
 
   it('makes its session RCS, once, and nothing else of it changes', async () => {
-    const session = await room.sessions.create(room.draft());
-    expect(await choose([session.id, room.clock.newId()])).toEqual([session.id]);
-    expect(await room.sessions.find(liveTenant(session.accountId), session.id)).toEqual({ ...session, channel: 'rcs' });
+    const session = await harness.sessions.create(harness.draft());
+    expect(await choose([session.id, harness.clock.newId()])).toEqual([session.id]);
+    expect(await harness.sessions.find(liveTenant(session.accountId), session.id)).toEqual({
+      ...session,
+      channel: 'rcs',
+    });
     expect(await choose([session.id])).toEqual([]);
     expect(await choose([])).toEqual([]);
     expect(await eventsOf(session.id)).toEqual([]);
   });
 
   it('is what the event of a tap in the same transaction says', async () => {
-    const session = await room.sessions.create(room.draft());
-    await room.database.transaction(async (tx) => {
-      await room.sessions.chooseRcs(tx, [session.id]);
-      await room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
+    const session = await harness.sessions.create(harness.draft());
+    await harness.database.transaction(async (tx) => {
+      await harness.sessions.markRcsDelivered(tx, [session.id]);
+      await harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [session.id] });
     });
     expect((await eventsOf(session.id))[0]?.data).toContain('"channel":"rcs"');
     expect(await channelOf(session)).toBe('rcs');
   });
 
   it('locks sessions in the order of their ids, so that many at once wait for each other and none is lost', async () => {
-    const sessions = await Promise.all(Array.from({ length: 20 }, () => room.sessions.create(room.draft())));
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => harness.sessions.create(harness.draft())));
     const ids = sessions.map(({ id }) => id);
     const chosen = await Promise.all([choose(ids), choose([...ids].reverse()), choose(ids)]);
     expect(chosen.flat().sort()).toEqual([...ids].sort());
@@ -123,14 +126,19 @@ describe('a card that arrived while its request waited', () => {
   });
 
   it('leaves those that are tapped as they are, and locks them in the same order', async () => {
-    const [first, second] = [await room.sessions.create(room.draft()), await room.sessions.create(room.draft())];
+    const [first, second] = [
+      await harness.sessions.create(harness.draft()),
+      await harness.sessions.create(harness.draft()),
+    ];
     const lock = (tx: Executor, { id }: Session): Promise<object[]> =>
       tx.query('SELECT id FROM sessions WHERE id = $1 FOR UPDATE SKIP LOCKED', [id]);
-    const choosing = await room.database.transaction(async (tx) => {
+    const choosing = await harness.database.transaction(async (tx) => {
       expect(await lock(tx, first)).toHaveLength(1);
-      const waits = room.database.transaction((other) => room.sessions.chooseRcs(other, [second.id], [first.id]));
+      const waits = harness.database.transaction((other) =>
+        harness.sessions.markRcsDelivered(other, [second.id], [first.id]),
+      );
       await until('it waits for the first', 5_000, async () => {
-        const [row] = await room.database.query<{ waiting: number }>(
+        const [row] = await harness.database.query<{ waiting: number }>(
           `SELECT count(*)::int AS waiting FROM pg_locks WHERE NOT granted`,
         );
         return (row?.waiting ?? 0) > 0;

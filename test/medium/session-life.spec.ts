@@ -1,15 +1,15 @@
 import { MAX_ATTEMPTS, MAX_CODES, type Session, type SessionStatus } from '@countersign/session';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, STRANGER, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** What a session is by the specification and the contract, told without a database. */
 interface Life {
@@ -55,11 +55,11 @@ const send = (code: string): Step => ({
     return 'sent';
   },
   take: ({ accountId, id }) =>
-    room.database.transaction(async (tx) => {
-      const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
+    harness.database.transaction(async (tx) => {
+      const ready = await harness.sessions.prepareCode(tx, liveTenant(accountId), id);
       if (ready.kind !== 'ready') return ready.kind;
       if (ready.sends === MAX_CODES) return 'full';
-      await room.sessions.addCode(tx, ready, code);
+      await harness.sessions.addCode(tx, ready, code);
       return 'sent';
     }),
 });
@@ -76,7 +76,7 @@ const check = (code: string): Step => ({
     return 'approved';
   },
   take: async ({ accountId, id }) => {
-    const result = await room.sessions.check(liveTenant(accountId), id, code);
+    const result = await harness.sessions.check(liveTenant(accountId), id, code);
     return result.kind === 'wrong' ? `wrong, ${result.attemptsRemaining} left` : result.kind;
   },
 });
@@ -95,10 +95,10 @@ const message = (sender: string): Step => ({
     return 'wrong_sender';
   },
   take: async ({ id, accountId, phone }) => {
-    const found = await room.sessions.find(liveTenant(accountId), id);
+    const found = await harness.sessions.find(liveTenant(accountId), id);
     const senders = [sender === STRANGER ? STRANGER : phone];
-    const { verdicts } = await room.database.transaction((tx) =>
-      room.sessions.matchInbound(tx, 'live', [{ ref: 0, tokens: [room.tokenOf(id)], senders, trusted: true }]),
+    const { verdicts } = await harness.database.transaction((tx) =>
+      harness.sessions.matchInbound(tx, 'live', [{ ref: 0, tokens: [harness.tokenOf(id)], senders, trusted: true }]),
     );
     const fate = verdicts[0]?.fate ?? 'none';
     // An SMS that comes again is a duplicate only where an SMS had approved.
@@ -109,10 +109,10 @@ const message = (sender: string): Step => ({
 const tap = (status: 'approved' | 'denied'): Step => ({
   foretell: (life) => (end(life, status) ? 'ended' : 'nothing'),
   take: ({ id }) =>
-    room.database.transaction(async (tx) => {
+    harness.database.transaction(async (tx) => {
       const { ended } = await (status === 'approved'
-        ? room.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
-        : room.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }));
+        ? harness.sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: [id] })
+        : harness.sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: [id] }));
       return ended.length === 1 ? 'ended' : 'nothing';
     }),
 });
@@ -122,7 +122,7 @@ const cancel: Step = {
     end(life, 'cancelled');
     return 'done';
   },
-  take: ({ accountId, id }) => room.sessions.cancel(liveTenant(accountId), id),
+  take: ({ accountId, id }) => harness.sessions.cancel(liveTenant(accountId), id),
 };
 
 const expire: Step = {
@@ -131,8 +131,8 @@ const expire: Step = {
     return 'swept';
   },
   take: async ({ id }) => {
-    await room.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [id]);
-    while ((await room.sessions.expireDue(100)).live > 0);
+    await harness.database.query('UPDATE sessions SET expires_at = created_at WHERE id = $1', [id]);
+    while ((await harness.sessions.expireDue(100)).live > 0);
     return 'swept';
   },
 };
@@ -153,7 +153,7 @@ describe('whatever happens to a session', () => {
   it('is answered by the book, step for step, and leaves the events of the book', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
-        const session = await room.sessions.create(room.draft());
+        const session = await harness.sessions.create(harness.draft());
         const life: Life = { status: 'pending', codes: [], attempts: 0, mismatched: false, events: [] };
         const foretold: string[] = [];
         const came: string[] = [];
@@ -162,8 +162,8 @@ describe('whatever happens to a session', () => {
           came.push(await take(session));
         }
         expect(came).toEqual(foretold);
-        expect((await room.sessions.find(liveTenant(session.accountId), session.id))?.status).toBe(life.status);
-        const events = await room.database.query<{ type: string }>(
+        expect((await harness.sessions.find(liveTenant(session.accountId), session.id))?.status).toBe(life.status);
+        const events = await harness.database.query<{ type: string }>(
           'SELECT type FROM events WHERE session_id = $1 ORDER BY occurred_at, id',
           [session.id],
         );

@@ -2,14 +2,14 @@ import { newId, type Uuid } from '@countersign/postgres';
 import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pastPartitions } from '../support/database.js';
-import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, STRANGER, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Days ago, of sessions made before today: near one another and far. */
 const AGES = [1, 2, 3, 6, 7, 8, 14, 17, 20];
 
-let room: SessionRoom;
+let harness: SessionHarness;
 /** Every session of the account, newest first. */
 let all: Session[];
 /** One of an account that has nothing to do with it. */
@@ -19,9 +19,9 @@ const byAgeFirst = (one: { readonly id: Uuid }, other: { readonly id: Uuid }): n
 
 /** A session as if it had been made that long ago: by another id, times moved. */
 async function aged(session: Session, ageMs: number): Promise<void> {
-  const time = (room.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
+  const time = (harness.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
   const id = `${time.slice(0, 8)}-${time.slice(8)}${session.id.slice(13)}`;
-  await room.database.query(
+  await harness.database.query(
     `INSERT INTO sessions SELECT (jsonb_populate_record(sessions, jsonb_build_object('id', $2::text,
        'created_at', created_at - make_interval(secs => $3), 'expires_at', expires_at - make_interval(secs => $3),
        'ended_at', ended_at - make_interval(secs => $3)))).*
@@ -31,11 +31,11 @@ async function aged(session: Session, ageMs: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 20 });
-  const { sessions, database, account } = room;
-  await pastPartitions(room, room.clock.nowMs() - 7 * DAY_MS);
-  const open = (changes: Parameters<SessionRoom['draft']>[0] = {}): Promise<Session> =>
-    sessions.create(room.draft(changes));
+  harness = await openSessionHarness({ pastDays: 20 });
+  const { sessions, database, account } = harness;
+  await pastPartitions(harness, harness.clock.nowMs() - 7 * DAY_MS);
+  const open = (changes: Parameters<SessionHarness['draft']>[0] = {}): Promise<Session> =>
+    sessions.create(harness.draft(changes));
   const made = await Promise.all(
     Array.from({ length: 30 }, (_, at) => open({ phone: at % 4 === 0 ? STRANGER : PHONE })),
   );
@@ -54,7 +54,7 @@ beforeAll(async () => {
   // These are past their time too, and nobody has written it down.
   await age(15, 18);
   for (const [at, session] of made.slice(0, 18).entries()) await aged(session, (AGES[at % 9] ?? 0) * DAY_MS);
-  const other = await room.accounts.createAccount(database, { name: 'Other', defaultWebhookUrl: null });
+  const other = await harness.accounts.createAccount(database, { name: 'Other', defaultWebhookUrl: null });
   foreign = await open({ accountId: other.account.id });
   const rows = await database.query<{ id: Uuid }>('SELECT id FROM sessions WHERE account_id = $1', [account.id]);
   all = (
@@ -64,7 +64,7 @@ beforeAll(async () => {
     )
   ).sort(byAgeFirst);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** All pages, one after the other, and how long each was. */
 async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sessions: Session[]; lengths: number[] }> {
@@ -72,7 +72,7 @@ async function pages(query: Omit<SessionQuery, 'startingAfter'>): Promise<{ sess
   const lengths: number[] = [];
   for (;;) {
     const last = sessions.at(-1);
-    const page = await room.sessions.list(liveTenant(room.account.id), {
+    const page = await harness.sessions.list(liveTenant(harness.account.id), {
       ...query,
       ...(last === undefined ? {} : { startingAfter: last.id }),
     });
@@ -111,7 +111,7 @@ describe('listing', () => {
       const both = wanted.filter((session) => session.status === status);
       expect((await pages({ phone: STRANGER, status, limit: 2 })).sessions).toEqual(both);
     }
-    expect(await room.sessions.list(liveTenant(room.account.id), { phone: '+14155550123', limit: 10 })).toEqual({
+    expect(await harness.sessions.list(liveTenant(harness.account.id), { phone: '+14155550123', limit: 10 })).toEqual({
       sessions: [],
       hasMore: false,
     });
@@ -119,7 +119,7 @@ describe('listing', () => {
 
   it('calls a pending session past its time expired, in the filter and in what it shows, since expiresAt', async () => {
     const { sessions } = await pages({ status: 'expired', limit: 100 });
-    const rows = await room.database.query<{ id: Uuid }>(
+    const rows = await harness.database.query<{ id: Uuid }>(
       `SELECT id FROM sessions WHERE status = 'pending' AND expires_at <= clock_timestamp()`,
     );
     expect(rows.length).toBeGreaterThan(2);
@@ -129,19 +129,19 @@ describe('listing', () => {
 
   it('finds a pending session that took up the id of an attempt from almost ten minutes ago', async () => {
     const { accountId } = foreign;
-    const id = newId(room.clock.nowMs() - 590_000);
-    await room.sessions.create(room.draft({ accountId, ttlSeconds: 300 }), id);
-    const { sessions } = await room.sessions.list(liveTenant(accountId), { status: 'pending', limit: 10 });
+    const id = newId(harness.clock.nowMs() - 590_000);
+    await harness.sessions.create(harness.draft({ accountId, ttlSeconds: 300 }), id);
+    const { sessions } = await harness.sessions.list(liveTenant(accountId), { status: 'pending', limit: 10 });
     expect(sessions.map((session) => session.id)).toEqual([foreign.id, id]);
   });
 
   it('ends a page early where metadata are large, and loses no session by it', async () => {
-    const { accounts, database, sessions } = room;
+    const { accounts, database, sessions } = harness;
     const { account } = await accounts.createAccount(database, { name: 'Large', defaultWebhookUrl: null });
     const metadata = Array.from({ length: 16 }, (_, at): [string, string] => [`key${at}`, '\u{1f642}'.repeat(512)]);
     const made: Uuid[] = [];
     for (let at = 0; at < 30; at += 1) {
-      made.unshift((await sessions.create(room.draft({ accountId: account.id, metadata }))).id);
+      made.unshift((await sessions.create(harness.draft({ accountId: account.id, metadata }))).id);
     }
     const found: Uuid[] = [];
     const lengths: number[] = [];

@@ -1,19 +1,19 @@
 import type { Uuid } from '@countersign/postgres';
 import type { InboundEvidence, Session } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 10 });
+  harness = await openSessionHarness({ poolMax: 10 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 const evidenceOf = ({ id }: Session): InboundEvidence => ({
   ref: 0,
-  tokens: [room.tokenOf(id)],
+  tokens: [harness.tokenOf(id)],
   senders: [PHONE],
   trusted: true,
 });
@@ -22,15 +22,15 @@ const evidenceOf = ({ id }: Session): InboundEvidence => ({
 let begun = 0;
 
 async function receive(evidence: readonly InboundEvidence[]): Promise<string[]> {
-  const { verdicts } = await room.database.transaction((tx) => {
+  const { verdicts } = await harness.database.transaction((tx) => {
     begun += 1;
-    return room.sessions.matchInbound(tx, 'live', evidence);
+    return harness.sessions.matchInbound(tx, 'live', evidence);
   });
   return verdicts.map(({ fate }) => fate);
 }
 
 const sessionsOf = (count: number): Promise<Session[]> =>
-  Promise.all(Array.from({ length: count }, () => room.sessions.create(room.draft())));
+  Promise.all(Array.from({ length: count }, () => harness.sessions.create(harness.draft())));
 
 /** The same list in another order that does not depend on chance: every `stride`-th, around and around. */
 function dealt<Item>(items: readonly Item[], stride: number): Item[] {
@@ -46,7 +46,7 @@ function inBatches<Item>(items: readonly Item[], size: number): Item[][] {
 }
 
 const eventTypesOf = async (ids: readonly Uuid[]): Promise<Map<Uuid, string[]>> => {
-  const rows = await room.database.query<{ id: Uuid; types: string[] }>(
+  const rows = await harness.database.query<{ id: Uuid; types: string[] }>(
     `SELECT session_id AS id, array_agg(type) AS types FROM events WHERE session_id = ANY ($1) GROUP BY 1`,
     [ids],
   );
@@ -77,7 +77,7 @@ describe('500 sessions whose SMS comes five times each', () => {
     expect(fates.filter((fate) => fate === 'matched')).toHaveLength(500);
     expect(fates.filter((fate) => fate === 'duplicate')).toHaveLength(2_000);
     const ids = sessions.map(({ id }) => id);
-    const found = await room.sessions.findMany(room.database, ids);
+    const found = await harness.sessions.findMany(harness.database, ids);
     expect(found.filter(({ status }) => status === 'approved')).toHaveLength(500);
     const types = await eventTypesOf(ids);
     expect(ids.map((id) => types.get(id))).toEqual(ids.map(() => ['verification.completed']));
@@ -109,7 +109,7 @@ function timeLeftMs(round: number): number {
 
 /** An SMS, sent twice, a DELETE and the sweeper meet at one session; who starts, and how long it still lives, varies. */
 async function race(session: Session, round: number): Promise<RaceOutcome> {
-  await room.database.query(
+  await harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
     [session.id, timeLeftMs(round) / 1000],
   );
@@ -120,8 +120,8 @@ async function race(session: Session, round: number): Promise<RaceOutcome> {
       await yieldTurns(round % 4);
       fates.push(...(await receive([evidenceOf(session)])));
     },
-    async () => void (cancelled = await room.sessions.cancel(liveTenant(session.accountId), session.id)),
-    () => room.sessions.expireDue(100),
+    async () => void (cancelled = await harness.sessions.cancel(liveTenant(session.accountId), session.id)),
+    () => harness.sessions.expireDue(100),
     async () => {
       await yieldTurns(round % 6);
       fates.push(...(await receive([evidenceOf(session)])));
@@ -137,12 +137,12 @@ describe('200 times an SMS, a DELETE and the clock', () => {
     const outcomes: RaceOutcome[] = [];
     for (const [round, session] of sessions.entries()) outcomes.push(await race(session, round));
     // Those that nobody ended within their time are left to the sweeper.
-    await room.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
-    while ((await room.sessions.expireDue(500)).live > 0);
+    await harness.database.query(`UPDATE sessions SET expires_at = created_at WHERE status = 'pending'`);
+    while ((await harness.sessions.expireDue(500)).live > 0);
 
     const ids = sessions.map(({ id }) => id);
     const states = new Map(
-      (await room.sessions.findMany(room.database, ids)).map(({ id, status }) => [id, status as string]),
+      (await harness.sessions.findMany(harness.database, ids)).map(({ id, status }) => [id, status as string]),
     );
     const types = await eventTypesOf(ids);
     for (const { id, fates, cancelled } of outcomes) {

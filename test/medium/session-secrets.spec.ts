@@ -2,29 +2,29 @@ import { createHash } from 'node:crypto';
 import { CarrierStore, ConcatenationStore, MessageStore, type MessagePart } from '@countersign/carriers';
 import { fallbackText } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const SYSTEM_PASSWORD = 'hunter2hunter2';
 const CODE = '739105';
 const BIND_PASSWORD = 'correct-horse-battery';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** Every row of every table, as the text that a dump would show. */
 async function dump(): Promise<string> {
-  const tables = await room.database.query<{ name: string }>(
+  const tables = await harness.database.query<{ name: string }>(
     // The lock of migrations has no rows, and nobody but the owner may read it.
     `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migration_lock'`,
   );
   const texts: string[] = [];
   for (const { name } of tables) {
-    const rows = await room.database.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
+    const rows = await harness.database.query<{ text: string }>(`SELECT t::text AS text FROM ${name} AS t`);
     texts.push(...rows.map(({ text }) => text));
   }
   return texts.join('\n').toLowerCase();
@@ -41,7 +41,7 @@ function spellings(secret: string): string[] {
 
 /** One session through each of its endings, with the messages, parts, systems and keys that go with it. */
 async function live(): Promise<Record<string, string>> {
-  const { database, clock, keys, accounts, account, sessions } = room;
+  const { database, clock, keys, accounts, account, sessions } = harness;
   const { key: apiKey } = await accounts.createApiKey(database, { accountId: account.id, kind: 'live', name: 'main' });
   const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
   await carriers.createSystem(database, { systemId: 'agg', carrier: 'agg', password: SYSTEM_PASSWORD });
@@ -53,12 +53,12 @@ async function live(): Promise<Record<string, string>> {
     password: BIND_PASSWORD,
   });
   const [approved, cancelled, expired, coded] = await Promise.all([
-    sessions.create(room.draft()),
-    sessions.create(room.draft()),
-    sessions.create(room.draft()),
-    sessions.create(room.draft()),
+    sessions.create(harness.draft()),
+    sessions.create(harness.draft()),
+    sessions.create(harness.draft()),
+    sessions.create(harness.draft()),
   ]);
-  const found = room.tokenOf(approved.id);
+  const found = harness.tokenOf(approved.id);
   const text = fallbackText(found.slug, found.token, approved.instruction);
   const id = clock.newId();
   const part: MessagePart = {
@@ -103,13 +103,13 @@ async function live(): Promise<Record<string, string>> {
   await sessions.expireDue(10);
   return {
     'the token of an approved session': found.token,
-    'the token of a cancelled session': room.tokenOf(cancelled.id).token,
-    'the token of an expired session': room.tokenOf(expired.id).token,
-    authEntropy: room.renderer.authEntropy(approved),
+    'the token of a cancelled session': harness.tokenOf(cancelled.id).token,
+    'the token of an expired session': harness.tokenOf(expired.id).token,
+    authEntropy: harness.renderer.authEntropy(approved),
     'the API key': apiKey,
     'its secret part': apiKey.slice('csk_live_'.length, -6),
-    'the webhook secret': room.webhookSecret,
-    'its bytes': Buffer.from(room.webhookSecret.slice('whsec_'.length), 'base64').toString('hex'),
+    'the webhook secret': harness.webhookSecret,
+    'its bytes': Buffer.from(harness.webhookSecret.slice('whsec_'.length), 'base64').toString('hex'),
     "the system's password": SYSTEM_PASSWORD,
     "the bind's password": BIND_PASSWORD,
     'the text of the message': text,

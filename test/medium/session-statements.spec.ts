@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSessions } from '../../libs/session/src/session-list.sql.js';
 import { LOCK_BY_DIGEST } from '../../libs/session/src/session.sql.js';
 import { asOwner } from '../support/database.js';
-import { openSessionRoom, PHONE, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 25 });
+  harness = await openSessionHarness({ pastDays: 25 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 
 /** The partitions of sessions and events, their indexes left out, on which this transaction holds any lock. */
 const lockedPartitions = async (tx: Executor): Promise<string[]> => {
@@ -28,7 +28,7 @@ const lockedPartitions = async (tx: Executor): Promise<string[]> => {
 };
 
 const partitionsOf = async (table: string): Promise<number> => {
-  const [row] = await room.database.query<{ count: number }>(
+  const [row] = await harness.database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_inherits WHERE inhparent = $1::regclass`,
     [table],
   );
@@ -38,10 +38,15 @@ const partitionsOf = async (table: string): Promise<number> => {
 describe('the hot statements', () => {
   it('leave nearly all partitions alone when an SMS is matched', async () => {
     expect(await partitionsOf('sessions')).toBeGreaterThanOrEqual(18);
-    const session = await room.sessions.create(room.draft());
-    const evidence: InboundEvidence = { ref: 0, tokens: [room.tokenOf(session.id)], senders: [PHONE], trusted: true };
-    const locked = await room.database.transaction(async (tx) => {
-      await room.sessions.matchInbound(tx, 'live', [evidence]);
+    const session = await harness.sessions.create(harness.draft());
+    const evidence: InboundEvidence = {
+      ref: 0,
+      tokens: [harness.tokenOf(session.id)],
+      senders: [PHONE],
+      trusted: true,
+    };
+    const locked = await harness.database.transaction(async (tx) => {
+      await harness.sessions.matchInbound(tx, 'live', [evidence]);
       return lockedPartitions(tx);
     });
     // Ids of the last 24 hours: today and yesterday, and tomorrow in the last minute of a day; events of today.
@@ -50,20 +55,20 @@ describe('the hot statements', () => {
   });
 
   it('read the partition of the ids alone', async () => {
-    const session = await room.sessions.create(room.draft());
-    const locked = await room.database.transaction(async (tx) => {
-      await room.sessions.findMany(tx, [session.id]);
+    const session = await harness.sessions.create(harness.draft());
+    const locked = await harness.database.transaction(async (tx) => {
+      await harness.sessions.findMany(tx, [session.id]);
       return lockedPartitions(tx);
     });
     expect(locked).toHaveLength(1);
   });
 
   it('send a code and check it within the partition of its session', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     const { accountId, id } = session;
-    const sending = await room.database.transaction(async (tx) => {
-      const ready = await room.sessions.prepareCode(tx, liveTenant(accountId), id);
-      if (ready.kind === 'ready') await room.sessions.addCode(tx, ready, '042137');
+    const sending = await harness.database.transaction(async (tx) => {
+      const ready = await harness.sessions.prepareCode(tx, liveTenant(accountId), id);
+      if (ready.kind === 'ready') await harness.sessions.addCode(tx, ready, '042137');
       return lockedPartitions(tx);
     });
     expect(sending).toHaveLength(1);
@@ -74,8 +79,8 @@ describe('the hot statements', () => {
   });
 
   it('are not widened by ids of other days that come at the same moment', async () => {
-    const { accountId, id } = await room.sessions.create(room.draft());
-    const others = [firstIdAt(0), firstIdAt(room.clock.nowMs() - 20 * DAY_MS), firstIdAt(2 ** 47)];
+    const { accountId, id } = await harness.sessions.create(harness.draft());
+    const others = [firstIdAt(0), firstIdAt(harness.clock.nowMs() - 20 * DAY_MS), firstIdAt(2 ** 47)];
     const { sessions, locked } = watchedSessions();
     const asked = await Promise.all([
       ...[id, ...others].map((each) => sessions.find(liveTenant(accountId), each).then((found) => found?.id)),
@@ -93,21 +98,21 @@ describe('the hot statements', () => {
   });
 
   it('list a page of recent sessions from the days it may lie in', async () => {
-    for (let made = 0; made < 3; made += 1) await room.sessions.create(room.draft());
+    for (let made = 0; made < 3; made += 1) await harness.sessions.create(harness.draft());
     const { sessions, locked } = watchedSessions();
-    const page = await sessions.list(liveTenant(room.account.id), { limit: 2 });
+    const page = await sessions.list(liveTenant(harness.account.id), { limit: 2 });
     expect(page).toMatchObject({ sessions: [{}, {}], hasMore: true });
     // The last 24 hours, and tomorrow in the last minute of a day.
     expect(locked.length).toBeLessThanOrEqual(3);
     const { sessions: others, locked: widely } = watchedSessions();
-    await others.list(liveTenant(room.account.id), { limit: 2, status: 'pending' });
+    await others.list(liveTenant(harness.account.id), { limit: 2, status: 'pending' });
     expect(widely.length).toBeLessThanOrEqual(2);
   });
 });
 
 /** The same sessions, and on which partitions each of its statements and transactions held a lock. */
 function watchedSessions(): { sessions: SessionStore; locked: string[] } {
-  const { database, clock, keys, renderer } = room;
+  const { database, clock, keys, renderer } = harness;
   const locked: string[] = [];
   const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
     database.transaction(async (tx) => {
@@ -131,15 +136,15 @@ describe('on a day that has no statistics yet', () => {
   let today = '';
 
   beforeAll(async () => {
-    const { database, account, clock } = room;
-    const { id } = await room.sessions.create(room.draft());
+    const { database, account, clock } = harness;
+    const { id } = await harness.sessions.create(harness.draft());
     const [partition] = await database.query<{ name: string }>(
       `SELECT tableoid::regclass::text AS name FROM sessions WHERE id = $1`,
       [id],
     );
     today = partition?.name ?? '';
     // The statistics that autovacuum has not made yet, and a day's worth of rows that it has not seen.
-    await asOwner(room, `ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
+    await asOwner(harness, `ALTER TABLE ${today} SET (autovacuum_enabled = off)`);
     await database.query(
       `INSERT INTO sessions (id, account_id, brand_id, phone, country, status, channel, token_digest, client_challenge,
          brand_slug, brand_name, instruction, inbound_number, allow_sms_otp, metadata, entropy_key_version, created_at,
@@ -154,7 +159,7 @@ describe('on a day that has no statistics yet', () => {
 
   /** What the plan says of that day. */
   const planOfToday = async (text: string, values: readonly unknown[]): Promise<string[]> => {
-    const plan = await room.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
+    const plan = await harness.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, values);
     return plan.map((row) => row['QUERY PLAN']).filter((line) => line.includes(today));
   };
 
@@ -164,7 +169,7 @@ describe('on a day that has no statistics yet', () => {
         .update(String(at * 400 + 1))
         .digest(),
     );
-    const nowMs = room.clock.nowMs();
+    const nowMs = harness.clock.nowMs();
     const lines = await planOfToday(LOCK_BY_DIGEST, [
       digests,
       firstIdAt(nowMs - DAY_MS),
@@ -183,7 +188,7 @@ describe('on a day that has no statistics yet', () => {
     ['any', true, 'phone_id_idx'],
     ['approved', true, 'phone_id_idx'],
   ] as const)('live sessions of status %s, by phone %s, are listed by %s', async (status, byPhone, index) => {
-    const { account, clock } = room;
+    const { account, clock } = harness;
     const nowMs = clock.nowMs();
     const values = [account.id, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000), 101];
     const lines = await planOfToday(
@@ -195,7 +200,7 @@ describe('on a day that has no statistics yet', () => {
   });
 
   it.each(['any', 'approved'] as const)('test sessions of status %s are listed by their own index', async (status) => {
-    const { account, clock } = room;
+    const { account, clock } = harness;
     const nowMs = clock.nowMs();
     const values = [account.id, firstIdAt(nowMs - DAY_MS), firstIdAt(nowMs + 60_000), 101];
     const lines = await planOfToday(listSessions(status, { byPhone: false, test: true }), values);

@@ -2,17 +2,17 @@ import { EventStore } from '@countersign/events';
 import { parseId, TransactionConflict, type Database, type Uuid } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence, type InboundVerdict, type Session } from '@countersign/session';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSessionRoom, PHONE, STRANGER, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, PHONE, STRANGER, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 3 });
+  harness = await openSessionHarness({ pastDays: 3 });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 beforeEach(() => {
-  room.told.length = 0;
+  harness.told.length = 0;
 });
 
 interface StoredEvent {
@@ -24,14 +24,14 @@ interface StoredEvent {
 }
 
 const eventsOf = (sessionId: Uuid): Promise<StoredEvent[]> =>
-  room.database.query<StoredEvent>(
+  harness.database.query<StoredEvent>(
     `SELECT id, type, data::text AS data, webhook_url AS "webhookUrl", occurred_at AS "occurredAt"
      FROM events WHERE session_id = $1 ORDER BY id`,
     [sessionId],
   );
 
 const rowOf = async (id: Uuid): Promise<{ status: string; approvedBy: string | null; endedAt: Date | null }> => {
-  const [row] = await room.database.query<{ status: string; approvedBy: string | null; endedAt: Date | null }>(
+  const [row] = await harness.database.query<{ status: string; approvedBy: string | null; endedAt: Date | null }>(
     `SELECT status, approved_by AS "approvedBy", ended_at AS "endedAt" FROM sessions WHERE id = $1`,
     [id],
   );
@@ -40,30 +40,30 @@ const rowOf = async (id: Uuid): Promise<{ status: string; approvedBy: string | n
 };
 
 const databaseNow = async (): Promise<number> => {
-  const [row] = await room.database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
+  const [row] = await harness.database.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   return row?.now.getTime() ?? 0;
 };
 
 /** Moves a session's time, as if it had been made earlier: `leftMs` from now by the database's clock. */
 const leave = (id: Uuid, leftMs: number): Promise<object[]> =>
-  room.database.query(
+  harness.database.query(
     `UPDATE sessions SET expires_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(secs => $2) WHERE id = $1`,
     [id, leftMs / 1000],
   );
 
 const evidenceOf = (session: Session, changes: Partial<InboundEvidence> = {}): InboundEvidence => ({
   ref: 0,
-  tokens: [room.tokenOf(session.id)],
+  tokens: [harness.tokenOf(session.id)],
   senders: [PHONE],
   trusted: true,
   ...changes,
 });
 
 async function receive(...evidence: readonly InboundEvidence[]): Promise<InboundVerdict[]> {
-  const { verdicts, eventIds } = await room.database.transaction((tx) =>
-    room.sessions.matchInbound(tx, 'live', evidence),
+  const { verdicts, eventIds } = await harness.database.transaction((tx) =>
+    harness.sessions.matchInbound(tx, 'live', evidence),
   );
-  room.told.push(...eventIds);
+  harness.told.push(...eventIds);
   return verdicts;
 }
 
@@ -79,28 +79,28 @@ describe('create', () => {
       ['9', ''],
       ['__proto__', 'kept'],
     ] as const;
-    const draft = room.draft({
+    const draft = harness.draft({
       metadata,
       webhookUrl: 'https://caller.example/hook',
       allowSmsOtp: false,
       ttlSeconds: 45,
     });
-    const session = await room.sessions.create(draft);
+    const session = await harness.sessions.create(draft);
     const { ttlSeconds: _ttlSeconds, ...copied } = draft;
     expect(session).toMatchObject({ ...copied, status: 'pending', endedAt: null });
     expect(session.createdAt.getTime()).toBeGreaterThanOrEqual(Math.floor(before));
     expect(session.createdAt.getTime()).toBeLessThanOrEqual(await databaseNow());
     expect(session.expiresAt.getTime() - session.createdAt.getTime()).toBe(45_000);
-    expect(await room.sessions.find(liveTenant(session.accountId), session.id)).toEqual(session);
+    expect(await harness.sessions.find(liveTenant(session.accountId), session.id)).toEqual(session);
     expect(await eventsOf(session.id)).toEqual([]);
   });
 
   it('makes many at once, each with an id of its own', async () => {
-    const drafts = Array.from({ length: 300 }, (_, at) => room.draft({ metadata: [['n', String(at)]] }));
-    const made = await Promise.all(drafts.map((draft) => room.sessions.create(draft)));
+    const drafts = Array.from({ length: 300 }, (_, at) => harness.draft({ metadata: [['n', String(at)]] }));
+    const made = await Promise.all(drafts.map((draft) => harness.sessions.create(draft)));
     expect(new Set(made.map(({ id }) => id)).size).toBe(300);
-    const found = await room.sessions.findMany(
-      room.database,
+    const found = await harness.sessions.findMany(
+      harness.database,
       made.map(({ id }) => id),
     );
     const byId = new Map(found.map((session) => [session.id, session]));
@@ -109,15 +109,17 @@ describe('create', () => {
   });
 
   it('fails alone when its data cannot be stored, and the others of its moment succeed', async () => {
-    const drafts = Array.from({ length: 20 }, (_, at) => room.draft(at === 7 ? { webhookUrl: 'https://\u0000' } : {}));
-    const made = await Promise.allSettled(drafts.map((draft) => room.sessions.create(draft)));
+    const drafts = Array.from({ length: 20 }, (_, at) =>
+      harness.draft(at === 7 ? { webhookUrl: 'https://\u0000' } : {}),
+    );
+    const made = await Promise.allSettled(drafts.map((draft) => harness.sessions.create(draft)));
     expect(made.map(({ status }) => status === 'fulfilled')).toEqual(drafts.map((_, at) => at !== 7));
   });
 });
 
 describe('create, when the answer of a commit was lost', () => {
   it('runs again without a second row, and tells the time of the first', async () => {
-    const { database } = room;
+    const { database } = harness;
     const texts: string[] = [];
     const losing: Pick<Database, 'query' | 'transaction'> = {
       query: async <Row extends object>(text: string, values?: readonly unknown[]) => {
@@ -128,12 +130,12 @@ describe('create, when the answer of a commit was lost', () => {
       },
       transaction: (work) => database.transaction(work),
     };
-    const { clock, keys, renderer } = room;
+    const { clock, keys, renderer } = harness;
     const events = new EventStore();
     const sessions = new SessionStore({ database: losing, clock, keys, renderer, events, onEvents: () => undefined });
-    const made = await Promise.all([sessions.create(room.draft()), sessions.create(room.draft())]);
+    const made = await Promise.all([sessions.create(harness.draft()), sessions.create(harness.draft())]);
     expect(texts).toHaveLength(3);
-    const found = await room.sessions.findMany(
+    const found = await harness.sessions.findMany(
       database,
       made.map(({ id }) => id),
     );
@@ -143,31 +145,31 @@ describe('create, when the answer of a commit was lost', () => {
 
 describe('find', () => {
   it("does not show another account's session", async () => {
-    const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.find(liveTenant(room.brand.id), session.id)).toBeNull();
-    expect(await room.sessions.find(liveTenant(session.accountId), room.clock.newId())).toBeNull();
+    const session = await harness.sessions.create(harness.draft());
+    expect(await harness.sessions.find(liveTenant(harness.brand.id), session.id)).toBeNull();
+    expect(await harness.sessions.find(liveTenant(session.accountId), harness.clock.newId())).toBeNull();
   });
 
   it('shows a pending session past its time as expired, since expiresAt, though the row still says pending', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     await leave(session.id, 0);
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('expired');
     expect(found?.endedAt).toEqual(found?.expiresAt);
     expect((await rowOf(session.id)).status).toBe('pending');
-    const [many] = await room.sessions.findMany(room.database, [session.id]);
+    const [many] = await harness.sessions.findMany(harness.database, [session.id]);
     expect(many?.status).toBe('expired');
   });
 
   it('answers nothing for no ids', async () => {
-    expect(await room.sessions.findMany(room.database, [])).toEqual([]);
+    expect(await harness.sessions.findMany(harness.database, [])).toEqual([]);
   });
 });
 
 describe('matchInbound', () => {
   it('approves the session of the token, once, with its event in the same transaction', async () => {
-    const session = await room.sessions.create(
-      room.draft({
+    const session = await harness.sessions.create(
+      harness.draft({
         metadata: [
           ['2', 'b'],
           ['1', 'a'],
@@ -177,28 +179,28 @@ describe('matchInbound', () => {
     expect(await receive(evidenceOf(session))).toEqual([
       { fate: 'matched', sessionId: session.id, accountId: session.accountId },
     ]);
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('approved');
     expect((await rowOf(session.id)).approvedBy).toBe('mo');
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'verification.completed', webhookUrl: 'https://acme.example/hook' });
     expect(event?.occurredAt).toEqual(found?.endedAt);
-    expect(event?.data).toBe(found === null ? '' : room.renderer.bare(found));
+    expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
     expect(event?.data).toContain('"metadata":{"2":"b","1":"a"}');
-    expect(room.told).toEqual([event?.id]);
+    expect(harness.told).toEqual([event?.id]);
   });
 
   it("tells the session's own webhook rather than the account's", async () => {
-    const session = await room.sessions.create(room.draft({ webhookUrl: 'https://caller.example/hook' }));
+    const session = await harness.sessions.create(harness.draft({ webhookUrl: 'https://caller.example/hook' }));
     await receive(evidenceOf(session));
     expect((await eventsOf(session.id)).map(({ webhookUrl }) => webhookUrl)).toEqual(['https://caller.example/hook']);
   });
 
   it('leaves nothing behind when the transaction is rolled back', async () => {
-    const session = await room.sessions.create(room.draft());
-    const failed = room.database.transaction(async (tx) => {
-      await room.sessions.matchInbound(tx, 'live', [evidenceOf(session)]);
+    const session = await harness.sessions.create(harness.draft());
+    const failed = harness.database.transaction(async (tx) => {
+      await harness.sessions.matchInbound(tx, 'live', [evidenceOf(session)]);
       throw new Error('the message could not be stored');
     });
     await expect(failed).rejects.toThrow('could not be stored');
@@ -208,14 +210,14 @@ describe('matchInbound', () => {
   });
 
   it('calls a repeat a duplicate, in the same batch and later', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     expect(await fatesOf(evidenceOf(session), evidenceOf(session))).toEqual(['matched', 'duplicate']);
     expect(await fatesOf(evidenceOf(session))).toEqual(['duplicate']);
     expect(await eventsOf(session.id)).toHaveLength(1);
   });
 
   it('does not approve for another sender, and tells of it once', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     const stranger = evidenceOf(session, { senders: [STRANGER] });
     expect(await fatesOf(stranger, stranger)).toEqual(['wrong_sender', 'wrong_sender']);
     expect(await fatesOf(stranger)).toEqual(['wrong_sender']);
@@ -230,7 +232,7 @@ describe('matchInbound', () => {
   });
 
   it('still approves for the right sender after a wrong one, in the same batch too', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     const stranger = evidenceOf(session, { senders: [STRANGER] });
     expect(await fatesOf(stranger, evidenceOf(session), stranger)).toEqual(['wrong_sender', 'matched', 'wrong_sender']);
     const types = (await eventsOf(session.id)).map(({ type }) => type).sort();
@@ -239,11 +241,11 @@ describe('matchInbound', () => {
 
   it('tells expired from unknown: within 24 hours it is expired, whoever swept; beyond, nobody knows the token', async () => {
     const [unswept, swept] = await Promise.all([
-      room.sessions.create(room.draft()),
-      room.sessions.create(room.draft()),
+      harness.sessions.create(harness.draft()),
+      harness.sessions.create(harness.draft()),
     ]);
     await leave(swept.id, 0);
-    while ((await room.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDue(500)).live > 0);
     await leave(unswept.id, 0);
     expect(await fatesOf(evidenceOf(unswept), evidenceOf(swept))).toEqual(['expired', 'expired']);
     expect((await rowOf(unswept.id)).status).toBe('pending');
@@ -255,31 +257,33 @@ describe('matchInbound', () => {
   });
 
   it("does not know a token under another brand's slug", async () => {
-    const session = await room.sessions.create(room.draft());
-    expect(await fatesOf(evidenceOf(session, { tokens: [room.tokenOf(session.id, 'ACM3')] }))).toEqual([
+    const session = await harness.sessions.create(harness.draft());
+    expect(await fatesOf(evidenceOf(session, { tokens: [harness.tokenOf(session.id, 'ACM3')] }))).toEqual([
       'unknown_token',
     ]);
   });
 
   it('takes the slug that the session was made with, whatever the brand is called now', async () => {
-    const session = await room.sessions.create(room.draft({ brandSlug: 'OLDSLUG' }));
-    expect(await fatesOf(evidenceOf(session, { tokens: [room.tokenOf(session.id, 'OLDSLUG')] }))).toEqual(['matched']);
+    const session = await harness.sessions.create(harness.draft({ brandSlug: 'OLDSLUG' }));
+    expect(await fatesOf(evidenceOf(session, { tokens: [harness.tokenOf(session.id, 'OLDSLUG')] }))).toEqual([
+      'matched',
+    ]);
   });
 
   it('tries every token of a message and approves one session', async () => {
     const [cancelled, live, other] = await Promise.all([
-      room.sessions.create(room.draft()),
-      room.sessions.create(room.draft()),
-      room.sessions.create(room.draft()),
+      harness.sessions.create(harness.draft()),
+      harness.sessions.create(harness.draft()),
+      harness.sessions.create(harness.draft()),
     ]);
-    await room.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
-    const tokens = [cancelled, live, other].map(({ id }) => room.tokenOf(id));
+    await harness.sessions.cancel(liveTenant(cancelled.accountId), cancelled.id);
+    const tokens = [cancelled, live, other].map(({ id }) => harness.tokenOf(id));
     expect(await receive(evidenceOf(live, { tokens }))).toMatchObject([{ fate: 'matched', sessionId: live.id }]);
     expect((await rowOf(other.id)).status).toBe('pending');
   });
 
   it('touches no session for a message without a token, or from a link that is not trusted', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     const untrusted = evidenceOf(session, { trusted: false });
     expect(await fatesOf(untrusted, evidenceOf(session, { tokens: [] }))).toEqual(['untrusted', 'no_token']);
     expect((await rowOf(session.id)).status).toBe('pending');
@@ -287,8 +291,8 @@ describe('matchInbound', () => {
   });
 
   it('calls a session that ended otherwise ended', async () => {
-    const session = await room.sessions.create(room.draft());
-    await room.sessions.cancel(liveTenant(session.accountId), session.id);
+    const session = await harness.sessions.create(harness.draft());
+    await harness.sessions.cancel(liveTenant(session.accountId), session.id);
     expect(await fatesOf(evidenceOf(session))).toEqual(['ended']);
     expect(await fatesOf(evidenceOf(session, { senders: [STRANGER] }))).toEqual(['wrong_sender']);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.cancelled']);
@@ -297,54 +301,54 @@ describe('matchInbound', () => {
 
 /** A session that was made, and whose time was up, that long ago. */
 async function agedSession(ageMs: number): Promise<Session> {
-  const { id, ...session } = await room.sessions.create(room.draft());
-  const time = (room.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
+  const { id, ...session } = await harness.sessions.create(harness.draft());
+  const time = (harness.clock.nowMs() - ageMs).toString(16).padStart(12, '0');
   const agedId = `${time.slice(0, 8)}-${time.slice(8)}${id.slice(13)}`;
-  const { slug, token } = room.tokenOf(agedId);
-  await room.database.query(
+  const { slug, token } = harness.tokenOf(agedId);
+  await harness.database.query(
     `INSERT INTO sessions SELECT (jsonb_populate_record(sessions, jsonb_build_object('id', $2::text, 'token_digest', $3::text,
        'created_at', created_at - make_interval(secs => $4), 'expires_at', expires_at - make_interval(secs => $4)))).*
      FROM sessions WHERE id = $1`,
-    [id, agedId, `\\x${room.keys.digest('token-digest', `AUTH-${slug}-${token}`).toString('hex')}`, ageMs / 1000],
+    [id, agedId, `\\x${harness.keys.digest('token-digest', `AUTH-${slug}-${token}`).toString('hex')}`, ageMs / 1000],
   );
   return { ...session, id: agedId };
 }
 
 describe('cancel', () => {
   it('ends a live session with its event, and is done again without one', async () => {
-    const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
-    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
-    const found = await room.sessions.find(liveTenant(session.accountId), session.id);
+    const session = await harness.sessions.create(harness.draft());
+    expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
+    expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
+    const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(found?.status).toBe('cancelled');
     const [event, ...others] = await eventsOf(session.id);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'verification.cancelled', webhookUrl: null });
-    expect(event?.data).toBe(found === null ? '' : room.renderer.bare(found));
-    expect(room.told).toEqual([event?.id]);
+    expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
+    expect(harness.told).toEqual([event?.id]);
   });
 
   it("does not know another account's session, nor one that never was", async () => {
-    const session = await room.sessions.create(room.draft());
-    expect(await room.sessions.cancel(liveTenant(room.brand.id), session.id)).toBe('unknown');
-    expect(await room.sessions.cancel(liveTenant(session.accountId), room.clock.newId())).toBe('unknown');
+    const session = await harness.sessions.create(harness.draft());
+    expect(await harness.sessions.cancel(liveTenant(harness.brand.id), session.id)).toBe('unknown');
+    expect(await harness.sessions.cancel(liveTenant(session.accountId), harness.clock.newId())).toBe('unknown');
     expect((await rowOf(session.id)).status).toBe('pending');
   });
 
   it('changes nothing of a session whose time is up: that one expires', async () => {
-    const session = await room.sessions.create(room.draft());
+    const session = await harness.sessions.create(harness.draft());
     await leave(session.id, 0);
-    expect(await room.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
+    expect(await harness.sessions.cancel(liveTenant(session.accountId), session.id)).toBe('done');
     expect((await rowOf(session.id)).status).toBe('pending');
-    while ((await room.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDue(500)).live > 0);
     expect((await eventsOf(session.id)).map(({ type }) => type)).toEqual(['verification.expired']);
   });
 
   it('answers a hundred at once, each its own', async () => {
-    const made = await Promise.all(Array.from({ length: 100 }, () => room.sessions.create(room.draft())));
+    const made = await Promise.all(Array.from({ length: 100 }, () => harness.sessions.create(harness.draft())));
     const asked = made.flatMap(({ accountId, id }, at) => [
-      room.sessions.cancel(liveTenant(accountId), id),
-      room.sessions.cancel(liveTenant(at % 2 === 0 ? accountId : room.brand.id), id),
+      harness.sessions.cancel(liveTenant(accountId), id),
+      harness.sessions.cancel(liveTenant(at % 2 === 0 ? accountId : harness.brand.id), id),
     ]);
     const answers = await Promise.all(asked);
     expect(answers.filter((answer) => answer === 'unknown')).toHaveLength(50);
@@ -355,31 +359,34 @@ describe('cancel', () => {
 
 describe('expireDue', () => {
   it('writes down the expiry by the database clock, at expiresAt, with its event', async () => {
-    const [due, live] = await Promise.all([room.sessions.create(room.draft()), room.sessions.create(room.draft())]);
+    const [due, live] = await Promise.all([
+      harness.sessions.create(harness.draft()),
+      harness.sessions.create(harness.draft()),
+    ]);
     await leave(due.id, -5);
-    while ((await room.sessions.expireDue(500)).live > 0);
-    const found = await room.sessions.find(liveTenant(due.accountId), due.id);
+    while ((await harness.sessions.expireDue(500)).live > 0);
+    const found = await harness.sessions.find(liveTenant(due.accountId), due.id);
     expect(await rowOf(due.id)).toEqual({ status: 'expired', approvedBy: null, endedAt: found?.expiresAt });
     const [event] = await eventsOf(due.id);
     expect(event).toMatchObject({ type: 'verification.expired', occurredAt: found?.expiresAt });
     expect(event?.data).toContain('"status":"expired"');
-    expect(room.told).toContain(event?.id);
+    expect(harness.told).toContain(event?.id);
     expect((await rowOf(live.id)).status).toBe('pending');
     expect(await eventsOf(live.id)).toEqual([]);
   });
 
   it('takes as many as it may, passes over what another holds, and shares the rest between sweepers', async () => {
-    const made = await Promise.all(Array.from({ length: 60 }, () => room.sessions.create(room.draft())));
+    const made = await Promise.all(Array.from({ length: 60 }, () => harness.sessions.create(harness.draft())));
     await Promise.all(made.map(({ id }) => leave(id, -1)));
     const held = made[0]?.id ?? '';
-    await room.database.transaction(async (tx) => {
+    await harness.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE', [held]);
-      const first = await room.sessions.expireDue(10);
-      const rest = await Promise.all([1, 2, 3].map(() => room.sessions.expireDue(100)));
+      const first = await harness.sessions.expireDue(10);
+      const rest = await Promise.all([1, 2, 3].map(() => harness.sessions.expireDue(100)));
       expect(first.live).toBe(10);
       expect(rest.reduce((sum, counts) => sum + counts.live, 0)).toBe(49);
     });
-    expect(await room.sessions.expireDue(100)).toEqual({ live: 1, test: 0 });
+    expect(await harness.sessions.expireDue(100)).toEqual({ live: 1, test: 0 });
     const counts = await Promise.all(made.map(async ({ id }) => (await eventsOf(id)).length));
     expect(new Set(counts)).toEqual(new Set([1]));
   });

@@ -2,7 +2,7 @@ import type { ConnectionStatus } from '@countersign/carriers';
 import type { Uuid } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
-import { GatewayRoom, sms } from '../support/gateway-room.js';
+import { GatewayHarness, sms } from '../support/gateway-harness.js';
 import { SiblingGateway } from '../support/sibling-gateway.js';
 import { until } from '../support/until.js';
 import { WitnessCarrier } from '../support/witness-carrier.js';
@@ -14,13 +14,13 @@ const CONVERGED_WITHIN_MS = 5_000;
 /** Contract, Admin: after its owner dies. */
 const TAKEN_OVER_WITHIN_MS = 20_000;
 
-let gateway: GatewayRoom;
+let gateway: GatewayHarness;
 let siblings: SiblingGateway[] = [];
 let carrier: Carrier;
 let hosts: { host: string; port: number }[];
 
 beforeEach(async () => {
-  gateway = await GatewayRoom.open();
+  gateway = await GatewayHarness.open();
   carrier = new Carrier('north');
   hosts = [{ host: '127.0.0.1', port: await carrier.listen() }];
 });
@@ -43,7 +43,7 @@ interface Connection {
   readonly epoch: string;
   readonly state: string | null;
 }
-const sql = <Row extends object>(statement: string): Promise<Row[]> => gateway.room.database.query<Row>(statement);
+const sql = <Row extends object>(statement: string): Promise<Row[]> => gateway.harness.database.query<Row>(statement);
 const connections = (): Promise<Connection[]> =>
   sql(`SELECT slot, owner, epoch::text, status->>'state' AS state FROM bind_connections ORDER BY bind_id, slot`);
 const bound = async (count: number): Promise<boolean> => {
@@ -164,7 +164,7 @@ describe('a connection under way', () => {
       hosts: [{ host: '127.0.0.1', port: await witness.listen() }],
     });
     await until('it is bound', CONVERGED_WITHIN_MS, () => bound(1));
-    await gateway.room.database.query('DELETE FROM binds WHERE id = $1', [id]);
+    await gateway.harness.database.query('DELETE FROM binds WHERE id = $1', [id]);
     await until('it is gone', CONVERGED_WITHIN_MS, () => witness.bound.length === 0);
     expect(witness.links.map(({ unboundMs }) => unboundMs !== null)).toEqual([true]);
     expect(await gateway.metric('countersign_leases_lost_total')).toBe(0);

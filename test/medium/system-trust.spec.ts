@@ -5,7 +5,7 @@ import type { NewSystem } from '@countersign/carriers';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Esme } from '../support/esme.js';
-import { GatewayRoom, LOOPBACK, PASSWORD, sms } from '../support/gateway-room.js';
+import { GatewayHarness, LOOPBACK, PASSWORD, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
 
 const OK = 0;
@@ -32,14 +32,14 @@ async function certificate(commonName: string, dnsName?: string): Promise<Certif
 }
 
 /** A gateway with a TLS port; with authorities, one that asks for a client certificate. */
-async function gatewayWith(server: Certificate, authorities: readonly Certificate[]): Promise<GatewayRoom> {
+async function gatewayWith(server: Certificate, authorities: readonly Certificate[]): Promise<GatewayHarness> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trust-'));
   const file = (name: string, text: string): string => {
     writeFileSync(path.join(folder, name), text);
     return path.join(folder, name);
   };
   try {
-    return await GatewayRoom.open({
+    return await GatewayHarness.open({
       SMPP_TLS_CERT_FILE: file('cert.pem', server.cert),
       SMPP_TLS_KEY_FILE: file('key.pem', server.key),
       ...(authorities.length === 0
@@ -53,7 +53,7 @@ async function gatewayWith(server: Certificate, authorities: readonly Certificat
 }
 
 /** The status of a session after an MO with its token over this connection, and the fate of the MO. */
-async function decisionOf(gateway: GatewayRoom, esme: Esme): Promise<readonly unknown[]> {
+async function decisionOf(gateway: GatewayHarness, esme: Esme): Promise<readonly unknown[]> {
   const session = await gateway.create();
   expect((await esme.send('submit_sm', sms(gateway.textOf(session)))).command_status).toBe(OK);
   return [await gateway.statusOf(session), (await gateway.messages()).at(-1)?.fate];
@@ -62,7 +62,7 @@ const TRUSTED = ['approved', 'matched'];
 const NOT_TRUSTED = ['pending', 'untrusted'];
 
 describe('a system that is trusted by its certificate', () => {
-  let gateway: GatewayRoom;
+  let gateway: GatewayHarness;
   let server: Certificate;
   const clients = new Map<string, Certificate>();
 
@@ -118,13 +118,13 @@ describe('a system that is trusted by its certificate', () => {
 
   it('is disconnected when its row asks for a name that the certificate does not have', async () => {
     const esme = await gateway.esme('near', account('near', 'of another system'));
-    await gateway.room.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE system_id = 'near'`);
+    await gateway.harness.database.query(`UPDATE smpp_systems SET allowed_cidrs = '{}' WHERE system_id = 'near'`);
     await esme.closed;
   });
 });
 
 describe('a system that is to be trusted, whose row asks for no proof', () => {
-  let gateway: GatewayRoom;
+  let gateway: GatewayHarness;
   let server: Certificate;
 
   beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('a system that is to be trusted, whose row asks for no proof', () => {
   afterAll(() => gateway.close());
 
   const setNetworks = (systemId: string, networks: readonly string[]): Promise<unknown> =>
-    gateway.room.database.query('UPDATE smpp_systems SET allowed_cidrs = $2 WHERE system_id = $1', [
+    gateway.harness.database.query('UPDATE smpp_systems SET allowed_cidrs = $2 WHERE system_id = $1', [
       systemId,
       networks,
     ]);

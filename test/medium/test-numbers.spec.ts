@@ -1,35 +1,35 @@
-import { DeliveryLedger, MessageStore, OutboundStore } from '@countersign/carriers';
+import { MtMessageStore, MessageStore, OutboundStore } from '@countersign/carriers';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import type { Channel, Session } from '@countersign/session';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestAnswers } from '../../apps/control-plane/src/test-numbers/test-answers.js';
 import { TestCodes } from '../../apps/control-plane/src/test-numbers/test-codes.js';
-import { TestNumbers } from '../../apps/control-plane/src/test-numbers/test-numbers.actor.js';
+import { TestNumbers } from '../../apps/control-plane/src/test-numbers/test-phones.js';
 import type { TestStep } from '../../apps/control-plane/src/test-numbers/test-step.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 8_000;
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let answers: TestAnswers;
 let codes: TestCodes;
 
 beforeAll(async () => {
-  room = await openSessionRoom({ poolMax: 12 });
-  answers = new TestAnswers({ ...room, messages: new MessageStore() });
-  const ledger = new DeliveryLedger({ events: new EventStore(), newId: () => room.clock.newId() });
-  codes = new TestCodes({ ...room, ledger });
+  harness = await openSessionHarness({ poolMax: 12 });
+  answers = new TestAnswers({ ...harness, messages: new MessageStore() });
+  const ledger = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  codes = new TestCodes({ ...harness, ledger });
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 afterEach(async () => {
   for (const table of ['sessions', 'messages', 'outbound_messages', 'events']) {
-    await room.database.query(`DELETE FROM ${table}`);
+    await harness.database.query(`DELETE FROM ${table}`);
   }
 });
 
-const run = (step: TestStep) => room.database.transaction(step);
+const run = (step: TestStep) => harness.database.transaction(step);
 
 /** A session of a test key, made this long ago. */
 async function aged(
@@ -37,22 +37,22 @@ async function aged(
   seconds: number,
   changes: { channel?: Channel; test?: boolean } = {},
 ): Promise<Uuid> {
-  const { id } = await room.sessions.create(room.draft({ phone, test: true, ...changes }));
-  await room.database.query('UPDATE sessions SET created_at = created_at - make_interval(secs => $2) WHERE id = $1', [
-    id,
-    seconds,
-  ]);
+  const { id } = await harness.sessions.create(harness.draft({ phone, test: true, ...changes }));
+  await harness.database.query(
+    'UPDATE sessions SET created_at = created_at - make_interval(secs => $2) WHERE id = $1',
+    [id, seconds],
+  );
   return id;
 }
 
 async function statusOf(id: Uuid): Promise<Session['status'] | undefined> {
-  return (await room.sessions.findMany(room.database, [id]))[0]?.status;
+  return (await harness.sessions.findMany(harness.database, [id]))[0]?.status;
 }
 
 async function queued(phone: string, test = true): Promise<Uuid> {
-  const session = await room.sessions.create(room.draft({ phone, test }));
-  const id = room.clock.newId();
-  await new OutboundStore().insert(room.database, {
+  const session = await harness.sessions.create(harness.draft({ phone, test }));
+  const id = harness.clock.newId();
+  await new OutboundStore().insert(harness.database, {
     id,
     sessionId: session.id,
     accountId: session.accountId,
@@ -60,7 +60,7 @@ async function queued(phone: string, test = true): Promise<Uuid> {
     destination: phone,
     country: 'US',
     sender: '+14155550100',
-    textSealed: room.keys.seal('message-text', '424242 is your Acme code.', id),
+    textSealed: harness.keys.seal('message-text', '424242 is your Acme code.', id),
     createdAt: session.createdAt,
     expiresAt: session.expiresAt,
   });
@@ -69,14 +69,14 @@ async function queued(phone: string, test = true): Promise<Uuid> {
 
 const statesOf = async (table: string): Promise<Record<string, number>> => {
   const column = table === 'events' ? 'type' : table === 'messages' ? 'fate' : 'state';
-  const rows = await room.database.query<{ state: string; count: number }>(
+  const rows = await harness.database.query<{ state: string; count: number }>(
     `SELECT ${column} AS state, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
   );
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
 async function submittedSecondsAgo(id: Uuid, seconds: number): Promise<void> {
-  await room.database.query(
+  await harness.database.query(
     'UPDATE outbound_messages SET submitted_at = submitted_at - make_interval(secs => $2) WHERE id = $1',
     [id, seconds],
   );
@@ -110,7 +110,9 @@ describe('the phones of test numbers', () => {
 
   it('come too late for a session whose time is up', async () => {
     const id = await aged('+15005550001', 5);
-    await room.database.query(`UPDATE sessions SET expires_at = created_at + interval '1 second' WHERE id = $1`, [id]);
+    await harness.database.query(`UPDATE sessions SET expires_at = created_at + interval '1 second' WHERE id = $1`, [
+      id,
+    ]);
     expect(await run(answers.act)).toMatchObject({ count: 0 });
     expect(await statusOf(id)).toBe('expired');
   });
@@ -153,7 +155,7 @@ describe('the carrier of test keys', () => {
     const { eventIds } = await run(codes.submit);
     expect(eventIds).toHaveLength(1);
     expect(
-      await room.database.query(
+      await harness.database.query(
         'SELECT state, text_sealed, cost_usd::text AS cost FROM outbound_messages WHERE id = $1',
         [id],
       ),
@@ -193,10 +195,10 @@ describe('test numbers', () => {
     const session = await aged('+15005550001', 5);
     await queued('+15005550006');
     const actor = new TestNumbers({
-      database: room.database,
+      database: harness.database,
       answers,
       codes,
-      onEvents: (ids) => void room.told.push(...ids),
+      onEvents: (ids) => void harness.told.push(...ids),
       onError: (error) => {
         throw error;
       },
@@ -207,15 +209,15 @@ describe('test numbers', () => {
     });
     await actor.stop();
     expect(await statesOf('events')).toEqual({ 'verification.completed': 1, 'verification.otp_delivery': 2 });
-    const events = await room.database.query<{ id: Uuid }>('SELECT id FROM events');
-    expect(room.told).toEqual(expect.arrayContaining(events.map(({ id }) => id)));
+    const events = await harness.database.query<{ id: Uuid }>('SELECT id FROM events');
+    expect(harness.told).toEqual(expect.arrayContaining(events.map(({ id }) => id)));
   });
 
   it('go on with one step when another fails', async () => {
     await queued('+15005550006');
     const errors: unknown[] = [];
     const actor = new TestNumbers({
-      database: room.database,
+      database: harness.database,
       answers: { act: () => Promise.reject(new Error('no phone acts')) },
       codes,
       onEvents: () => undefined,

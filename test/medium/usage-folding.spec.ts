@@ -2,10 +2,10 @@ import { MODES, ownsRow, type Tenant } from '@countersign/keys';
 import { SESSION_STATUSES } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
-import { UsageFolder } from '../../apps/control-plane/src/usage/usage.folder.js';
+import { UsageAggregator } from '../../apps/control-plane/src/usage/usage.aggregator.js';
 import { UsageStore, type UsageCount, type UsageCounts } from '../../apps/control-plane/src/usage/usage.store.js';
 import { storePast, storePrice, storeSubmittedCode, type PastSession } from '../support/past-sessions.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 
 const RETENTION_DAYS = 30;
 const HOURS = 6;
@@ -13,9 +13,9 @@ const OTHER_BRAND = '00000000-0000-7000-8000-000000000002';
 const OTHER_ACCOUNT = '00000000-0000-7000-8000-000000000003';
 const CODE_COST_USD = '0.041';
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let store: UsageStore;
-let folder: UsageFolder;
+let folder: UsageAggregator;
 /** The first of six hours, two days ago. */
 let firstMs: number;
 let sessions: PastSession[];
@@ -36,7 +36,7 @@ const COUNTRIES = ['US', 'GB', 'DE', '001'];
 
 /** 600 sessions over six hours without chance: every status, channel and country at uneven distances, edges included. */
 function drafts() {
-  const { account, brand } = room;
+  const { account, brand } = harness;
   const spread = Array.from({ length: 600 }, (_, at) => ({
     createdMs: firstMs + ((at * 36_013) % (HOURS * HOUR_MS)),
     status: SESSION_STATUSES[at % 5] ?? 'pending',
@@ -63,20 +63,21 @@ function drafts() {
 }
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 4 });
-  store = new UsageStore(room.database);
-  folder = new UsageFolder({ database: room.database, store, onError: (error) => void failures.push(error) });
-  firstMs = (Math.floor(room.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
-  for (const { afterMs, ...price } of PRICES) await storePrice(room.database, { ...price, fromMs: firstMs + afterMs });
-  sessions = await storePast(room.database, drafts());
+  harness = await openSessionHarness({ pastDays: 4 });
+  store = new UsageStore(harness.database);
+  folder = new UsageAggregator({ database: harness.database, store, onError: (error) => void failures.push(error) });
+  firstMs = (Math.floor(harness.clock.nowMs() / HOUR_MS) - 48) * HOUR_MS;
+  for (const { afterMs, ...price } of PRICES)
+    await storePrice(harness.database, { ...price, fromMs: firstMs + afterMs });
+  sessions = await storePast(harness.database, drafts());
   for (const session of sessions.filter((_, at) => at % 17 === 0)) {
     codes.push(session);
-    await storeSubmittedCode(room.database, session, CODE_COST_USD);
+    await storeSubmittedCode(harness.database, session, CODE_COST_USD);
   }
 });
 afterAll(async () => {
   await folder.stop();
-  await room.close();
+  await harness.close();
   expect(failures).toEqual([]);
 });
 
@@ -120,7 +121,7 @@ const inMicros = <Counts extends UsageCounts>(counts: Counts): Counts => ({
 async function report(
   span: Span,
   grouping: 'day' | 'country' | 'brand' | null = null,
-  { accountId = room.account.id, mode = 'live' }: Partial<Tenant> = {},
+  { accountId = harness.account.id, mode = 'live' }: Partial<Tenant> = {},
 ): Promise<UsageCount> {
   const plan = planUsage(span, await store.clock(), RETENTION_DAYS);
   const { all, groups } = await store.read({ accountId, mode }, plan, grouping);
@@ -129,7 +130,7 @@ async function report(
 
 const within = (
   { fromMs, toMs }: Span,
-  { accountId = room.account.id, mode = 'live' }: Partial<Tenant> = {},
+  { accountId = harness.account.id, mode = 'live' }: Partial<Tenant> = {},
 ): PastSession[] =>
   sessions.filter(
     (session) => ownsRow({ accountId, mode }, session) && session.createdMs >= fromMs && session.createdMs < toMs,
@@ -154,7 +155,7 @@ async function expectExact(): Promise<void> {
 }
 
 const foldedHours = async (): Promise<number[]> => {
-  const rows = await room.database.query<{ ms: number }>(
+  const rows = await harness.database.query<{ ms: number }>(
     `SELECT (extract(epoch FROM hour) * 1000)::float8 AS ms FROM usage_folds ORDER BY hour`,
   );
   return rows.map(({ ms }) => ms);
@@ -167,7 +168,7 @@ describe('usage', () => {
   });
 
   it('is the same when some hours are counted for good, and when all are, by two processes at once', async () => {
-    const { database } = room;
+    const { database } = harness;
     await database.maintenance(10_000, async (session) => {
       await store.fold(session, firstMs - HOUR_MS);
       await store.fold(session, firstMs);
@@ -175,7 +176,7 @@ describe('usage', () => {
       await store.fold(session, firstMs + HOUR_MS);
     });
     await expectExact();
-    const other = new UsageFolder({
+    const other = new UsageAggregator({
       database,
       store: new UsageStore(database),
       onError: (error) => void failures.push(error),
@@ -198,7 +199,7 @@ describe('usage', () => {
   it('does not change when what it was counted from is gone', async () => {
     const whole = { fromMs: firstMs, toMs: firstMs + HOURS * HOUR_MS };
     const before = await report(whole, 'country');
-    await room.database.query(`DELETE FROM sessions WHERE created_at < $1`, [new Date(firstMs + HOURS * HOUR_MS)]);
+    await harness.database.query(`DELETE FROM sessions WHERE created_at < $1`, [new Date(firstMs + HOURS * HOUR_MS)]);
     expect(await report(whole, 'country')).toEqual(before);
     expect((await report(whole, null, { mode: 'test' })).all).toEqual(recount(within(whole, { mode: 'test' })));
     expect(before.all).toEqual(recount(within(whole)));
@@ -228,10 +229,10 @@ describe('usage', () => {
 
 describe('an open hour', () => {
   it('has pending sessions in its total, and counts them expired from the moment they are', async () => {
-    const nowMs = room.clock.nowMs();
+    const nowMs = harness.clock.nowMs();
     const accountId = '00000000-0000-7000-8000-000000000004';
-    const draft = { accountId, brandId: room.brand.id, status: 'pending' as const };
-    await storePast(room.database, [
+    const draft = { accountId, brandId: harness.brand.id, status: 'pending' as const };
+    await storePast(harness.database, [
       { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 100 },
       { ...draft, createdMs: nowMs - 200_000, ttlSeconds: 300 },
     ]);
@@ -240,14 +241,14 @@ describe('an open hour', () => {
   });
 
   it('counts a session whose id an earlier attempt was given', async () => {
-    const nowMs = room.clock.nowMs();
+    const nowMs = harness.clock.nowMs();
     const accountId = '00000000-0000-7000-8000-000000000005';
-    const late = { accountId, brandId: room.brand.id, createdMs: nowMs - 1_000 };
-    const [early] = await storePast(room.database, [
-      { accountId: OTHER_ACCOUNT, brandId: room.brand.id, createdMs: nowMs - 300_000 },
+    const late = { accountId, brandId: harness.brand.id, createdMs: nowMs - 1_000 };
+    const [early] = await storePast(harness.database, [
+      { accountId: OTHER_ACCOUNT, brandId: harness.brand.id, createdMs: nowMs - 300_000 },
     ]);
-    await room.database.query(`DELETE FROM sessions WHERE id = $1`, [early?.id]);
-    await storePast(room.database, [{ ...late, id: early?.id ?? '' }]);
+    await harness.database.query(`DELETE FROM sessions WHERE id = $1`, [early?.id]);
+    await storePast(harness.database, [{ ...late, id: early?.id ?? '' }]);
     expect((await report({ fromMs: nowMs - 2_000, toMs: nowMs }, null, { accountId })).all.total).toBe(1);
   });
 });

@@ -8,40 +8,40 @@ import {
   type DeliveryStore,
 } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { deliveryStoreOf } from '../support/delivery-store.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const HOST = 'acme.example';
 const URL_OF_SESSION = `https://${HOST}/hook`;
 const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
 
-let room: SessionRoom;
+let harness: SessionHarness;
 let unreadable: Uuid[];
 
 beforeAll(async () => {
-  room = await openSessionRoom();
-  await room.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
+  harness = await openSessionHarness();
+  await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 afterEach(async () => {
-  for (const table of ['deliveries', 'events']) await room.database.query(`DELETE FROM ${table}`);
-  await room.database.query(`UPDATE queue_switches SET paused_at = NULL`);
+  for (const table of ['deliveries', 'events']) await harness.database.query(`DELETE FROM ${table}`);
+  await harness.database.query(`UPDATE queue_switches SET paused_at = NULL`);
 });
 
 /** What moves webhooks in one process. */
 function worker(): DeliveryStore {
   unreadable = [];
-  return deliveryStoreOf(room, (id) => unreadable.push(id));
+  return deliveryStoreOf(harness, (id) => unreadable.push(id));
 }
 
 /** Events of sessions that were cancelled just now: their ids. */
 async function cancelled(count: number): Promise<Uuid[]> {
-  room.told.length = 0;
+  harness.told.length = 0;
   for (let made = 0; made < count; made += 1) {
-    const { id, accountId } = await room.sessions.create(room.draft({ webhookUrl: URL_OF_SESSION }));
-    await room.sessions.cancel(liveTenant(accountId), id);
+    const { id, accountId } = await harness.sessions.create(harness.draft({ webhookUrl: URL_OF_SESSION }));
+    await harness.sessions.cancel(liveTenant(accountId), id);
   }
-  return [...room.told];
+  return [...harness.told];
 }
 
 const idsOf = (deliveries: readonly ClaimedDelivery[]): Uuid[] => deliveries.map(({ id }) => id).sort();
@@ -69,7 +69,7 @@ describe('a delivery of a new event', () => {
     expect(showsSession(body.type)).toBe(true);
     expect(body).toMatchObject({ type: 'verification.cancelled', data: { status: 'cancelled' } });
     expect(delivery).toMatchObject({ url: URL_OF_SESSION, attemptsMade: 0, beside: null });
-    const [row] = await room.database.query(
+    const [row] = await harness.database.query(
       `SELECT status, claimed_until = next_attempt_at AS leased, body_sealed IS NOT NULL AS sealed,
          claimed_until BETWEEN now() + make_interval(secs => $1 - 5) AND now() + make_interval(secs => $1) AS in_time
        FROM deliveries`,
@@ -78,16 +78,16 @@ describe('a delivery of a new event', () => {
     expect(row).toEqual({ status: 'pending', leased: true, sealed: true, in_time: true });
     expect((await other.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
     expect(await one.record(delivery, SUCCESS)).toBe(true);
-    expect(await room.database.query(`SELECT status, jsonb_array_length(attempts) AS made FROM deliveries`)).toEqual([
-      { status: 'succeeded', made: 1 },
-    ]);
+    expect(await harness.database.query(`SELECT status, jsonb_array_length(attempts) AS made FROM deliveries`)).toEqual(
+      [{ status: 'succeeded', made: 1 }],
+    );
   });
 
   it('is sent in the same octets by whoever finds it after its process has died', async () => {
     const [doomed, other] = [worker(), worker()];
     const ids = await cancelled(1);
     const { claimed } = await doomed.dispatchNamed(ids, () => 5);
-    await room.database.query(
+    await harness.database.query(
       `UPDATE deliveries SET claimed_until = claimed_until - interval '1 minute',
          next_attempt_at = next_attempt_at - interval '1 minute'`,
     );
@@ -107,20 +107,22 @@ describe('a delivery of a new event', () => {
   it('is claimed by nobody while the queue is paused', async () => {
     const one = worker();
     const ids = await cancelled(2);
-    await room.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
+    await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
     expect(await one.dispatchNamed(ids, () => 5)).toEqual({ taken: 2, claimed: [], leftOver: [] });
     expect((await one.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
-    await room.database.query(`UPDATE queue_switches SET paused_at = NULL`);
+    await harness.database.query(`UPDATE queue_switches SET paused_at = NULL`);
     expect(idsOf((await one.claim(ROOM_FOR_ALL)).claimed)).toEqual([...ids].sort());
   });
 
   it('whose body cannot be made keeps its lease untried, and keeps no other from being made', async () => {
     const one = worker();
     const [gone = '', well = ''] = await cancelled(2);
-    await room.database.query(`DELETE FROM sessions WHERE id = (SELECT session_id FROM events WHERE id = $1)`, [gone]);
+    await harness.database.query(`DELETE FROM sessions WHERE id = (SELECT session_id FROM events WHERE id = $1)`, [
+      gone,
+    ]);
     const { claimed } = await one.dispatchNamed([gone, well], () => 5);
     expect([idsOf(claimed), unreadable]).toEqual([[well], [gone]]);
-    const [row] = await room.database.query(
+    const [row] = await harness.database.query(
       `SELECT claimed_until > now() AS leased, body_sealed AS sealed FROM deliveries WHERE id = $1`,
       [gone],
     );

@@ -11,28 +11,28 @@ import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { deliveryStoreOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const SECRET = createWebhookSecret();
 const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 
-let room: SessionRoom;
+let harness: SessionHarness;
 const closers: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  room = await openSessionRoom();
+  harness = await openSessionHarness();
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
-  for (const table of ['deliveries', 'events']) await room.database.query(`DELETE FROM ${table}`);
+  for (const table of ['deliveries', 'events']) await harness.database.query(`DELETE FROM ${table}`);
 });
 
 /** What moves webhooks in one process; two of them share nothing but the database. */
 function worker(): { readonly store: DeliveryStore; readonly poster: WebhookPoster } {
-  const store = deliveryStoreOf(room, (_id, error) => {
+  const store = deliveryStoreOf(harness, (_id, error) => {
     throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));
@@ -61,15 +61,15 @@ async function listen(answer: RequestListener): Promise<string> {
 
 /** An event that is to be told there, as a delivery that is due. */
 async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uuid> {
-  const id = room.clock.newId();
+  const id = harness.clock.newId();
   await store.dispatchNew({
     ...{
       id,
       type: 'webhook.test',
-      accountId: room.account.id,
+      accountId: harness.account.id,
       test: false,
       sessionId: null,
-      occurredAt: new Date(room.clock.nowMs()),
+      occurredAt: new Date(harness.clock.nowMs()),
     },
     ...{ data: '{"id":"test"}', sessionWebhookUrl: url },
   });
@@ -77,7 +77,7 @@ async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uu
 }
 
 const post = ({ poster }: { poster: WebhookPoster }, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
-  poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: room.clock.nowMs() });
+  poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: harness.clock.nowMs() });
 
 async function claimOne({ store }: { store: DeliveryStore }): Promise<ClaimedDelivery> {
   const [claimed] = (await store.claim(ROOM_FOR_ALL)).claimed;
@@ -86,13 +86,13 @@ async function claimOne({ store }: { store: DeliveryStore }): Promise<ClaimedDel
 }
 
 function verdictOf({ attemptsMade, beside }: ClaimedDelivery, result: AttemptResult) {
-  const nowMs = room.clock.nowMs();
+  const nowMs = harness.clock.nowMs();
   return judgeAttempt({ result, number: attemptsMade + 1, startedMs: nowMs, endedMs: nowMs, beside }, 0.5);
 }
 
 /** As if the lease had been taken so much earlier. */
 const leaseIsOver = (): Promise<unknown> =>
-  room.database.query(
+  harness.database.query(
     `UPDATE deliveries SET claimed_until = claimed_until - interval '1 minute',
        next_attempt_at = next_attempt_at - interval '1 minute'`,
   );
@@ -114,7 +114,9 @@ describe('a worker that is killed', () => {
     const [one, more] = target.received;
     expect([target.received.length, more?.body]).toEqual([2, one?.body]);
     expect(more?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
-    const rows = await room.database.query('SELECT status, jsonb_array_length(attempts) AS attempts FROM deliveries');
+    const rows = await harness.database.query(
+      'SELECT status, jsonb_array_length(attempts) AS attempts FROM deliveries',
+    );
     expect(rows).toEqual([{ status: 'succeeded', attempts: 1 }]);
   });
 
@@ -122,7 +124,7 @@ describe('a worker that is killed', () => {
     const target = await receiver();
     const [doomed, other] = [worker(), worker()];
     await due(doomed, target.url);
-    await room.database.query(
+    await harness.database.query(
       `UPDATE deliveries SET retry_asked = true, schedule_resumes_at = now() + interval '1 hour'`,
     );
     expect((await claimOne(doomed)).beside?.resumesAt).toBeInstanceOf(Date);
@@ -130,7 +132,7 @@ describe('a worker that is killed', () => {
     const second = await claimOne(other);
     expect(second.beside?.resumesAt).toBeInstanceOf(Date);
     await other.store.record(second, verdictOf(second, { kind: 'failed', error: 'ECONNREFUSED' }));
-    const [row] = await room.database.query(
+    const [row] = await harness.database.query(
       `SELECT status, retry_asked AS asked, attempts_before AS beside, next_attempt_at > now() + interval '59 minutes' AS later
        FROM deliveries`,
     );
@@ -234,7 +236,7 @@ describe('a delivery', () => {
     const target = await receiver();
     const one = worker();
     await due(one, target.url);
-    await room.database.query(
+    await harness.database.query(
       `UPDATE deliveries SET retry_asked = $1, attempts_before = 99,
          attempts = (SELECT jsonb_agg(jsonb_build_object('number', n)) FROM generate_series(1, 100) AS n)`,
       [asked],
@@ -242,7 +244,7 @@ describe('a delivery', () => {
     const claimed = await claimOne(one);
     expect(claimed.attemptsMade).toBe(1);
     await one.store.record(claimed, verdictOf(claimed, { kind: 'failed', error: 'ECONNREFUSED' }));
-    const [row] = await room.database.query(
+    const [row] = await harness.database.query(
       `SELECT jsonb_array_length(attempts) AS kept, attempts -> 0 ->> 'number' AS first, attempts -> 99 ->> 'error' AS last,
          jsonb_array_length(attempts) - attempts_before AS made FROM deliveries`,
     );
@@ -258,7 +260,7 @@ describe('deliveries to a host that does not answer', () => {
     expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(2);
     expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(0);
     expect((await one.store.claim(ROOM_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([well]);
-    const rows = await room.database.query(
+    const rows = await harness.database.query(
       `SELECT next_attempt_at BETWEEN now() + interval '15 seconds' AND now() + interval '31 seconds' AS soon
        FROM deliveries WHERE url = $1`,
       [dead],
@@ -269,13 +271,13 @@ describe('deliveries to a host that does not answer', () => {
 
 describe('deliveries to a host for which far more waits than it takes', () => {
   it('are put off until they are in nobody’s way', async () => {
-    const [crowded, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
+    const [overloaded, well] = ['http://127.0.0.1:1/hook', 'http://127.0.0.1:2/hook'];
     const one = worker();
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO deliveries (id, account_id, type, url, occurred_at, next_attempt_at)
        SELECT (substr($1, 1, 13) || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2, 'webhook.test', $3, now(),
          now() - interval '1 minute' FROM generate_series(1, 28000) AS n`,
-      [room.clock.newId(), room.account.id, crowded],
+      [harness.clock.newId(), harness.account.id, overloaded],
     );
     const id = await due(one, well);
     const backlog = new Backlog(one.store);
@@ -292,14 +294,14 @@ describe('deliveries to a host for which far more waits than it takes', () => {
 describe('one event', () => {
   it('that many workers take at once makes one delivery, which one of them claims', async () => {
     const target = await receiver();
-    await room.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
-    const { id, accountId } = await room.sessions.create(room.draft({ webhookUrl: target.url }));
-    room.told.length = 0;
-    await Promise.all(Array.from({ length: 8 }, () => room.sessions.cancel(liveTenant(accountId), id)));
-    expect(room.told).toHaveLength(1);
+    await harness.database.query(`UPDATE accounts SET webhook_events = '{verification.cancelled}'`);
+    const { id, accountId } = await harness.sessions.create(harness.draft({ webhookUrl: target.url }));
+    harness.told.length = 0;
+    await Promise.all(Array.from({ length: 8 }, () => harness.sessions.cancel(liveTenant(accountId), id)));
+    expect(harness.told).toHaveLength(1);
     const workers = Array.from({ length: 4 }, () => worker());
-    await Promise.all(workers.map(({ store }) => store.dispatchNamed(room.told)));
+    await Promise.all(workers.map(({ store }) => store.dispatchNamed(harness.told)));
     const claims = await Promise.all(workers.map(({ store }) => store.claim(ROOM_FOR_ALL)));
-    expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(room.told);
+    expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(harness.told);
   });
 });

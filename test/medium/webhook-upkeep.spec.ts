@@ -5,30 +5,30 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { listDeliveries } from '../../apps/control-plane/src/webhooks/account-deliveries.sql.js';
 import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { BodySweeper } from '../../apps/control-plane/src/webhooks/body.sweeper.js';
-import { DefaultUrlKeeper } from '../../apps/control-plane/src/webhooks/default-url.keeper.js';
+import { FailingEndpointMonitor } from '../../apps/control-plane/src/webhooks/failing-endpoint.monitor.js';
 import { asOwner, pastPartitions } from '../support/database.js';
-import { openSessionRoom, type SessionRoom } from '../support/session-room.js';
+import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const URL_IN_USE = 'https://acme.example/hook';
 
-let room: SessionRoom;
-let keeper: DefaultUrlKeeper;
+let harness: SessionHarness;
+let keeper: FailingEndpointMonitor;
 let disabled: Uuid[];
 let errors: unknown[];
 
 beforeAll(async () => {
-  room = await openSessionRoom({ pastDays: 6 });
-  await pastPartitions(room, ...[1, 2, 3, 4, 5].map((day) => room.clock.nowMs() - day * DAY_MS));
+  harness = await openSessionHarness({ pastDays: 6 });
+  await pastPartitions(harness, ...[1, 2, 3, 4, 5].map((day) => harness.clock.nowMs() - day * DAY_MS));
 });
-afterAll(() => room.close());
+afterAll(() => harness.close());
 beforeEach(async () => {
   [disabled, errors] = [[], []];
   keeper = keeperOf();
-  for (const table of ['deliveries', 'events', 'audit_entries']) await asOwner(room, `DELETE FROM ${table}`);
-  await room.database.query(
+  for (const table of ['deliveries', 'events', 'audit_entries']) await asOwner(harness, `DELETE FROM ${table}`);
+  await harness.database.query(
     `UPDATE accounts SET default_webhook_url = $1, default_webhook_failing_since = NULL, default_webhook_disabled_at = NULL,
        default_webhook_disabled_reason = NULL`,
     [URL_IN_USE],
@@ -39,9 +39,9 @@ afterEach(async () => {
   expect(errors).toEqual([]);
 });
 
-function keeperOf(): DefaultUrlKeeper {
-  const { database, clock, accounts } = room;
-  return new DefaultUrlKeeper({
+function keeperOf(): FailingEndpointMonitor {
+  const { database, clock, accounts } = harness;
+  return new FailingEndpointMonitor({
     ...{ database, clock, accounts },
     defaults: new DefaultWebhookStore(),
     events: new EventStore(),
@@ -51,37 +51,37 @@ function keeperOf(): DefaultUrlKeeper {
   });
 }
 
-const ago = (ms: number): Date => new Date(room.clock.nowMs() - ms);
+const ago = (ms: number): Date => new Date(harness.clock.nowMs() - ms);
 
 /** An attempt that came out so, at a URL of the account. */
 async function came(status: DeliveryStatus, at = ago(0), url = URL_IN_USE): Promise<void> {
   const attempt = { at: at.toISOString(), status: null, latencyMs: 1, error: 'ECONNREFUSED' };
   const verdict: Verdict = { status, nextAttemptAt: null, attempt };
-  keeper.note({ accountId: room.account.id, test: false, url }, verdict);
+  keeper.note({ accountId: harness.account.id, test: false, url }, verdict);
   await keeper.flush();
 }
 
 /** A delivery that has ended, as its row tells. */
 async function ended(status: DeliveryStatus, endedAt: Date, url = URL_IN_USE): Promise<Uuid> {
   const id = newId(endedAt.getTime());
-  await room.database.query(
+  await harness.database.query(
     `INSERT INTO deliveries (id, account_id, type, url, status, occurred_at, ended_at, body_sealed)
      VALUES ($1, $2, 'webhook.test', $3, $4, $5, $5, 'sealed')`,
-    [id, room.account.id, url, status, endedAt],
+    [id, harness.account.id, url, status, endedAt],
   );
   return id;
 }
 
 async function account(): Promise<Account> {
-  const found = await ACCOUNTS.find(room.database, room.account.id);
+  const found = await ACCOUNTS.find(harness.database, harness.account.id);
   if (found === null) throw new Error('unreachable');
   return found;
 }
 
 async function failingSince(): Promise<Date | null> {
-  const [row] = await room.database.query<{ since: Date | null }>(
+  const [row] = await harness.database.query<{ since: Date | null }>(
     'SELECT default_webhook_failing_since AS since FROM accounts WHERE id = $1',
-    [room.account.id],
+    [harness.account.id],
   );
   return row?.since ?? null;
 }
@@ -95,13 +95,13 @@ describe('a default URL', () => {
     const { defaultWebhookUrl, defaultWebhookDisabledAt, defaultWebhookDisabledReason: reason } = await account();
     expect([defaultWebhookUrl, defaultWebhookDisabledAt]).toEqual([URL_IN_USE, expect.any(Date)]);
     expect(reason).toMatch(/^Nothing but failure in 5 days, since 2/);
-    const accountId = renderId('acct', room.account.id);
-    const events = await room.database.query(
+    const accountId = renderId('acct', harness.account.id);
+    const events = await harness.database.query(
       'SELECT id, type, data, webhook_url AS url, session_id AS session FROM events',
     );
     const data = { accountId, url: URL_IN_USE, reason };
     expect(events).toEqual([{ id: disabled[0], type: 'webhook.disabled', data, url: null, session: null }]);
-    const [entry] = await room.database.query(
+    const [entry] = await harness.database.query(
       'SELECT actor, action, resource_id AS id, request_id AS request FROM audit_entries',
     );
     expect(entry).toEqual({ actor: 'system', action: 'disable-webhook', id: accountId, request: null });
@@ -115,14 +115,14 @@ describe('a default URL', () => {
     keeper = keeperOf();
     await came('pending');
     const event = async (): Promise<string | null> => {
-      const id = room.clock.newId();
-      await new EventStore().append(room.database, [
+      const id = harness.clock.newId();
+      await new EventStore().append(harness.database, [
         {
-          ...{ id, type: 'verification.completed', accountId: room.account.id, test: false, sessionId: id },
+          ...{ id, type: 'verification.completed', accountId: harness.account.id, test: false, sessionId: id },
           ...{ occurredAt: ago(0), data: '{}', sessionWebhookUrl: null },
         },
       ]);
-      const [row] = await room.database.query<{ url: string | null }>(
+      const [row] = await harness.database.query<{ url: string | null }>(
         'SELECT webhook_url AS url FROM events WHERE id = $1',
         [id],
       );
@@ -130,7 +130,7 @@ describe('a default URL', () => {
     };
     expect(await event()).toBeNull();
     const again = { defaultWebhookDisabledAt: null, defaultWebhookDisabledReason: null };
-    await room.accounts.updateAccount(room.database, { ...(await account()), ...again });
+    await harness.accounts.updateAccount(harness.database, { ...(await account()), ...again });
     expect([await event(), await failingSince()]).toEqual([URL_IN_USE, null]);
   });
 
@@ -157,7 +157,7 @@ describe('a default URL', () => {
     await came('succeeded');
     expect(await failingSince()).toBeNull();
     await came('pending', ago(4 * DAY_MS));
-    await room.accounts.updateAccount(room.database, {
+    await harness.accounts.updateAccount(harness.database, {
       ...(await account()),
       defaultWebhookUrl: 'https://acme.example/new',
     });
@@ -166,8 +166,8 @@ describe('a default URL', () => {
 
   it('does not fail by what never reached it', async () => {
     const attempt = { at: ago(6 * DAY_MS).toISOString(), status: null, latencyMs: 1, error: 'proxy: ECONNREFUSED' };
-    const verdict: Verdict = { status: 'pending', nextAttemptAt: null, attempt, unasked: true };
-    keeper.note({ accountId: room.account.id, test: false, url: URL_IN_USE }, verdict);
+    const verdict: Verdict = { status: 'pending', nextAttemptAt: null, attempt, notSent: true };
+    keeper.note({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
     await keeper.flush();
     expect(await failingSince()).toBeNull();
   });
@@ -182,7 +182,7 @@ describe('a default URL', () => {
   it('is looked at without holding on to the account', async () => {
     await came('pending', ago(6 * DAY_MS));
     keeper = keeperOf();
-    const { database } = room;
+    const { database } = harness;
     const disabling = await database.transaction(async (tx) => {
       await tx.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
       const flushed = came('pending');
@@ -193,7 +193,7 @@ describe('a default URL', () => {
         );
         return row?.waits === true;
       });
-      await database.query(`UPDATE accounts SET name = name WHERE id = $1`, [room.account.id]);
+      await database.query(`UPDATE accounts SET name = name WHERE id = $1`, [harness.account.id]);
       return { flushed };
     });
     await disabling.flushed;
@@ -203,10 +203,10 @@ describe('a default URL', () => {
   it('that takes something while it is looked at stays', async () => {
     await came('pending', ago(6 * DAY_MS));
     keeper = keeperOf();
-    const { database } = room;
+    const { database } = harness;
     // Whoever looks through the deliveries is done before it can have the account.
     const disabling = await database.transaction(async (tx) => {
-      await tx.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [room.account.id]);
+      await tx.query('SELECT FROM accounts WHERE id = $1 FOR UPDATE', [harness.account.id]);
       const flushed = came('pending');
       await until('it waits for the account', 5_000, async () => {
         const [row] = await database.query<{ waits: boolean }>(
@@ -230,7 +230,7 @@ describe('a default URL', () => {
     await Promise.all(
       Array.from({ length: 4 }, async () => {
         const other = keeperOf();
-        other.note({ accountId: room.account.id, test: false, url: URL_IN_USE }, verdict);
+        other.note({ accountId: harness.account.id, test: false, url: URL_IN_USE }, verdict);
         await other.flush();
         await other.stop();
       }),
@@ -263,18 +263,18 @@ describe('the list of an account’s deliveries', () => {
     ['of all', ['pending', 'succeeded', 'failed', 'blocked']],
   ])('%s reads hardly more than it shows', async (_which, statuses) => {
     // Of days that are over: one that has just begun is small enough to be read as it is.
-    const lastMs = new Date(room.clock.nowMs()).setUTCHours(0, 0, 0, 0) - 1;
+    const lastMs = new Date(harness.clock.nowMs()).setUTCHours(0, 0, 0, 0) - 1;
     const ids = Array.from({ length: 5_000 }, (_, at) => newId(lastMs - at * 60_000));
-    await room.database.query(
+    await harness.database.query(
       `INSERT INTO deliveries (id, account_id, type, url, status, occurred_at)
        SELECT id, $2, 'webhook.test', $3, CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END, now()
        FROM unnest($1::uuid[]) WITH ORDINALITY AS made (id, n)`,
-      [ids, room.account.id, URL_IN_USE],
+      [ids, harness.account.id, URL_IN_USE],
     );
-    await asOwner(room, 'ANALYZE deliveries');
-    const [row] = await room.database.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+    await asOwner(harness, 'ANALYZE deliveries');
+    const [row] = await harness.database.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
       `EXPLAIN (ANALYZE, FORMAT JSON) ${listDeliveries(statuses)}`,
-      [room.account.id, null, 21, false],
+      [harness.account.id, null, 21, false],
     );
     const plan = row?.['QUERY PLAN'][0]?.Plan;
     expect(plan === undefined ? NaN : rowsRead(plan)).toBeLessThanOrEqual(100);
@@ -285,12 +285,12 @@ describe('the body of a delivery', () => {
   it('is forgotten 72 hours after its end, and no sooner', async () => {
     const old = await Promise.all([73, 100, 140].map((hours) => ended('failed', ago(hours * HOUR_MS))));
     const young = await ended('succeeded', ago(71 * HOUR_MS));
-    const sweeper = new BodySweeper({ database: room.database, onError: (error) => errors.push(error) });
+    const sweeper = new BodySweeper({ database: harness.database, onError: (error) => errors.push(error) });
     await sweeper.stop();
     await sweeper.sweep();
-    const kept = await room.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NOT NULL');
+    const kept = await harness.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NOT NULL');
     expect(kept).toEqual([{ id: young }]);
-    const rows = await room.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NULL');
+    const rows = await harness.database.query<{ id: Uuid }>('SELECT id FROM deliveries WHERE body_sealed IS NULL');
     expect(rows.map(({ id }) => id).sort()).toEqual(old.sort());
   });
 });

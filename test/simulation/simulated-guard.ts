@@ -4,12 +4,12 @@ import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-pho
 import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';
 import {
   scopesOf,
-  TrafficLedger,
+  SendCounters,
   windowKey,
   type AccountLimits,
   type SendKeys,
   type WindowSums,
-} from '../../apps/control-plane/src/otp/traffic-ledger.js';
+} from '../../apps/control-plane/src/otp/send-counters.js';
 import { DAY_MS, HOUR_MS, slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
 
 const ACCOUNT = 'account';
@@ -73,7 +73,7 @@ export class SimulatedGuard {
     const knownSince = this.creditedOn.get(phone.e164);
     const known = knownSince !== undefined && knownSince >= dayOf(nowMs - KNOWN_DAYS * DAY_MS);
     if (!known && (this.blockedUntilMs.get(keys.block) ?? 0) > nowMs) return 'breaker';
-    const traffic = new TrafficLedger({
+    const traffic = new SendCounters({
       accounts: new Map([[ACCOUNT, { ...this.limits, countries: ['*'], spendCap: null }]]),
       windows: new Map(scopesOf(keys).map((scope) => [windowKey(ACCOUNT, scope), this.sums(scope, nowMs)])),
       counters: new Map(counterKeys(keys).map((key) => [key, this.counter(key, nowMs)])),

@@ -1,5 +1,5 @@
 import type { AdminRole } from '@countersign/accounts';
-import type { Answer, ControlPlaneRoom } from './control-plane-room.js';
+import type { Answer, ControlPlaneHarness } from './control-plane-harness.js';
 
 /** One entry of the audit log, as the table has it. */
 export interface Noted {
@@ -14,39 +14,39 @@ export interface Noted {
 /** An engineer on `/v1/admin`, with the key of the environment unless another is given. */
 export class AdminCalls {
   constructor(
-    private readonly room: ControlPlaneRoom,
+    private readonly harness: ControlPlaneHarness,
     private readonly ownKey?: string,
   ) {}
 
   get key(): string {
-    return this.ownKey ?? this.room.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
+    return this.ownKey ?? this.harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '';
   }
 
   /** An engineer with a new key of that role. */
   async colleague(role: AdminRole, name: string = role): Promise<AdminCalls> {
     const { json } = await this.post('admin-keys', { name, role });
-    return new AdminCalls(this.room, String(json['key']));
+    return new AdminCalls(this.harness, String(json['key']));
   }
 
   get(path: string): Promise<Answer> {
-    return this.room.call(`/v1/admin/${path}`, { key: this.key });
+    return this.harness.call(`/v1/admin/${path}`, { key: this.key });
   }
 
   post(path: string, body?: unknown): Promise<Answer> {
-    return this.room.call(`/v1/admin/${path}`, { method: 'POST', key: this.key, body });
+    return this.harness.call(`/v1/admin/${path}`, { method: 'POST', key: this.key, body });
   }
 
   patch(path: string, body: unknown): Promise<Answer> {
-    return this.room.call(`/v1/admin/${path}`, { method: 'PATCH', key: this.key, body });
+    return this.harness.call(`/v1/admin/${path}`, { method: 'PATCH', key: this.key, body });
   }
 
   delete(path: string): Promise<Answer> {
-    return this.room.call(`/v1/admin/${path}`, { method: 'DELETE', key: this.key });
+    return this.harness.call(`/v1/admin/${path}`, { method: 'DELETE', key: this.key });
   }
 
   /** What the audit log says of a thing, oldest first. */
   async notes(resourceId: unknown): Promise<Noted[]> {
-    return this.room.database.query<Noted>(
+    return this.harness.database.query<Noted>(
       `SELECT actor, action, resource, before, after, request_id AS "requestId" FROM audit_entries
        WHERE resource_id = $1 ORDER BY id`,
       [resourceId],
@@ -55,7 +55,7 @@ export class AdminCalls {
 
   /** The whole audit log as text, to look for what must not be in it. */
   async log(): Promise<string> {
-    return JSON.stringify(await this.room.database.query('SELECT * FROM audit_entries'));
+    return JSON.stringify(await this.harness.database.query('SELECT * FROM audit_entries'));
   }
 }
 

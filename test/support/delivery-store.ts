@@ -3,18 +3,21 @@ import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/postgres';
 import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
 import { DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
-import type { SessionRoom } from './session-room.js';
+import type { SessionHarness } from './session-harness.js';
 
 /** The rows of webhooks as one process sees them; two of them share nothing but the database. */
-export function deliveryStoreOf(room: SessionRoom, onUnreadable: (id: Uuid, error: unknown) => void): DeliveryStore {
-  const { database, clock, keys, sessions, renderer } = room;
+export function deliveryStoreOf(
+  harness: SessionHarness,
+  onUnreadable: (id: Uuid, error: unknown) => void,
+): DeliveryStore {
+  const { database, clock, keys, sessions, renderer } = harness;
   return new DeliveryStore({
     ...{ database, clock, keys, sessions, renderer },
     events: new EventStore(),
     approvals: new ApprovalStore(keys),
     cards: new CardStore({ database, clock, keys, unreachableSeconds: 60 }),
     onRevoked: () => undefined,
-    onTaken: () => undefined,
+    onDispatched: () => undefined,
     maxBatch: 100,
     onBatch: () => undefined,
     onUnreadable,

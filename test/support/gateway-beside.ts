@@ -3,9 +3,9 @@ import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import type { ControlPlaneRoom } from './control-plane-room.js';
+import type { ControlPlaneHarness } from './control-plane-harness.js';
 import { Esme, type EsmeAccount } from './esme.js';
-import { LOOPBACK, PASSWORD } from './gateway-room.js';
+import { LOOPBACK, PASSWORD } from './gateway-harness.js';
 
 /** Variables that the control plane and the gateway of one installation share. */
 const SHARED = ['DATABASE_URL', 'REDIS_URL', 'COUNTERSIGN_MASTER_KEY'] as const;
@@ -18,14 +18,17 @@ export class GatewayBeside {
   #stop: (() => Promise<void>) | null = null;
 
   private constructor(
-    private readonly room: ControlPlaneRoom,
+    private readonly harness: ControlPlaneHarness,
     readonly ports: Readonly<Record<'smpp' | 'http' | 'ops', number>>,
   ) {}
 
   /** `changes` are variables of the gateway's environment. */
-  static async start(room: ControlPlaneRoom, changes: Readonly<Record<string, string>> = {}): Promise<GatewayBeside> {
+  static async start(
+    harness: ControlPlaneHarness,
+    changes: Readonly<Record<string, string>> = {},
+  ): Promise<GatewayBeside> {
     const ports = { smpp: await freePort(), http: await freePort(), ops: await freePort() };
-    const gateway = new GatewayBeside(room, ports);
+    const gateway = new GatewayBeside(harness, ports);
     const destination = { write: (line: string) => void gateway.log.push(line) };
     const settings = loadSettings(GatewaySettings, { ...gateway.environment, ...changes });
     const logger = createLogger({ app: 'gateway', level: 'debug', destination });
@@ -36,7 +39,7 @@ export class GatewayBeside {
 
   /** What it is started with, before the changes of the test. */
   get environment(): Readonly<Record<string, string>> {
-    const { environment } = this.room;
+    const { environment } = this.harness;
     const shared = SHARED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
     return {
       ...(Object.fromEntries(shared) as Record<string, string>),
@@ -48,7 +51,7 @@ export class GatewayBeside {
 
   /** A system that may connect in; trusted and from loopback, unless other terms are given. */
   system(changes: Partial<NewSystem> & { readonly systemId: string }): Promise<SmppSystem> {
-    const { keys, clock, database } = this.room;
+    const { keys, clock, database } = this.harness;
     const carriers = new CarrierStore({ keys, newId: () => clock.newId() });
     return carriers.createSystem(database, {
       carrier: 'north',

@@ -3,13 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
 import { AppPart } from './parts.js';
-import { openSessionRoom, type SessionRoom } from './session-room.js';
+import { openSessionHarness, type SessionHarness } from './session-harness.js';
 
 const MASTER_KEY = Buffer.alloc(32, 1);
 
 /** Gateways as processes of their own over one PostgreSQL, which is the bus as well. */
 export interface GatewayProcesses {
-  readonly room: SessionRoom;
+  readonly harness: SessionHarness;
   readonly gateways: readonly AppPart[];
   stop(): Promise<void>;
 }
@@ -21,15 +21,15 @@ export async function gatewayProcesses(
 ): Promise<GatewayProcesses> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
-  const room = await openSessionRoom({ home: postgres });
+  const harness = await openSessionHarness({ home: postgres });
   const gateways: AppPart[] = [];
   for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url, changes));
   return {
-    room,
+    harness,
     gateways,
     stop: async () => {
       await Promise.all(gateways.map((gateway) => gateway.stop()));
-      await room.close();
+      await harness.close();
       await postgres.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },

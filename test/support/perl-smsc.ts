@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { LineProcess } from './foreign-stack.js';
-import { PASSWORD } from './gateway-room.js';
+import { PASSWORD } from './gateway-harness.js';
 
 const SCRIPT = path.resolve('test/interop/net-smpp-smsc.pl');
 

@@ -3,7 +3,7 @@ import {
   CardAnswers,
   CardStore,
   newCardEventId,
-  type AddressedNews,
+  type AddressedCardOutcome,
   type Card,
   type CardEventKind,
   type Choice,
@@ -13,7 +13,7 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Database, DatabaseClock, Uuid } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 import { CardDecisions } from '../../apps/gateway/src/rcs/card-decisions.js';
-import { tellWaiters } from '../../apps/gateway/src/rcs/card-news.js';
+import { publishCardOutcomes } from '../../apps/gateway/src/rcs/card-outcome-messages.js';
 import { until } from './until.js';
 
 /** Every create is answered within this time. */
@@ -88,7 +88,7 @@ export class PlayedGateway {
     if (eventIds.length > 0) tell?.(eventIds);
   }
 
-  private publish(news: readonly AddressedNews[]): void {
-    if (this.parts.bus !== null) tellWaiters(this.parts.bus, news);
+  private publish(news: readonly AddressedCardOutcome[]): void {
+    if (this.parts.bus !== null) publishCardOutcomes(this.parts.bus, news);
   }
 }

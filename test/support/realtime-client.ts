@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { WebSocket, type ClientOptions } from 'ws';
-import type { ControlPlaneRoom } from './control-plane-room.js';
+import type { ControlPlaneHarness } from './control-plane-harness.js';
 import { until } from './until.js';
 
 /** What the server said in one message. */
@@ -43,8 +43,8 @@ export class RealtimeClient {
   }
 
   /** A connection that has been welcomed. Rejects when the upgrade is refused. */
-  static async open(room: ControlPlaneRoom, dial: Dial = {}): Promise<RealtimeClient> {
-    const client = new RealtimeClient(socketTo(room, dial));
+  static async open(harness: ControlPlaneHarness, dial: Dial = {}): Promise<RealtimeClient> {
+    const client = new RealtimeClient(socketTo(harness, dial));
     client.socket.once('unexpected-response', (_request, response) => client.socket.emit('refused', response));
     await new Promise<void>((resolve, reject) => {
       client.socket.once('open', () => resolve());
@@ -58,8 +58,8 @@ export class RealtimeClient {
   }
 
   /** What an upgrade is refused with. */
-  static async refused(room: ControlPlaneRoom, dial: Dial = {}): Promise<Refused> {
-    const socket = socketTo(room, dial);
+  static async refused(harness: ControlPlaneHarness, dial: Dial = {}): Promise<Refused> {
+    const socket = socketTo(harness, dial);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       socket.once('unexpected-response', (_request, answer) => resolve(answer));
       socket.once('open', () => reject(new Error('it was let in')));
@@ -128,8 +128,8 @@ export class RealtimeClients {
   readonly #open: RealtimeClient[] = [];
 
   /** As `RealtimeClient.open`. */
-  async connect(room: ControlPlaneRoom, dial: Dial = {}): Promise<RealtimeClient> {
-    const client = await RealtimeClient.open(room, dial);
+  async connect(harness: ControlPlaneHarness, dial: Dial = {}): Promise<RealtimeClient> {
+    const client = await RealtimeClient.open(harness, dial);
     this.#open.push(client);
     return client;
   }
@@ -139,10 +139,10 @@ export class RealtimeClients {
   }
 }
 
-function socketTo(room: ControlPlaneRoom, dial: Dial): WebSocket {
-  const { key = room.demo.apiKey, baseUrl = room.baseUrl, headers = {}, protocols = ['countersign.v1'] } = dial;
+function socketTo(harness: ControlPlaneHarness, dial: Dial): WebSocket {
+  const { key = harness.demo.apiKey, baseUrl = harness.baseUrl, headers = {}, protocols = ['countersign.v1'] } = dial;
   const url = `${baseUrl.replace(/^http/, 'ws')}${dial.path ?? '/v1/realtime'}`;
-  const caFile = path.join(path.dirname(room.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
+  const caFile = path.join(path.dirname(harness.environment['TLS_CERT_FILE'] ?? ''), 'ca.pem');
   return new WebSocket(url, protocols, {
     ca: readFileSync(caFile),
     headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },

@@ -22,8 +22,8 @@ const ENTROPY_KEY = Buffer.alloc(32, 9);
 /** Versions of the master key in the order in which a process lists them. */
 export type Ring = readonly number[];
 
-const textOf = (ring: Ring): string =>
-  ring.map((version) => `${version}:${MASTERS.get(version)?.toString('base64') ?? ''}`).join();
+const textOf = (notify: Ring): string =>
+  notify.map((version) => `${version}:${MASTERS.get(version)?.toString('base64') ?? ''}`).join();
 
 export interface Answer {
   readonly status: number;
@@ -43,8 +43,8 @@ export class Member {
     private readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  async start(ring: Ring): Promise<void> {
-    const environment = { ...this.environment, COUNTERSIGN_MASTER_KEY: textOf(ring) };
+  async start(notify: Ring): Promise<void> {
+    const environment = { ...this.environment, COUNTERSIGN_MASTER_KEY: textOf(notify) };
     this.#part = new AppPart(this.app, environment, this.opsPort);
     await this.#part.start();
     this.isUp = true;
@@ -68,7 +68,7 @@ export class Member {
 }
 
 /** Two control planes and two gateways over one PostgreSQL, each with a ring of its own. */
-export class RotationRoom {
+export class RotationHarness {
   private constructor(
     readonly database: Database,
     readonly clock: DatabaseClock,
@@ -84,7 +84,7 @@ export class RotationRoom {
   ) {}
 
   /** With data of version 1; the members are the test's to start. */
-  static async open(): Promise<RotationRoom> {
+  static async open(): Promise<RotationHarness> {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-rotation-'));
     const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
     await migrated(postgres);
@@ -119,7 +119,18 @@ export class RotationRoom {
       rmSync(dataDir, { recursive: true, force: true });
     };
     const { caFile } = certificates;
-    return new RotationRoom(database, clock, keys, demo, caFile, controlPlanes, gateways, agent, postgres.url, dispose);
+    return new RotationHarness(
+      database,
+      clock,
+      keys,
+      demo,
+      caFile,
+      controlPlanes,
+      gateways,
+      agent,
+      postgres.url,
+      dispose,
+    );
   }
 
   close(): Promise<void> {
@@ -155,8 +166,8 @@ export class RotationRoom {
   }
 
   /** The operators' command, as a process of its own with that ring. */
-  async rotateMasterKey(ring: Ring, ...flags: readonly string[]): Promise<string> {
-    const environment = { ...process.env, DATABASE_URL: this.databaseUrl, COUNTERSIGN_MASTER_KEY: textOf(ring) };
+  async rotateMasterKey(notify: Ring, ...flags: readonly string[]): Promise<string> {
+    const environment = { ...process.env, DATABASE_URL: this.databaseUrl, COUNTERSIGN_MASTER_KEY: textOf(notify) };
     const { stdout } = await promisify(execFile)(process.execPath, [ROTATE, ...flags], { env: environment });
     return stdout;
   }

@@ -2,7 +2,7 @@ import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
 import { freePort } from '../../config/stack/postgres.mjs';
-import type { GatewayRoom } from './gateway-room.js';
+import type { GatewayHarness } from './gateway-harness.js';
 import { lineTo, type Line } from './line.js';
 
 /** A further gateway in this process, on the database of a room, with ports and a line of its own. */
@@ -14,11 +14,11 @@ export class SiblingGateway {
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async start(room: GatewayRoom, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
-    const line = await lineTo(room.room.url);
+  static async start(harness: GatewayHarness, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
+    const line = await lineTo(harness.harness.url);
     const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
     const settings = loadSettings(GatewaySettings, {
-      ...room.environment(),
+      ...harness.environment(),
       DATABASE_URL: line.url,
       GATEWAY_SMPP_PORT: String(ports.smpp),
       GATEWAY_SMPP_TLS_PORT: String(ports.smppTls),

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import type { Answer, ControlPlaneRoom } from './control-plane-room.js';
+import type { Answer, ControlPlaneHarness } from './control-plane-harness.js';
 import type { Received } from './receiver.js';
 import { until } from './until.js';
 
@@ -23,26 +23,26 @@ export const hasEnded = ({ status }: Delivery): boolean => status !== 'pending';
 
 /** What an account can do with its webhooks, and what tests wait for. */
 export class WebhookCalls {
-  constructor(private readonly room: ControlPlaneRoom) {}
+  constructor(private readonly harness: ControlPlaneHarness) {}
 
   async find(id: string): Promise<Delivery> {
-    return deliveryOf(await this.room.call(`${DELIVERIES}/${id}`));
+    return deliveryOf(await this.harness.call(`${DELIVERIES}/${id}`));
   }
 
   async list(query = ''): Promise<Delivery[]> {
-    return deliveriesOf(await this.room.call(`${DELIVERIES}${query}`));
+    return deliveriesOf(await this.harness.call(`${DELIVERIES}${query}`));
   }
 
   retry(id: string): Promise<Answer> {
-    return this.room.call(`${DELIVERIES}/${id}/retry`, { method: 'POST' });
+    return this.harness.call(`${DELIVERIES}/${id}/retry`, { method: 'POST' });
   }
 
   test(body?: unknown): Promise<Answer> {
-    return this.room.call('/v1/webhooks/test', { method: 'POST', ...(body === undefined ? {} : { body }) });
+    return this.harness.call('/v1/webhooks/test', { method: 'POST', ...(body === undefined ? {} : { body }) });
   }
 
   rotate(): Promise<Answer> {
-    return this.room.call('/v1/webhooks/secret/rotate', { method: 'POST' });
+    return this.harness.call('/v1/webhooks/secret/rotate', { method: 'POST' });
   }
 
   /** The delivery once it is as wanted. */
@@ -57,8 +57,8 @@ export class WebhookCalls {
 
   /** The delivery of a session that was approved, after its first attempt. */
   async told(changes: Readonly<Record<string, unknown>>): Promise<Delivery & { sessionId: string }> {
-    const sessionId = String((await this.room.create(changes)).json['id']);
-    await this.room.approve(sessionId);
+    const sessionId = String((await this.harness.create(changes)).json['id']);
+    await this.harness.approve(sessionId);
     let found: Delivery | undefined;
     await until('the first attempt was made', 10_000, async () => {
       found = (await this.list()).find((each) => each.sessionId === sessionId && each.attempts.length > 0);

@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bellConnection } from '@countersign/bus';
+import { queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { PartitionKeeper, type Uuid } from '@countersign/postgres';
+import { PartitionMaintainer, type Uuid } from '@countersign/postgres';
 import type { ExpiredCounts } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {
@@ -18,18 +18,18 @@ import { NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue } from 'bullmq';
 import { AppModule } from './app.module.js';
-import { CardDesk } from './cards/card.desk.js';
+import { RcsOfferService } from './cards/rcs-offer.service.js';
 import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
 import { ExpirySweeper } from './expiry/expiry.sweeper.js';
-import { Gatekeeper } from './http/access.js';
+import { RequestAuthorizer } from './http/request.authorizer.js';
 import { AllowedMethods } from './http/allowed-methods.js';
 import { ErrorAnswers } from './http/error-answers.js';
 import { Limits } from './http/limits.js';
 import { RequestDeadline } from './http/request-deadline.js';
 import { securityHeaders } from './http/security-headers.js';
 import { createServer } from './http/server.js';
-import { IdempotencyKeeper } from './idempotency/idempotency.keeper.js';
+import { IdempotencyKeySweeper } from './idempotency/idempotency-key.sweeper.js';
 import { IdempotencyStore } from './idempotency/idempotency.store.js';
 import { KeyRotationWorker } from './key-rotation/key-rotation.worker.js';
 import { ControlPlaneMetrics } from './operations/control-plane.metrics.js';
@@ -38,13 +38,13 @@ import { readinessChecks } from './operations/readiness.js';
 import { SendCodeService } from './otp/send-code.service.js';
 import { Realtime } from './realtime/realtime.js';
 import { openStores, type Stores } from './stores.js';
-import { TestNumbers } from './test-numbers/test-numbers.actor.js';
-import { UsageFolder } from './usage/usage.folder.js';
+import { TestNumbers } from './test-numbers/test-phones.js';
+import { UsageAggregator } from './usage/usage.aggregator.js';
 import { BodySweeper } from './webhooks/body.sweeper.js';
-import { DefaultUrlKeeper } from './webhooks/default-url.keeper.js';
+import { FailingEndpointMonitor } from './webhooks/failing-endpoint.monitor.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
 import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
-import { WebhookPump } from './webhooks/webhook-pump.js';
+import { WebhookDispatcher } from './webhooks/webhook.dispatcher.js';
 
 /** What a request that has been read may still take to be answered. */
 const REQUESTS_MS = 5_000;
@@ -62,7 +62,7 @@ interface Parts {
   readonly stores: Stores;
   readonly deadline: RequestDeadline;
   readonly sweeper: ExpirySweeper;
-  readonly keeper: PartitionKeeper;
+  readonly keeper: PartitionMaintainer;
   readonly keyRotation: KeyRotationWorker;
   readonly queue: Queue;
   readonly ops: OpsServer;
@@ -89,19 +89,19 @@ export async function startControlPlane(
     onBusError: failures.about('the bus'),
     onBatch: (name, size) => metrics.countBatch(name, size),
     onChecks: (checks) => metrics.countChecks(checks),
-    onKeyNews: (facts, message) => logger.info(facts, message),
+    onKeyLog: (facts, message) => logger.info(facts, message),
   });
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);
   const methods = new AllowedMethods();
-  const gatekeeper = gatekeeperOf(settings, stores, methods, limits);
+  const authorizer = authorizerOf(settings, stores, methods, limits);
   const newRequestId = createRequestIds();
   const headers = securityHeaders(settings.tls, settings.publicBaseUrl);
   const adapter = serverOf({
     settings,
     securityHeaders: headers,
-    gatekeeper,
+    authorizer,
     methods,
     newRequestId,
     deadline,
@@ -119,7 +119,7 @@ export async function startControlPlane(
   app.useGlobalFilters(answers);
   app.get(ApiDescription).publish(describeApi(app, settings.publicBaseUrl));
   const { publicBaseUrl, realtimeConnections: maxConnections } = settings;
-  const upgrades = { gatekeeper, publicBaseUrl, securityHeaders: headers, maxConnections, newRequestId };
+  const upgrades = { authorizer, publicBaseUrl, securityHeaders: headers, maxConnections, newRequestId };
   const realtime = await Realtime.start({ app, stores, metrics, failures, ...upgrades });
   const queue = queueOf(settings, failures);
   const ops = opsServerOf({ settings, stores, registry, metrics, deadline, queue });
@@ -128,22 +128,22 @@ export async function startControlPlane(
   await ops.listen();
   const sweeper = sweeperOf(stores, metrics, failures);
   const { retentionDays } = settings;
-  const keeper = new PartitionKeeper({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
+  const keeper = new PartitionMaintainer({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
   const keyRotation = keyRotationOf(stores, metrics, failures);
   const parts = { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
-function gatekeeperOf(
+function authorizerOf(
   { tls, adminAllowedCidrs }: Readonly<ControlPlaneSettings>,
   { accounts: directory, adminKeys, keys, keyUse, adminKeyUse }: Stores,
   methods: AllowedMethods,
   limits: Limits,
-): Gatekeeper {
+): RequestAuthorizer {
   const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
   const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
   const listeners = { onKeyUsed, onAdminKeyUsed };
-  return new Gatekeeper({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
+  return new RequestAuthorizer({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
 }
 
 function sweeperOf({ sessions }: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): ExpirySweeper {
@@ -163,7 +163,7 @@ function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: F
 interface ServerParts {
   readonly settings: Readonly<ControlPlaneSettings>;
   readonly securityHeaders: Readonly<Record<string, string>>;
-  readonly gatekeeper: Gatekeeper;
+  readonly authorizer: RequestAuthorizer;
   readonly methods: AllowedMethods;
   readonly newRequestId: () => string;
   readonly deadline: RequestDeadline;
@@ -187,7 +187,7 @@ function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...part
 
 /** Only asked whether it is there: what this process commits, its own pump is told directly. */
 function queueOf(settings: Readonly<ControlPlaneSettings>, failures: FailureLog): Queue {
-  const connection = bellConnection(settings, 'producer');
+  const connection = queueConnection(settings, 'producer');
   const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
   queue.on('error', failures.about('the queue of webhooks'));
   return queue;
@@ -229,7 +229,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
-      app.get(CardDesk).stop();
+      app.get(RcsOfferService).stop();
       // The server waits for its connections, WebSockets too.
       await Promise.all([realtime.close(), closeServer(app)]);
       deadline.stop();
@@ -237,9 +237,9 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(WakeUpConsumer);
       await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
-      await Promise.all([app.get(IdempotencyKeeper).stop(), app.get(UsageFolder).stop(), keyRotation.stop()]);
-      await app.get(WebhookPump).stop();
-      await Promise.all([app.get(DefaultUrlKeeper).stop(), app.get(BodySweeper).stop()]);
+      await Promise.all([app.get(IdempotencyKeySweeper).stop(), app.get(UsageAggregator).stop(), keyRotation.stop()]);
+      await app.get(WebhookDispatcher).stop();
+      await Promise.all([app.get(FailingEndpointMonitor).stop(), app.get(BodySweeper).stop()]);
       await realtime.stop();
     })
     .step('drain the batchers', STEP_MS, async () => {

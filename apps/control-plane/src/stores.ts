@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { AccountDirectory, AdminKeyDirectory, entropyVersionsInUse, KeyUse } from '@countersign/accounts';
-import { type Limiter, openLimiter, openPubSub, prepareBell, PubSub } from '@countersign/bus';
+import { type Limiter, openLimiter, openPubSub, prepareQueues, PubSub } from '@countersign/bus';
 import { CardStore } from '@countersign/cards';
 import { CarrierDirectory } from '@countersign/carriers';
 import { EventStore, prepareByDaemon } from '@countersign/events';
@@ -10,8 +10,8 @@ import { Database, DatabaseClock, ensurePartitions, ensureSchema, type Uuid } fr
 import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CardBell } from './cards/card.bell.js';
-import { EventsTold } from './events-told.js';
+import { CardJobNotifier } from './cards/card-job.notifier.js';
+import { EventBroadcast } from './event-broadcast.js';
 import { CodeChecks } from './otp/code-checks.store.js';
 import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
 import { TargetRules } from './webhooks/target.js';
@@ -20,14 +20,14 @@ import { TargetRules } from './webhooks/target.js';
  * Where the ids of events go that this process itself has committed. The pump is told directly: a ring through the queue
  * would come back to it later, and would be lost with the queue.
  */
-export class EventBell {
+export class EventJobNotifier {
   private hear: (ids: readonly Uuid[]) => void = () => undefined;
 
   connect(hear: (ids: readonly Uuid[]) => void): void {
     this.hear = hear;
   }
 
-  ring(ids: readonly Uuid[]): void {
+  notify(ids: readonly Uuid[]): void {
     this.hear(ids);
   }
 }
@@ -43,15 +43,15 @@ export interface Stores {
   readonly adminKeyUse: KeyUse;
   readonly limiter: Limiter;
   readonly bus: PubSub;
-  readonly told: EventsTold;
+  readonly told: EventBroadcast;
   readonly carriers: CarrierDirectory;
   readonly events: EventStore;
   readonly renderer: SessionRenderer;
   readonly sessions: SessionStore;
   readonly codeChecks: CodeChecks;
   readonly cards: CardStore;
-  readonly bell: EventBell;
-  readonly cardBell: CardBell;
+  readonly notifier: EventJobNotifier;
+  readonly cardNotifier: CardJobNotifier;
   readonly targetRules: TargetRules;
 }
 
@@ -78,17 +78,17 @@ export interface StoreListeners {
   /** Called with checks of codes of live sessions, for the metrics. */
   readonly onChecks: (checks: readonly CodeCheck[]) => void;
   /** Called with log entries about the server keys, in the logger's order: fields, then a message. */
-  readonly onKeyNews: (facts: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly onKeyLog: (facts: Readonly<Record<string, unknown>>, message: string) => void;
 }
 
 /** Checks the schema (in development an outdated one is migrated) and the server keys, makes missing partitions, opens the stores. */
 export async function openStores(
   settings: ControlPlaneSettings,
-  { onError, onLimiterAway, onBusError, onBatch, onChecks, onKeyNews }: StoreListeners,
+  { onError, onLimiterAway, onBusError, onBatch, onChecks, onKeyLog }: StoreListeners,
 ): Promise<Stores> {
   await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
-  const keys = await checkedKeys(settings, onKeyNews);
-  await prepareBell(settings);
+  const keys = await checkedKeys(settings, onKeyLog);
+  await prepareQueues(settings);
   const database = await Database.open({
     url: settings.databaseUrl,
     poolMax: settings.databasePoolMax,
@@ -100,7 +100,7 @@ export async function openStores(
   await ensurePartitions(database, clock.nowMs());
   const renderer = new SessionRenderer(keys, settings.entropyKeys);
   const events = new EventStore();
-  const bell = new EventBell();
+  const notifier = new EventJobNotifier();
   const bus = openPubSub(settings, onBusError);
   const codeChecks = new CodeChecks({ database, clock, keys, onChecks, onError });
   const sessions = new SessionStore({
@@ -109,7 +109,7 @@ export async function openStores(
     keys,
     events,
     renderer,
-    onEvents: (ids) => bell.ring(ids),
+    onEvents: (ids) => notifier.notify(ids),
     onChecks: (checks) => codeChecks.note(checks),
     batch: {
       maxBatch: Math.min(settings.batchMaxCommands, MAX_SESSIONS_PER_BATCH),
@@ -124,15 +124,15 @@ export async function openStores(
     ...keyStores({ database, keys, rootKey: settings.adminKey, onError }),
     limiter: await openLimiter(settings, onLimiterAway),
     bus,
-    told: new EventsTold(bus),
+    told: new EventBroadcast(bus),
     carriers: new CarrierDirectory(database),
     events,
     renderer,
     sessions,
     codeChecks,
     cards: new CardStore({ database, clock, keys, unreachableSeconds: settings.rcsUnreachableSeconds }),
-    bell,
-    cardBell: new CardBell('cards', settings, onBusError),
+    notifier,
+    cardNotifier: new CardJobNotifier('cards', settings, onBusError),
     targetRules: new TargetRules({
       allowedCidrs: settings.webhookAllowedCidrs,
       allowHttp: settings.webhookAllowHttp,
@@ -143,7 +143,7 @@ export async function openStores(
 /** The server keys, checked against the database. Rejects with a KeyCheckError when they do not match it. */
 async function checkedKeys(
   { databaseUrl, masterKeys, entropyKeys }: ControlPlaneSettings,
-  log: StoreListeners['onKeyNews'],
+  log: StoreListeners['onKeyLog'],
 ): Promise<ServerKeys> {
   const keys = ServerKeys.fromRing(masterKeys);
   const entropy = { keys: entropyKeys, versionsInUse: entropyVersionsInUse };
@@ -186,14 +186,14 @@ export class StoresModule {
       { provide: ServerKeys, useValue: stores.keys },
       { provide: AccountDirectory, useValue: stores.accounts },
       { provide: PubSub, useValue: stores.bus },
-      { provide: EventsTold, useValue: stores.told },
+      { provide: EventBroadcast, useValue: stores.told },
       { provide: CarrierDirectory, useValue: stores.carriers },
       { provide: EventStore, useValue: stores.events },
       { provide: SessionRenderer, useValue: stores.renderer },
       { provide: SessionStore, useValue: stores.sessions },
       { provide: CodeChecks, useValue: stores.codeChecks },
-      { provide: EventBell, useValue: stores.bell },
-      { provide: CardBell, useValue: stores.cardBell },
+      { provide: EventJobNotifier, useValue: stores.notifier },
+      { provide: CardJobNotifier, useValue: stores.cardNotifier },
       { provide: TargetRules, useValue: stores.targetRules },
     ];
     return { module: StoresModule, providers, exports: providers };

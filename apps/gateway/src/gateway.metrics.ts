@@ -8,15 +8,15 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 export class GatewayMetrics {
   readonly links: LinkMetrics;
   readonly messages;
-  readonly messagesSentBack;
+  readonly retryableResponses;
   readonly orphanReceipts;
   readonly receipts;
   readonly outbound;
   readonly answerSeconds;
   readonly matchSeconds;
   readonly batchSize;
-  readonly turnedAway;
-  readonly lostRings;
+  readonly rejectedConnections;
+  readonly lostWakeups;
   readonly leaseRenewals;
   readonly leasesLost;
 
@@ -27,8 +27,8 @@ export class GatewayMetrics {
       help: 'MOs stored and answered OK, by what became of them.',
       labels: ['fate', 'side', 'peer'],
     });
-    this.messagesSentBack = metrics.counter({
-      name: 'mo_sent_back_total',
+    this.retryableResponses = metrics.counter({
+      name: 'mo_retryable_responses_total',
       help: 'MOs answered with a retryable status, because they could not be stored.',
       labels: ['reason'],
     });
@@ -57,13 +57,13 @@ export class GatewayMetrics {
       help: 'MOs that shared a transaction.',
       buckets: BATCH_SIZES,
     });
-    this.turnedAway = metrics.counter({
-      name: 'smpp_turned_away_total',
+    this.rejectedConnections = metrics.counter({
+      name: 'smpp_connections_rejected_total',
       help: 'Connections of others that were closed before they bound: too many, to make room, from nowhere, after failed binds.',
       labels: ['reason'],
     });
-    this.lostRings = metrics.counter({
-      name: 'bell_lost_total',
+    this.lostWakeups = metrics.counter({
+      name: 'wakeups_lost_total',
       help: 'Reports of rings that were lost, at most one a second; the relay finds what they told of.',
     });
     this.leaseRenewals = metrics.counter({

@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { bellConnection } from '@countersign/bus';
+import { queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
@@ -20,12 +20,12 @@ import { storeProviders } from './stores.providers.js';
 @Module({})
 export class GatewayModule {
   static register(settings: Readonly<GatewaySettings>, logger: Logger): DynamicModule {
-    const connection = bellConnection(settings, 'producer');
+    const connection = queueConnection(settings, 'producer');
     return {
       module: GatewayModule,
       imports: [
         BullModule.registerQueue({ name: QUEUES.webhooks, prefix: QUEUE_PREFIX, connection }),
-        BullModule.forRoot('worker', { connection: bellConnection(settings, 'worker'), prefix: QUEUE_PREFIX }),
+        BullModule.forRoot('worker', { connection: queueConnection(settings, 'worker'), prefix: QUEUE_PREFIX }),
       ],
       providers: [
         { provide: GatewaySettings, useValue: settings },

@@ -1,7 +1,7 @@
 import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
-import { Bell, prepareBell, PubSub } from '@countersign/bus';
+import { JobNotifier, prepareQueues, PubSub } from '@countersign/bus';
 import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
 import { prepareByDaemon } from '@countersign/events';
 import { checkKeys, joinDependants } from '@countersign/key-ring';
@@ -12,12 +12,12 @@ import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
 import { BindsService } from './binds/binds.service.js';
 import { GatewayModule } from './gateway.module.js';
-import { Housekeeping } from './housekeeping.js';
+import { Maintenance } from './maintenance.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { SenderLearner } from './inbound/sender-learner.js';
-import { LeaseKeeper } from './leases/lease-keeper.js';
+import { LeaseRenewer } from './leases/lease-renewer.js';
 import { ListenerService } from './listener/listener.service.js';
-import { OutboundPump } from './outbound/outbound-pump.js';
+import { MtDispatcher } from './outbound/mt.dispatcher.js';
 import { ReceiptsService } from './outbound/receipts.service.js';
 import { RcsService } from './rcs/rcs.service.js';
 import { loadServiceAccount } from './rcs/service-account.js';
@@ -52,16 +52,16 @@ export async function startGateway(
     isComplete: false,
     log: (facts, message) => logger.info(facts, message),
   });
-  await prepareBell(settings);
+  await prepareQueues(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
-  await app.get(Housekeeping).start();
-  await app.get(LeaseKeeper).start();
+  await app.get(Maintenance).start();
+  await app.get(LeaseRenewer).start();
   await app.get(ListenerService).listen();
   await app.get(RcsService).listen();
   await app.get(OpsServer).listen();
   app.get(BindsService).start();
-  app.get(OutboundPump).start();
+  app.get(MtDispatcher).start();
   app.get(RcsService).start();
   return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
@@ -72,7 +72,7 @@ export async function startGateway(
  * bind is given back as soon as it is over, so that another gateway takes it.
  */
 function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
-  const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(OutboundPump)];
+  const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(MtDispatcher)];
   const rcs = app.get(RcsService);
   return shutdown
     .step('stop accepting', STEP_MS, () => {
@@ -90,10 +90,10 @@ function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
       await Promise.all([app.get(InboundService).drain(), app.get(ReceiptsService).drain(), outbound.drain()]);
       await Promise.all([app.get(SenderLearner).stop(), rcs.stop()]);
     })
-    .step('leave the gateways', STEP_MS, () => app.get(LeaseKeeper).stop())
-    .step('stop housekeeping', STEP_MS, () => app.get(Housekeeping).stop())
+    .step('leave the gateways', STEP_MS, () => app.get(LeaseRenewer).stop())
+    .step('stop housekeeping', STEP_MS, () => app.get(Maintenance).stop())
     .step('close the bell and the bus', STEP_MS, async () => {
-      await Promise.all([app.get(Bell).close(), app.get(PubSub).close()]);
+      await Promise.all([app.get(JobNotifier).close(), app.get(PubSub).close()]);
       // Nest closes the queue that it made.
       await app.close();
     })

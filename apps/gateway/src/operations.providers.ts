@@ -1,34 +1,34 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { ConcatenationStore, DeliveryLedger, OutboundQueue } from '@countersign/carriers';
+import { ConcatenationStore, MtMessageStore, OutboundQueue } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, OpsServer, type Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from './gateway.metrics.js';
-import { Housekeeping } from './housekeeping.js';
+import { Maintenance } from './maintenance.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { ListenerService } from './listener/listener.service.js';
-import { LeaseKeeper } from './leases/lease-keeper.js';
+import { LeaseRenewer } from './leases/lease-renewer.js';
 import { LOGGER } from './logger.token.js';
 import { readinessChecks } from './readiness.js';
 import { watchStores } from './store-gauges.js';
 
 export const operationsProviders: FactoryProvider[] = [
   {
-    provide: Housekeeping,
-    inject: [Database, DatabaseClock, ServerKeys, DeliveryLedger, GatewaySettings, GatewayMetrics, LOGGER],
+    provide: Maintenance,
+    inject: [Database, DatabaseClock, ServerKeys, MtMessageStore, GatewaySettings, GatewayMetrics, LOGGER],
     useFactory: (
       database: Database,
       clock: DatabaseClock,
       keys: ServerKeys,
-      ledger: DeliveryLedger,
+      ledger: MtMessageStore,
       { retentionDays }: GatewaySettings,
       metrics: GatewayMetrics,
       logger: Logger,
     ) => {
       const concatenations = new ConcatenationStore(keys);
       const onOrphans = (count: number): void => metrics.orphanReceipts.inc(count);
-      return new Housekeeping({ database, clock, concatenations, ledger, retentionDays, onOrphans, logger });
+      return new Maintenance({ database, clock, concatenations, ledger, retentionDays, onOrphans, logger });
     },
   },
   {
@@ -40,7 +40,7 @@ export const operationsProviders: FactoryProvider[] = [
       DatabaseClock,
       InboundService,
       ListenerService,
-      LeaseKeeper,
+      LeaseRenewer,
       ServerKeys,
     ],
     useFactory: (
@@ -50,7 +50,7 @@ export const operationsProviders: FactoryProvider[] = [
       clock: DatabaseClock,
       inbound: InboundService,
       listener: ListenerService,
-      leases: LeaseKeeper,
+      leases: LeaseRenewer,
       keys: ServerKeys,
     ) => {
       const [queue, concatenations] = [new OutboundQueue(), new ConcatenationStore(keys)];

@@ -1,8 +1,8 @@
 import { getQueueToken } from '@nestjs/bullmq';
 import type { FactoryProvider } from '@nestjs/common';
 import type { Queue } from 'bullmq';
-import { Bell, openPubSub, PubSub } from '@countersign/bus';
-import { CarrierDirectory, DeliveryLedger, RouteDirectory, SystemConnectionStore } from '@countersign/carriers';
+import { JobNotifier, openPubSub, PubSub } from '@countersign/bus';
+import { CarrierDirectory, MtMessageStore, RouteDirectory, SystemConnectionStore } from '@countersign/carriers';
 import { EventStore, QUEUES } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
@@ -56,21 +56,21 @@ export const storeProviders: FactoryProvider[] = [
     useFactory: (database: Database) => new RouteDirectory(database),
   },
   {
-    provide: DeliveryLedger,
+    provide: MtMessageStore,
     inject: [DatabaseClock],
-    useFactory: (clock: DatabaseClock) => new DeliveryLedger({ events: new EventStore(), newId: () => clock.newId() }),
+    useFactory: (clock: DatabaseClock) => new MtMessageStore({ events: new EventStore(), newId: () => clock.newId() }),
   },
   {
-    provide: Bell,
+    provide: JobNotifier,
     inject: [getQueueToken(QUEUES.webhooks), GatewayMetrics, LOGGER],
     useFactory: (queue: Queue, metrics: GatewayMetrics, logger: Logger) => {
       const onError = (error: unknown): void => {
-        metrics.lostRings.inc();
+        metrics.lostWakeups.inc();
         logger.warn({ err: error }, 'the bell was not heard: the relay will find what is due');
       };
       // Redis going away is an event of the queue's connection too, many a second; the bell reports what it costs.
       queue.on('error', (error) => logger.debug({ err: error }, 'queue connection'));
-      return new Bell(queue, onError);
+      return new JobNotifier(queue, onError);
     },
   },
   {
@@ -81,11 +81,11 @@ export const storeProviders: FactoryProvider[] = [
   },
   {
     provide: SessionStore,
-    inject: [Database, DatabaseClock, ServerKeys, Bell],
-    useFactory: (database: Database, clock: DatabaseClock, keys: ServerKeys, bell: Bell) => {
+    inject: [Database, DatabaseClock, ServerKeys, JobNotifier],
+    useFactory: (database: Database, clock: DatabaseClock, keys: ServerKeys, notifier: JobNotifier) => {
       // Event rows hold no `authEntropy`: a gateway needs no entropy key.
       const renderer = new BareSessionRenderer();
-      const onEvents = (ids: readonly string[]): void => bell.ring(ids);
+      const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
       return new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
     },
   },

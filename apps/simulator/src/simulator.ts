@@ -12,7 +12,7 @@ import { withoutTypeOfNothing } from './http/empty-body.js';
 import { validationPipe } from './http/validation.pipe.js';
 import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
-import { PhoneBook } from './rbm/phone-profile.js';
+import { PhoneProfiles } from './rbm/phone-profile.js';
 import { RbmService } from './rbm/rbm.service.js';
 import { readServiceAccount } from './rbm/token-desk.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
@@ -60,7 +60,7 @@ export async function openSimulator(
 }
 
 function partsOf(settings: Readonly<SimulatorSettings>, log: (message: string) => void): SimulatorParts {
-  const phones = new PhoneBook();
+  const phones = new PhoneProfiles();
   const feed = new PhoneFeed((phone) => ({ phone, ...phones.profileOf(phone) }));
   const { rbmServiceAccountFile: file, rbmClientToken: clientToken, rbmWebhookUrl: webhookUrl } = settings;
   const account = file === null ? null : readServiceAccount(readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-import { type Executor, Periodic, type Uuid } from '@countersign/postgres';
+import { type Executor, PollLoop, type Uuid } from '@countersign/postgres';
 import { MARK_KEYS_USED, RENEW_DIGESTS, type KeyTable } from './key-use.sql.js';
 import type { OutdatedDigest } from './outdated-digest.js';
 
@@ -23,14 +23,14 @@ export interface KeyUseOptions {
 export class KeyUse {
   readonly #options: KeyUseOptions;
   readonly #table: KeyTable;
-  readonly #periodic: Periodic;
+  readonly #periodic: PollLoop;
   #used = new Set<Uuid>();
   readonly #outdated = new Map<Uuid, OutdatedDigest>();
 
   constructor(options: KeyUseOptions) {
     this.#options = options;
     this.#table = options.table ?? 'api_keys';
-    this.#periodic = new Periodic({
+    this.#periodic = new PollLoop({
       everyMs: options.flushEveryMs ?? FLUSH_INTERVAL_MS,
       work: async () => {
         await this.#flush();

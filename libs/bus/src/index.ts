@@ -1,14 +1,14 @@
-export { Bell, type BellQueue, RING, type Ring } from './bell.js';
+export { JobNotifier, type JobQueue, JOB_NAME, type JobIds } from './job-notifier.js';
 export {
-  bellConnection,
-  type BellMigration,
-  type BellOptions,
-  type BellUse,
-  bellWorkerOptions,
-  migrateBell,
-  prepareBell,
+  queueConnection,
+  type QueueMigration,
+  type QueueStoreOptions,
+  type QueueUse,
+  queueWorkerOptions,
+  migrateQueues,
+  prepareQueues,
   WORKER_RETRY_MS,
-} from './bell-connection.js';
+} from './queue-connection.js';
 export {
   type Count,
   Limiter,
@@ -19,7 +19,7 @@ export {
   type Standing,
 } from './limiter.js';
 export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
-export { hearsNotifications } from './notification-check.js';
+export { receivesNotifications } from './notification-check.js';
 export { openPubSub } from './open-pub-sub.js';
 export {
   type Answerer,

@@ -7,7 +7,7 @@ import {
   RateLimiterPostgres,
   RateLimiterRedis,
 } from 'rate-limiter-flexible';
-import { type BellOptions, redisAddress, retryDelayMs } from './bell-connection.js';
+import { type QueueStoreOptions, redisAddress, retryDelayMs } from './queue-connection.js';
 import { type Count, Limiter, type LimiterStore } from './limiter.js';
 
 /** What is asked and not answered is given up by then, so that nothing piles up behind a store that is frozen. */
@@ -87,12 +87,12 @@ function postgresLimiterStore(databaseUrl: string): LimiterStore {
 }
 
 /** The store that all processes share: Redis when there is one, else PostgreSQL, whose table the migrations make. */
-export async function openLimiterStore({ redisUrl, databaseUrl }: BellOptions): Promise<LimiterStore> {
+export async function openLimiterStore({ redisUrl, databaseUrl }: QueueStoreOptions): Promise<LimiterStore> {
   return redisUrl === null ? postgresLimiterStore(databaseUrl) : redisLimiterStore(redisUrl);
 }
 
 /** A limiter over the shared store. A store that is away stops no boot: the limiter begins on its own then. */
-export async function openLimiter(options: BellOptions, onError: (error: unknown) => void): Promise<Limiter> {
+export async function openLimiter(options: QueueStoreOptions, onError: (error: unknown) => void): Promise<Limiter> {
   const limiter = new Limiter({ store: await openLimiterStore(options), fallback: memoryLimiterStore(), onError });
   await limiter.open();
   return limiter;

@@ -33,7 +33,7 @@ function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<bo
  * Whether a connection of one URL hears what a connection of another sends. It does not through a pooler that changes
  * the server under a client after each transaction, and so cannot carry the bell.
  */
-export async function hearsNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
+export async function receivesNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
   const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);
   try {
     const word = randomBytes(8).toString('hex');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BusLine, LineEvents } from './bus-line.js';
+import type { BusConnection, LineEvents } from './bus-connection.js';
 import { openLetter, sealLetter } from './inquiry.js';
 
 /** Octets travel as they are, anything else as its JSON. Nothing secret in clear: it passes through the store. */
@@ -40,7 +40,7 @@ const NOTHING = Buffer.alloc(0);
  * the rows. Publishing never throws and never waits; a process hears what it publishes itself, too.
  */
 export class PubSub {
-  readonly #line: BusLine;
+  readonly #line: BusConnection;
   readonly #onError: (error: unknown) => void;
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   readonly #joined = new Map<string, Promise<void>>();
@@ -51,7 +51,7 @@ export class PubSub {
   #closed = false;
 
   /** `onError` hears of lost messages and of failing handlers, at most once a second. */
-  constructor(openLine: (events: LineEvents) => BusLine, onError: (error: unknown) => void) {
+  constructor(openLine: (events: LineEvents) => BusConnection, onError: (error: unknown) => void) {
     this.#onError = onError;
     this.#line = openLine({
       onMessage: (topic, octets) => this.deliver(topic, octets),

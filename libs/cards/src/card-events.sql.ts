@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
-import type { SettledAs } from './card.js';
+import type { FinalChannel } from './card.js';
 import type { CardEventKind } from './card-event.js';
 import { NOW } from './card-tables.sql.js';
 
@@ -62,13 +62,13 @@ export interface LockedRow {
   readonly deliveredAt: Date | null;
   readonly readAt: Date | null;
   readonly tappedAt: Date | null;
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
   readonly now: Date;
 }
 
 const LOCKED = `id, waiter, agent_id AS "agentId", phone, number_matching AS "numberMatching",
   key_version AS "keyVersion", expires_at AS "expiresAt", sent_at AS "sentAt", delivered_at AS "deliveredAt", read_at AS "readAt",
-  tapped_at AS "tappedAt", settled_as AS "settledAs"`;
+  tapped_at AS "tappedAt", settled_as AS "finalChannel"`;
 
 /** Locks cards in id order and reads the clock for each after its lock. $1 ids, $2 and $3 their bounds. */
 export const LOCK_FOR_EVENTS = `

@@ -25,7 +25,7 @@ import {
   type EventRow,
   type LockedRow,
 } from './card-events.sql.js';
-import type { AddressedNews } from './card-sends.js';
+import type { AddressedCardOutcome } from './card-sends.js';
 import { plainAgentId } from './rules/agent-id.js';
 import { decodeChoice, encodeChoice } from './rules/card-answers.js';
 import { judgeCardEvents, type CardJudgement, type EventOutcome, type VerdictOf } from './rules/judge-events.js';
@@ -37,12 +37,12 @@ const EVENT_MEMORY_MS = 2 * 24 * 60 * 60 * 1000;
 
 /** What events came to, for the caller to go on with in the same transaction. */
 export interface AppliedEvents {
-  /** Sessions whose channel is RCS from now on: `SessionStore.chooseRcs` with them before anything else. */
+  /** Sessions whose channel is RCS from now on: `SessionStore.markRcsDelivered` with them before anything else. */
   readonly chosen: readonly Uuid[];
   /** What the taps ask for: `SessionStore.decide`, then `noteEnded`. At most one of a card. */
   readonly taps: readonly CardTap[];
   /** To be published once the transaction is committed. */
-  readonly news: readonly AddressedNews[];
+  readonly news: readonly AddressedCardOutcome[];
   readonly arrivals: readonly CardArrival[];
 }
 
@@ -223,8 +223,8 @@ async function noteTaps(tx: Executor, taps: readonly CardTap[]): Promise<void> {
   if (taps.length === 0) return;
   const ids = taps.map(({ cardId }) => cardId);
   const { low, high } = idBounds(ids);
-  const errands = taps.map(({ verdict }) => (verdict === 'deny' ? 'close_denied' : 'close_approved'));
-  await tx.query(NOTE_TAPS, [ids, errands, low, high]);
+  const commands = taps.map(({ verdict }) => (verdict === 'deny' ? 'close_denied' : 'close_approved'));
+  await tx.query(NOTE_TAPS, [ids, commands, low, high]);
 }
 
 /** What each event came to, of a card or of none. */
@@ -252,12 +252,12 @@ async function mark(tx: Executor, outcomes: readonly (readonly [id: Uuid, outcom
 export function cameOf(judged: readonly Judged[]): Omit<AppliedEvents, 'taps'> {
   return {
     chosen: judged.filter(({ judgement: { change } }) => change?.settles === 'rcs').map(({ card }) => card.id),
-    news: judged.flatMap(newsOf),
+    news: judged.flatMap(outcomesOf),
     arrivals: judged.flatMap(arrivalOf),
   };
 }
 
-function newsOf({ card, judgement: { change } }: Judged): AddressedNews[] {
+function outcomesOf({ card, judgement: { change } }: Judged): AddressedCardOutcome[] {
   const settles = change?.settles ?? null;
   return settles === null ? [] : [{ id: card.id, waiter: card.waiter, news: settles }];
 }

@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
-import type { SettledAs } from './card.js';
+import type { FinalChannel } from './card.js';
 import { NOW } from './card-tables.sql.js';
 
 /** A phone under its lock. */
@@ -19,7 +19,7 @@ export interface StandingRow {
   readonly unreachableAt: Date | null;
   /** The session has a card already. */
   readonly earlier: boolean;
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
 }
 
 /**
@@ -41,7 +41,7 @@ export const LOCK_PHONES = `
 export const READ_STANDING = `
   SELECT wanted.id, EXISTS (SELECT FROM queue_switches WHERE name = 'cards' AND paused_at IS NOT NULL) AS paused,
     coalesce(agent.suspended, false) AS suspended, recipient.prefers_sms_at IS NOT NULL AS "prefersSms",
-    recipient.unreachable_at AS "unreachableAt", card.id IS NOT NULL AS earlier, card.settled_as AS "settledAs"
+    recipient.unreachable_at AS "unreachableAt", card.id IS NOT NULL AS earlier, card.settled_as AS "finalChannel"
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS wanted (id, agent_id, phone)
     LEFT JOIN card_agents AS agent ON agent.agent_id = wanted.agent_id
     LEFT JOIN card_recipients AS recipient ON recipient.agent_id = wanted.agent_id AND recipient.phone = wanted.phone
@@ -92,7 +92,7 @@ export const SETTLE_CARDS = `
 
 /** How cards stand. $1 ids, $2 and $3 their bounds. */
 export const READ_SETTLED = `
-  SELECT id, settled_as AS "settledAs", state FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+  SELECT id, settled_as AS "finalChannel", state FROM cards WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /**
  * Cards of sessions that ended and that may still reach their phones are to be revoked, once; when, as in SETTLE_CARDS.

@@ -1,5 +1,5 @@
 import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
-import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type SettledAs } from './card.js';
+import { SEND_LIFE_MS, type CardRefusal, type CardState, type NewCard, type FinalChannel } from './card.js';
 import {
   FORGET_PHONES,
   FORGET_UNREACHABLE,
@@ -24,10 +24,10 @@ const SEND_MAY_TAKE_SECONDS = (SEND_LIFE_MS + 500) / 1_000;
 export type OfferResult =
   | { readonly kind: 'offered' }
   /** The session has a card already: of an earlier attempt of the same request. Null while it is not settled. */
-  | { readonly kind: 'earlier'; readonly settledAs: SettledAs | null }
+  | { readonly kind: 'earlier'; readonly finalChannel: FinalChannel | null }
   | { readonly kind: 'refused'; readonly because: CardRefusal };
 
-export type Withdrawal = 'withdrawn' | 'claimed' | SettledAs;
+export type Withdrawal = 'withdrawn' | 'claimed' | FinalChannel;
 
 export type BatchBounds = Pick<BatcherOptions<unknown, unknown>, 'maxBatch' | 'maxInFlight' | 'maxQueued'>;
 
@@ -44,7 +44,7 @@ interface SettleCommand {
 }
 
 interface Standing {
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
   readonly withdrawn: boolean;
 }
 
@@ -75,14 +75,14 @@ export class CardOffers {
   }
 
   async withdrawUnclaimed(id: Uuid): Promise<Withdrawal> {
-    const { settledAs, withdrawn } = await this.settlements.add({ id, unclaimedOnly: true });
+    const { finalChannel, withdrawn } = await this.settlements.add({ id, unclaimedOnly: true });
     if (withdrawn) return 'withdrawn';
-    return settledAs ?? 'claimed';
+    return finalChannel ?? 'claimed';
   }
 
-  async settle(id: Uuid): Promise<SettledAs> {
-    const { settledAs } = await this.settlements.add({ id, unclaimedOnly: false });
-    return settledAs ?? 'sms_fallback';
+  async settle(id: Uuid): Promise<FinalChannel> {
+    const { finalChannel } = await this.settlements.add({ id, unclaimedOnly: false });
+    return finalChannel ?? 'sms_fallback';
   }
 
   async revokeEnded(tx: Executor, ids: readonly Uuid[]): Promise<Uuid[]> {
@@ -119,7 +119,7 @@ export class CardOffers {
 
   private judge(card: NewCard, phone: PhoneRow | undefined, known: StandingRow | undefined): Judged {
     if (phone === undefined || known === undefined) throw new Error('the phone of a card was not locked');
-    if (known.earlier) return { row: null, result: { kind: 'earlier', settledAs: known.settledAs } };
+    if (known.earlier) return { row: null, result: { kind: 'earlier', finalChannel: known.finalChannel } };
     const nowMs = phone.now.getTime();
     const standing = {
       ...known,
@@ -172,7 +172,7 @@ async function settleAll(tx: Executor, commands: readonly SettleCommand[]): Prom
   const [, settled, rows] = await Promise.all([
     tx.query(LOCK_CARDS, [ids, low, high]),
     tx.query<SettledRow>(SETTLE_CARDS, [ids, unclaimed, low, high, SEND_MAY_TAKE_SECONDS]),
-    tx.query<{ id: Uuid; settledAs: SettledAs | null; state: CardState }>(READ_SETTLED, [ids, low, high]),
+    tx.query<{ id: Uuid; finalChannel: FinalChannel | null; state: CardState }>(READ_SETTLED, [ids, low, high]),
   ]);
   const withdrawn = settled.filter((row) => row.withdrawn);
   if (withdrawn.length > 0) {
@@ -181,7 +181,7 @@ async function settleAll(tx: Executor, commands: readonly SettleCommand[]): Prom
   const byId = new Map(rows.map((row) => [row.id, row]));
   return commands.map(({ id }) => {
     const row = byId.get(id);
-    if (row === undefined) return { settledAs: 'sms_fallback', withdrawn: false };
-    return { settledAs: row.settledAs, withdrawn: row.state === 'withdrawn' };
+    if (row === undefined) return { finalChannel: 'sms_fallback', withdrawn: false };
+    return { finalChannel: row.finalChannel, withdrawn: row.state === 'withdrawn' };
   });
 }

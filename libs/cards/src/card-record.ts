@@ -1,5 +1,5 @@
 import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
-import type { CardState, SettledAs } from './card.js';
+import type { CardState, FinalChannel } from './card.js';
 import { READ_CARDS } from './card-record.sql.js';
 
 /** A card as it stands, for those who look after the service. */
@@ -10,7 +10,7 @@ export interface CardRecord {
   readonly state: CardState;
   /** Why it was refused, or why it is unknown whether it went out. */
   readonly refusal: string | null;
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
   readonly createdAt: Date;
   readonly sentAt: Date | null;
   readonly deliveredAt: Date | null;

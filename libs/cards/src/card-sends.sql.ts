@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
-import type { CardState, SettledAs } from './card.js';
+import type { CardState, FinalChannel } from './card.js';
 import { CARD, NOW } from './card-tables.sql.js';
 
 /**
@@ -45,12 +45,12 @@ export interface OutcomeRow {
   readonly agentId: string;
   readonly phone: string;
   readonly state: CardState;
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
 }
 
 /** $1 ids, $2 and $3 their bounds. */
 export const READ_OUTCOMES = `
-  SELECT id, waiter, agent_id AS "agentId", phone, state, settled_as AS "settledAs" FROM cards
+  SELECT id, waiter, agent_id AS "agentId", phone, state, settled_as AS "finalChannel" FROM cards
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** Notes that agents cannot reach phones. $1 agents, $2 phones in the same order; a pair may come twice. */

@@ -2,7 +2,7 @@ import { Batcher, idBounds, type Database, type Executor, type Uuid } from '@cou
 import type { BatchBounds } from './card-offers.js';
 import { CLAIM_OFFERS, NOTE_UNREACHABLE, READ_OUTCOMES, RECORD_OUTCOMES, type OutcomeRow } from './card-sends.sql.js';
 import { LOCK_CARDS, REFUND_CARDS } from './card-tables.sql.js';
-import { OFFER_LIFE_MS, type Card, type CardNews, type CardState, type SendOutcome } from './card.js';
+import { OFFER_LIFE_MS, type Card, type CardOutcome, type CardState, type SendOutcome } from './card.js';
 
 /** What became of one send. */
 export interface SentCard {
@@ -11,7 +11,7 @@ export interface SentCard {
 }
 
 /** News and the process whose request waits for them (`cardTopic`). */
-export interface AddressedNews extends CardNews {
+export interface AddressedCardOutcome extends CardOutcome {
   readonly waiter: Uuid;
 }
 
@@ -22,7 +22,7 @@ export interface CardSendsOptions {
 
 /** How cards are taken by a gateway, and what it reports of them. */
 export class CardSends {
-  private readonly outcomes: Batcher<SentCard, AddressedNews | null>;
+  private readonly outcomes: Batcher<SentCard, AddressedCardOutcome | null>;
 
   constructor(private readonly options: CardSendsOptions) {
     this.outcomes = new Batcher({
@@ -39,7 +39,7 @@ export class CardSends {
     return this.options.database.query<Card>(CLAIM_OFFERS, [ids, low, high, OFFER_LIFE_MS]);
   }
 
-  async recordOutcomes(sent: readonly SentCard[]): Promise<AddressedNews[]> {
+  async recordOutcomes(sent: readonly SentCard[]): Promise<AddressedCardOutcome[]> {
     const news = await Promise.all(sent.map((each) => this.outcomes.add(each)));
     return news.filter((each) => each !== null);
   }
@@ -62,7 +62,7 @@ function refusalOf(outcome: SendOutcome): string | null {
 }
 
 /** Asked for at once and done in this order. */
-async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(AddressedNews | null)[]> {
+async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(AddressedCardOutcome | null)[]> {
   const ids = sent.map(({ id }) => id);
   const { low, high } = idBounds(ids);
   const states = sent.map(({ outcome }) => STATES[outcome.kind]);
@@ -76,7 +76,7 @@ async function recordAll(tx: Executor, sent: readonly SentCard[]): Promise<(Addr
   const byId = new Map(rows.map((row) => [row.id, row]));
   return sent.map(({ id }) => {
     const row = byId.get(id);
-    return row === undefined ? null : { id, waiter: row.waiter, news: row.settledAs ?? 'sent' };
+    return row === undefined ? null : { id, waiter: row.waiter, news: row.finalChannel ?? 'sent' };
   });
 }
 

@@ -1,13 +1,13 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Database, DatabaseClock, Executor, Uuid } from '@countersign/postgres';
-import type { Card, NewCard, SettledAs } from './card.js';
+import type { Card, NewCard, FinalChannel } from './card.js';
 import { CardArrivals, type JudgedArrivals } from './card-arrivals.js';
-import { CardErrands } from './card-errands.js';
-import type { Errand } from './card-errands.sql.js';
+import { RbmCommands } from './rbm-commands.js';
+import type { RbmCommand } from './rbm-commands.sql.js';
 import type { CardEvent, CardTap, NewCardEvent } from './card-event.js';
 import { CardEvents, type AppliedEvents } from './card-events.js';
 import { CardOffers, type OfferResult, type Withdrawal } from './card-offers.js';
-import { CardSends, type AddressedNews, type SentCard } from './card-sends.js';
+import { CardSends, type AddressedCardOutcome, type SentCard } from './card-sends.js';
 import { CardAnswers } from './rules/card-answers.js';
 import type { VerdictOf } from './rules/judge-events.js';
 
@@ -38,7 +38,7 @@ export class CardStore {
   private readonly sends: CardSends;
   private readonly events: CardEvents;
   private readonly arrivals: CardArrivals;
-  private readonly errands: CardErrands;
+  private readonly commands: RbmCommands;
 
   constructor({ database, clock, keys, unreachableSeconds = 0, batch, ...options }: CardStoreOptions) {
     const { offerDeadlineMs = DEFAULT_OFFER_DEADLINE_MS } = options;
@@ -50,7 +50,7 @@ export class CardStore {
     const verdictOf: VerdictOf = (card, choice) => answers.verdictOf(card, choice);
     this.events = new CardEvents({ database, clock, verdictOf });
     this.arrivals = new CardArrivals(clock, verdictOf);
-    this.errands = new CardErrands(database, clock);
+    this.commands = new RbmCommands(database, clock);
   }
 
   /**
@@ -67,7 +67,7 @@ export class CardStore {
   }
 
   /** The channel, once and for all: SMS, and the card revoked where it may still arrive, unless it was settled before. */
-  settle(id: Uuid): Promise<SettledAs> {
+  settle(id: Uuid): Promise<FinalChannel> {
     return this.offers.settle(id);
   }
 
@@ -82,7 +82,7 @@ export class CardStore {
   }
 
   /** Records what became of sends and answers what those who wait should hear. */
-  recordOutcomes(sent: readonly SentCard[]): Promise<AddressedNews[]> {
+  recordOutcomes(sent: readonly SentCard[]): Promise<AddressedCardOutcome[]> {
     return this.sends.recordOutcomes(sent);
   }
 
@@ -123,22 +123,22 @@ export class CardStore {
   }
 
   /** Takes errands that are due. One that is neither done nor failed within the lease is due once more. */
-  takeErrands(limit: number, leaseSeconds: number): Promise<Errand[]> {
-    return this.errands.take(limit, leaseSeconds);
+  takeCommands(limit: number, leaseSeconds: number): Promise<RbmCommand[]> {
+    return this.commands.take(limit, leaseSeconds);
   }
 
-  errandDone(errand: Pick<Errand, 'id' | 'kind'>): Promise<void> {
-    return this.errands.done(errand);
+  commandDone(errand: Pick<RbmCommand, 'id' | 'kind'>): Promise<void> {
+    return this.commands.done(errand);
   }
 
   /** It is tried once more after a second, and then given up. */
-  errandFailed(errand: Pick<Errand, 'id' | 'kind'>): Promise<void> {
-    return this.errands.failed(errand);
+  commandFailed(errand: Pick<RbmCommand, 'id' | 'kind'>): Promise<void> {
+    return this.commands.failed(errand);
   }
 
   /** How long until an errand falls due, 0 when one is; null when there is none. */
-  msToNextErrand(): Promise<number | null> {
-    return this.errands.msToNext();
+  msToNextCommand(): Promise<number | null> {
+    return this.commands.msToNext();
   }
 
   /** Forgets what is known of phones that had nothing to do with cards for a day; as many as the limit: call again. */

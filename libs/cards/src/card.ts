@@ -11,7 +11,7 @@ export type CardRefusal =
   'too_many_cards' | 'denied_before' | 'agent_suspended' | 'prefers_sms' | 'unreachable' | 'paused';
 
 /** What the caller of a create is told: the session's channel, once and for all. */
-export type SettledAs = 'rcs' | 'sms_fallback';
+export type FinalChannel = 'rcs' | 'sms_fallback';
 
 /** A card that a session would like to send. Copied from the brand now: later edits change nothing for it. */
 export interface NewCard {
@@ -53,9 +53,9 @@ export type SendOutcome =
   | { readonly kind: 'unknown'; readonly because: string };
 
 /** What a waiting create hears, as JSON of a list: the card went out, its channel is decided. */
-export interface CardNews {
+export interface CardOutcome {
   readonly id: Uuid;
-  readonly news: 'sent' | SettledAs;
+  readonly news: 'sent' | FinalChannel;
 }
 
 /**

@@ -1,6 +1,6 @@
 export {
   type Card,
-  type CardNews,
+  type CardOutcome,
   type CardRefusal,
   type CardState,
   cardTopic,
@@ -10,10 +10,10 @@ export {
   OFFERS_TOPIC,
   SEND_LIFE_MS,
   type SendOutcome,
-  type SettledAs,
+  type FinalChannel,
 } from './card.js';
 export { saysArrived, type JudgedArrivals } from './card-arrivals.js';
-export type { Errand, ErrandKind } from './card-errands.sql.js';
+export type { RbmCommand, RbmCommandKind } from './rbm-commands.sql.js';
 export {
   newCardEventId,
   type CardArrival,
@@ -26,7 +26,7 @@ export type { AppliedEvents } from './card-events.js';
 export type { OfferResult, Withdrawal } from './card-offers.js';
 export { CardQueue, type CardDepth } from './card-queue.js';
 export { findCards, mayReachPhone, type CardRecord } from './card-record.js';
-export type { AddressedNews, SentCard } from './card-sends.js';
+export type { AddressedCardOutcome, SentCard } from './card-sends.js';
 export { CardStore, type CardStoreOptions } from './card.store.js';
 export { plainAgentId } from './rules/agent-id.js';
 export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './rules/card-answers.js';

@@ -80,13 +80,13 @@ export {
   type WholeMessage,
 } from './concatenation.store.js';
 export {
-  DeliveryLedger,
+  MtMessageStore,
   type AttemptRecord,
   type DeliveryClaim,
-  type DeliveryLedgerOptions,
+  type MtMessageStoreOptions,
   type DueLook,
   type TestStep,
-} from './delivery.ledger.js';
+} from './mt-message.store.js';
 export { DestinationRuleEntity } from './destination-rule.entity.js';
 export { DestinationStore } from './destination.store.js';
 export {

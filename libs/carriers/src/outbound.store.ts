@@ -2,7 +2,7 @@ import type { Executor } from '@countersign/postgres';
 import { INSERT_OUTBOUND } from './outbound.sql.js';
 import { destinationPrefix, type NewOutboundMessage } from './outbound.js';
 
-/** Queues codes, in the caller's transaction; what becomes of them is the DeliveryLedger's. */
+/** Queues codes, in the caller's transaction; what becomes of them is the MtMessageStore's. */
 export class OutboundStore {
   /** Due at once: ring the bell of its queue with the id after the commit. Throws DataError 23505 for an id that is there. */
   async insert(tx: Executor, message: NewOutboundMessage): Promise<void> {

@@ -1,4 +1,4 @@
-import { migrateBell } from '@countersign/bus';
+import { migrateQueues } from '@countersign/bus';
 import { migrate, migrateFor, type Migrated } from '@countersign/postgres';
 import { QUEUES } from './queues.js';
 
@@ -18,7 +18,7 @@ export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepar
     daemonRole === null
       ? { done: await migrate(ownerUrl), faults: [], isAuditExposed: false }
       : await migrateFor(ownerUrl, daemonRole);
-  await migrateBell({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
+  await migrateQueues({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
   return migrated;
 }
 

@@ -1,4 +1,4 @@
-import type { Ring } from '@countersign/bus';
+import type { JobIds } from '@countersign/bus';
 
 /** The queues of the product. On Redis they live under QUEUE_PREFIX. */
 export const QUEUES = {
@@ -13,4 +13,4 @@ export type QueueName = keyof typeof QUEUES;
 export const QUEUE_PREFIX = '{countersign}';
 
 /** What a job of any queue holds: ids of rows (events, outbound messages, cards) that were just committed. A doubled or a late one does nothing. */
-export type WakeUp = Ring;
+export type WakeUp = JobIds;

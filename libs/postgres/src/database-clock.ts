@@ -1,6 +1,6 @@
 import type { Executor } from './database.js';
 import { newId, type Uuid } from './id.js';
-import { Periodic } from './periodic.js';
+import { PollLoop } from './poll-loop.js';
 
 const REFRESH_MS = 10_000;
 /** Readings of which the one with the shortest round trip counts: its error is at most half of that trip. */
@@ -41,12 +41,12 @@ async function readOffset(database: Executor): Promise<number> {
  * changes nothing, refreshed every 10 s. For stamping ids and deadlines; what decides reads the clock in its statement.
  */
 export class DatabaseClock {
-  readonly #periodic: Periodic;
+  readonly #periodic: PollLoop;
   #offsetMs: number;
 
   private constructor(database: Executor, offsetMs: number, onError: (error: unknown) => void) {
     this.#offsetMs = offsetMs;
-    this.#periodic = new Periodic({
+    this.#periodic = new PollLoop({
       everyMs: REFRESH_MS,
       work: async () => {
         this.#offsetMs = await readOffset(database);

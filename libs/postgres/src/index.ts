@@ -1,4 +1,4 @@
-export { Alarms } from './alarms.js';
+export { Timers } from './timers.js';
 export { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings, type ConnectionSettings } from './connection-settings.js';
 export { grantDaemonRole, type OwnerQuery } from './daemon-role.js';
@@ -15,10 +15,15 @@ export {
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';
-export { dropOldPartitions, ensurePartitions, PartitionKeeper, type PartitionKeeperOptions } from './partitions.js';
-export { Periodic, type PeriodicOptions } from './periodic.js';
+export {
+  dropOldPartitions,
+  ensurePartitions,
+  PartitionMaintainer,
+  type PartitionMaintainerOptions,
+} from './partitions.js';
+export { PollLoop, type PollLoopOptions } from './poll-loop.js';
 export { readinessOf } from './readiness-checks.js';
 export { RecordTable, type Page, type PageRequest, type Records, type RecordTableOptions } from './record-table.js';
 export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';
 export { RowLease } from './row-lease.js';
-export { written } from './written.js';
+export { written } from './require-row.js';

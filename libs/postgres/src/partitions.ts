@@ -13,7 +13,7 @@ import {
   type PartitionedTable,
 } from './partition-days.js';
 import { DROP_PARTITION, LIST_DETACHED, LIST_PARTITIONS, MAKE_PARTITION } from './partitions.sql.js';
-import { Periodic } from './periodic.js';
+import { PollLoop } from './poll-loop.js';
 import { RowLease } from './row-lease.js';
 
 const LEASE_NAME = 'partitions';
@@ -29,7 +29,7 @@ const DROP_TRIES = 20;
 const DROP_RETRY_MS = 500;
 /** lock_not_available (PostgreSQL, appendix A). */
 const LOCK_NOT_AVAILABLE = '55P03';
-const KEEPER_PERIOD_MS = 3_600_000;
+const MAINTENANCE_PERIOD_MS = 3_600_000;
 
 interface Partition {
   partition: string;
@@ -141,7 +141,7 @@ export async function dropOldPartitions(database: Database, nowMs: number, reten
   return dropped;
 }
 
-export interface PartitionKeeperOptions {
+export interface PartitionMaintainerOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly retentionDays: number;
@@ -149,12 +149,12 @@ export interface PartitionKeeperOptions {
 }
 
 /** Every hour: new partitions ahead, old ones dropped. Boot calls ensurePartitions itself, before it serves. */
-export class PartitionKeeper {
-  readonly #periodic: Periodic;
+export class PartitionMaintainer {
+  readonly #periodic: PollLoop;
 
-  constructor({ database, clock, retentionDays, onError }: PartitionKeeperOptions) {
-    this.#periodic = new Periodic({
-      everyMs: KEEPER_PERIOD_MS,
+  constructor({ database, clock, retentionDays, onError }: PartitionMaintainerOptions) {
+    this.#periodic = new PollLoop({
+      everyMs: MAINTENANCE_PERIOD_MS,
       work: async () => {
         await ensurePartitions(database, clock.nowMs());
         await dropOldPartitions(database, clock.nowMs(), retentionDays);

@@ -288,7 +288,7 @@ export class SessionStore {
    * that the event of a tap says so too. Answers which were not before. `tapped` are those that `decide` will be asked for
    * next: all are locked now, since two statements one after the other would not lock in the order of ids.
    */
-  async chooseRcs(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {
+  async markRcsDelivered(tx: Executor, ids: readonly Uuid[], tapped: readonly Uuid[] = []): Promise<Uuid[]> {
     const all = [...new Set([...ids, ...tapped])];
     if (all.length === 0) return [];
     const { low, high } = idBounds(all);

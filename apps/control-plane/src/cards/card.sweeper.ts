@@ -1,5 +1,5 @@
 import type { CardStore } from '@countersign/cards';
-import { Periodic } from '@countersign/postgres';
+import { PollLoop } from '@countersign/postgres';
 import type { OnModuleDestroy } from '@nestjs/common';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
@@ -13,10 +13,10 @@ export interface CardSweeperOptions {
 
 /** Forgets what was kept of phones against push-bombing and no longer counts. Any number of processes may do it. */
 export class CardSweeper implements OnModuleDestroy {
-  private readonly periodic: Periodic;
+  private readonly periodic: PollLoop;
 
   constructor({ store, onError }: CardSweeperOptions) {
-    this.periodic = new Periodic({
+    this.periodic = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => (await store.forgetStale(MAX_FORGOTTEN)) >= MAX_FORGOTTEN,
       onError,

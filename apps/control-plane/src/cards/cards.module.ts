@@ -4,7 +4,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
-import { CardDesk } from './card.desk.js';
+import { RcsOfferService } from './rcs-offer.service.js';
 import { CardSweeper } from './card.sweeper.js';
 
 export interface CardsOptions {
@@ -17,7 +17,7 @@ export interface CardsOptions {
 @Module({})
 export class CardsModule {
   static over({ settings, stores, metrics, failures }: CardsOptions): DynamicModule {
-    const desk = new CardDesk({
+    const desk = new RcsOfferService({
       store: stores.cards,
       answers: new CardAnswers(stores.keys),
       database: stores.database,
@@ -26,16 +26,16 @@ export class CardsModule {
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
       call: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),
-      ring: (ids) => stores.cardBell.ring(ids),
+      notify: (ids) => stores.cardNotifier.notify(ids),
       // Limits and bells share a store.
-      isUnheard: () => stores.limiter.away,
+      isUnclaimed: () => stores.limiter.away,
       onEnd: (end, tookMs) => metrics.countCard(end, tookMs),
       onError: failures.about('sending a card'),
     });
     metrics.watch('creates_waiting', 'Creates that wait for their cards.', () => desk.waiting);
     const sweeper = new CardSweeper({ store: stores.cards, onError: failures.about('forgetting phones of cards') });
     const providers = [
-      { provide: CardDesk, useValue: desk },
+      { provide: RcsOfferService, useValue: desk },
       { provide: CardSweeper, useValue: sweeper },
     ];
     return { module: CardsModule, providers, exports: providers };

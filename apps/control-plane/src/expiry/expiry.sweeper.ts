@@ -1,4 +1,4 @@
-import { Periodic } from '@countersign/postgres';
+import { PollLoop } from '@countersign/postgres';
 import type { ExpiredCounts, SessionStore } from '@countersign/session';
 
 const SWEEP_INTERVAL_MS = 1_000;
@@ -16,10 +16,10 @@ export interface SweeperOptions {
  * session reads as expired from the moment its time is up. Any number of processes may sweep.
  */
 export class ExpirySweeper {
-  private readonly periodic: Periodic;
+  private readonly periodic: PollLoop;
 
   constructor({ sessions, onSwept, onError }: SweeperOptions) {
-    this.periodic = new Periodic({
+    this.periodic = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
         const counts = await sessions.expireDue(MAX_SWEPT);

@@ -7,7 +7,7 @@ import { createApiKey, parseApiKey, ServerKeys } from '@countersign/keys';
 import { DatabaseUnavailable } from '@countersign/postgres';
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Gatekeeper } from './access.js';
+import { RequestAuthorizer } from './request.authorizer.js';
 import { AllowedMethods } from './allowed-methods.js';
 import { ErrorAnswers } from './error-answers.js';
 import { Limits } from './limits.js';
@@ -52,7 +52,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
   const store = memoryLimiterStore();
   const limits = new Limits(new Limiter({ store, fallback: store, onError: (error) => failures.push(error) }));
   const answers = new ErrorAnswers('https://cs.test', { failed: (error) => failures.push(error) }, limits);
-  const gatekeeper = new Gatekeeper({
+  const authorizer = new RequestAuthorizer({
     directory: {
       authenticate: (key) => {
         // As the real one: a bad checksum never reaches the database.
@@ -75,7 +75,7 @@ async function start(more: (server: FastifyInstance) => unknown = () => undefine
     tls: { mode: 'proxy', trustedProxies: ['127.0.0.0/8'] },
     publicBaseUrl: 'https://cs.test',
     securityHeaders: { 'x-content-type-options': 'nosniff' },
-    gatekeeper,
+    authorizer,
     methods,
     answers,
     limits,

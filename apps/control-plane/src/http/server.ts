@@ -6,7 +6,7 @@ import type { TlsSettings } from '@countersign/settings';
 import { boundPipelining } from '@countersign/telemetry';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Gatekeeper } from './access.js';
+import type { RequestAuthorizer } from './request.authorizer.js';
 import { isAdminPermission } from './admin-policy.js';
 import type { AllowedMethods } from './allowed-methods.js';
 import type { ErrorAnswers } from './error-answers.js';
@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly publicBaseUrl: string;
   /** Of every response. */
   readonly securityHeaders: Readonly<Record<string, string>>;
-  readonly gatekeeper: Gatekeeper;
+  readonly authorizer: RequestAuthorizer;
   readonly methods: AllowedMethods;
   readonly answers: ErrorAnswers;
   readonly limits: Limits;
@@ -178,7 +178,7 @@ function refuseUnread(reply: FastifyReply, { raw, headers }: FastifyRequest): vo
 
 /** Marks the answer, starts the clock and asks the gatekeeper; `proceed` is called when the request may go on. */
 async function admit(
-  { gatekeeper, answers, deadline, securityHeaders }: ServerOptions,
+  { authorizer, answers, deadline, securityHeaders }: ServerOptions,
   request: FastifyRequest,
   reply: FastifyReply,
   proceed: () => void,
@@ -188,7 +188,7 @@ async function admit(
   const budgetMs = route?.access === 'admin' ? route.budgetMs : undefined;
   const answerLate = (): void => answers.send(reply, new RefusedRequest({ code: 'SERVICE_UNAVAILABLE' }));
   deadline.watch(request, answerLate, budgetMs);
-  const refused = await gatekeeper.judge(request).catch((error: unknown) => answers.understand(error, request));
+  const refused = await authorizer.judge(request).catch((error: unknown) => answers.understand(error, request));
   if (reply.sent) return;
   if (refused !== null) {
     refuseUnread(reply, request);

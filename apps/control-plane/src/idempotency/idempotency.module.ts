@@ -3,7 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { IdempotencyQuota } from './idempotency-quota.js';
-import { IdempotencyKeeper } from './idempotency.keeper.js';
+import { IdempotencyKeySweeper } from './idempotency-key.sweeper.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyStore, KEPT_HOURS } from './idempotency.store.js';
 
@@ -22,13 +22,13 @@ export class IdempotencyModule {
     const quota = new IdempotencyQuota({ ...stores, keysPerAccount, keptHours: KEPT_HOURS, versions });
     const onError = failures.about('noting the end of an idempotent request');
     const service = new IdempotencyService({ ...stores, store, quota, onError });
-    const keeper = new IdempotencyKeeper({ store, onError: failures.about('forgetting idempotent requests') });
+    const keeper = new IdempotencyKeySweeper({ store, onError: failures.about('forgetting idempotent requests') });
     return {
       module: IdempotencyModule,
       providers: [
         { provide: IdempotencyStore, useValue: store },
         { provide: IdempotencyService, useValue: service },
-        { provide: IdempotencyKeeper, useValue: keeper },
+        { provide: IdempotencyKeySweeper, useValue: keeper },
       ],
       exports: [IdempotencyService],
     };

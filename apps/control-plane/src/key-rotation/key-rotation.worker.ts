@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Resealer } from '@countersign/key-ring';
 import type { ServerKeys } from '@countersign/keys';
-import { Periodic, RowLease, type Database, type Uuid } from '@countersign/postgres';
+import { PollLoop, RowLease, type Database, type Uuid } from '@countersign/postgres';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 
 const LEASE_NAME = 'key-rotation';
@@ -30,7 +30,7 @@ export interface KeyRotationWorkerOptions {
  * versions run, the holder of the lease decides, and the others' values follow in a later pass.
  */
 export class KeyRotationWorker {
-  readonly #periodic: Periodic | null;
+  readonly #periodic: PollLoop | null;
   readonly #lease: RowLease;
   readonly #resealer: Resealer;
   #stopped = false;
@@ -44,8 +44,8 @@ export class KeyRotationWorker {
       this.#periodic = null;
       return;
     }
-    this.#periodic = new Periodic({ everyMs: PASS_EVERY_MS, work: () => this.#pass(), onError });
-    this.#periodic.nudge();
+    this.#periodic = new PollLoop({ everyMs: PASS_EVERY_MS, work: () => this.#pass(), onError });
+    this.#periodic.trigger();
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { MODES } from '@countersign/keys';
 import type { CodeCheck, ExpiredCounts, SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
-import type { CardEnd } from '../cards/card.desk.js';
+import type { CardEnd } from '../cards/rcs-offer.service.js';
 import type { AnsweredRequest } from '../http/server.js';
 
 const BATCH_COMMANDS = {

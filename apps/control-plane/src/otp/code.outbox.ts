@@ -2,7 +2,7 @@ import { OutboundLookup, OutboundStore } from '@countersign/carriers';
 import type { ServerKeys, Tenant } from '@countersign/keys';
 import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
 import { otpText, type ReadyForCode } from '@countersign/session';
-import { UPDATED, type ToldEvent } from '../events-told.js';
+import { UPDATED, type BroadcastEvent } from '../event-broadcast.js';
 
 export interface CodeOutboxOptions {
   readonly clock: DatabaseClock;
@@ -14,7 +14,7 @@ export interface CodeOutboxOptions {
   /** Wakes whoever plays the carrier for test keys. Must not throw. */
   readonly wakeTest: () => void;
   /** Told that a code was sent, after its commit. Must not throw. */
-  readonly tell: (event: ToldEvent) => void;
+  readonly tell: (event: BroadcastEvent) => void;
 }
 
 /** Where a code goes from here: a sealed message in the same transaction, and the bell after its commit. */
@@ -54,7 +54,7 @@ export class CodeOutbox {
   }
 
   /** After the commit. */
-  ring(messageId: Uuid, { session, now }: ReadyForCode): void {
+  notify(messageId: Uuid, { session, now }: ReadyForCode): void {
     const { clock, wake, wakeTest, tell } = this.options;
     if (session.test) wakeTest();
     else wake([messageId]);

@@ -1,4 +1,4 @@
-import { Periodic, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { PollLoop, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { ApprovalStore } from './approval.store.js';
 import type { CodeChecks } from './code-checks.store.js';
@@ -21,10 +21,10 @@ export interface CountersSweeperOptions {
 
 /** Forgets what the guard no longer needs. Nobody waits for it: a window that is over begins anew with its next send. */
 export class CountersSweeper implements OnModuleDestroy {
-  private readonly periodic: Periodic;
+  private readonly periodic: PollLoop;
 
   constructor({ store, approvals, checks, database, clock, retentionDays, onError }: CountersSweeperOptions) {
-    this.periodic = new Periodic({
+    this.periodic = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => {
         const nowMs = clock.nowMs();

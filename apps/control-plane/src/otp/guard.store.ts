@@ -23,13 +23,13 @@ import {
 } from './guard.sql.js';
 import {
   scopesOf,
-  TrafficLedger,
+  SendCounters,
   windowKey,
   type AccountLimits,
   type Micros,
   type SendKeys,
   type WindowSums,
-} from './traffic-ledger.js';
+} from './send-counters.js';
 import { keptUntil, slotOf, windowOf } from './traffic-slots.js';
 
 const HOUR_SECONDS = 3_600;
@@ -53,7 +53,7 @@ export interface KnownSends {
 
 /** Sends that are decided together, with what is known of the traffic they would add to. */
 export interface OpenLedger {
-  readonly ledger: TrafficLedger;
+  readonly ledger: SendCounters;
   readonly keys: ReadonlyMap<Send, SendKeys>;
   readonly now: Date;
 }
@@ -131,7 +131,7 @@ export class GuardStore {
       this.keysOf(send, prices.get(send.session.country) ?? null),
     ]);
     const { accounts, knownPhones } = known;
-    const ledger = new TrafficLedger({ accounts, windows, counters, others, spent, knownPhones });
+    const ledger = new SendCounters({ accounts, windows, counters, others, spent, knownPhones });
     return { ledger, keys: new Map(keys), now };
   }
 

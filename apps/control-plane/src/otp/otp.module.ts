@@ -5,14 +5,14 @@ import { BodyConstraints } from '../http/body.pipe.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
-import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
+import { TestNumbers } from '../test-numbers/test-phones.js';
 import { ApprovalStore } from './approval.store.js';
 import { CheckCodeService } from './check-code.service.js';
 import { CodeOutbox } from './code.outbox.js';
 import { CountersSweeper } from './counters.sweeper.js';
 import { GuardStore } from './guard.store.js';
 import { OtpController } from './otp.controller.js';
-import { OutboundBell } from './outbound.bell.js';
+import { MtJobNotifier } from './mt-job.notifier.js';
 import { SendCodeService } from './send-code.service.js';
 import { GuardOptions, SendGuard } from './send-guard.js';
 
@@ -79,23 +79,23 @@ function guardProviders({ settings, stores, metrics, failures }: OtpOptions): Pr
 }
 
 function outboxProviders({ settings, stores, failures }: OtpOptions): Provider[] {
-  const bell = {
-    provide: OutboundBell,
-    useFactory: () => new OutboundBell('outbound', settings, failures.about('the queue of codes')),
+  const notifier = {
+    provide: MtJobNotifier,
+    useFactory: () => new MtJobNotifier('outbound', settings, failures.about('the queue of codes')),
   };
   const outbox = {
     provide: CodeOutbox,
-    useFactory: (bellOfCodes: OutboundBell, testNumbers: TestNumbers) =>
+    useFactory: (codeJobNotifier: MtJobNotifier, testNumbers: TestNumbers) =>
       new CodeOutbox({
         clock: stores.clock,
         keys: stores.keys,
         store: new OutboundStore(),
         lookup: new OutboundLookup(),
-        wake: (ids) => bellOfCodes.ring(ids),
+        wake: (ids) => codeJobNotifier.notify(ids),
         wakeTest: () => testNumbers.takeCode(),
         tell: (event) => stores.told.publish([event]),
       }),
-    inject: [OutboundBell, TestNumbers],
+    inject: [MtJobNotifier, TestNumbers],
   };
-  return [bell, outbox];
+  return [notifier, outbox];
 }

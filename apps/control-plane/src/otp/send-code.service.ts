@@ -67,7 +67,7 @@ export class SendCodeService {
   private async runAll(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
     const decisions = await this.database.transaction((tx) => this.sendIn(tx, commands));
     for (const decision of decisions) {
-      if (decision.kind === 'send') this.outbox.ring(decision.messageId, decision.ready);
+      if (decision.kind === 'send') this.outbox.notify(decision.messageId, decision.ready);
     }
     await this.guard.record(
       decisions.flatMap((each) => (each.kind === 'refused' && each.guarded !== undefined ? [each.guarded] : [])),

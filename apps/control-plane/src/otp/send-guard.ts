@@ -4,7 +4,7 @@ import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';
 import { judgeDestination, judgeTraffic, type Destination, type GuardRefusal, type GuardRule } from './guard-rules.js';
 import { GuardStore, type OpenLedger, type Send } from './guard.store.js';
-import type { SendKeys, TrafficLedger } from './traffic-ledger.js';
+import type { SendKeys, SendCounters } from './send-counters.js';
 
 /** A class, so that Nest can inject it. */
 export class GuardOptions {
@@ -52,7 +52,7 @@ export class GuardedSends {
     this.entered.push(send);
   }
 
-  private open(send: Send): { readonly ledger: TrafficLedger; readonly keys: SendKeys } {
+  private open(send: Send): { readonly ledger: SendCounters; readonly keys: SendKeys } {
     const keys = this.traffic?.keys.get(send);
     if (this.traffic === null || keys === undefined) throw new Error('the traffic of a send was not read');
     return { ledger: this.traffic.ledger, keys };

@@ -1,7 +1,7 @@
 import type { WebSocketAdapter } from '@nestjs/common';
 import type { ClientFrame } from './client-frame.js';
 import type { FrameHandler, RealtimeConnection } from './realtime-connection.js';
-import type { RealtimeDoor } from './realtime.door.js';
+import type { UpgradeHandler } from './upgrade.handler.js';
 
 /** A handler of the gateway, bound to its connection. */
 interface BoundHandler {
@@ -14,15 +14,15 @@ interface BoundHandler {
  * Nest's gateway on our connections. Nest's own adapter for `ws` upgrades before anybody was asked, drops what it cannot
  * read, lets answers overtake each other and sends without end to who does not read.
  */
-export class RealtimeAdapter implements WebSocketAdapter<RealtimeDoor, RealtimeConnection> {
-  constructor(private readonly door: RealtimeDoor) {}
+export class RealtimeAdapter implements WebSocketAdapter<UpgradeHandler, RealtimeConnection> {
+  constructor(private readonly upgrades: UpgradeHandler) {}
 
-  create(): RealtimeDoor {
-    return this.door;
+  create(): UpgradeHandler {
+    return this.upgrades;
   }
 
-  bindClientConnect(door: RealtimeDoor, hear: (connection: RealtimeConnection) => void): void {
-    door.onConnection(hear);
+  bindClientConnect(upgrades: UpgradeHandler, hear: (connection: RealtimeConnection) => void): void {
+    upgrades.onConnection(hear);
   }
 
   bindClientDisconnect(connection: RealtimeConnection, hear: (code: number) => void): void {

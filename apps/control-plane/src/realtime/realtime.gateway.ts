@@ -1,6 +1,6 @@
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
-import { BindBoard } from './bind-board.js';
+import { BindStatusFeed } from './bind-status.feed.js';
 import { channelName } from './channel.js';
 import type { ClientFrame } from './client-frame.js';
 import { CLOSE } from './close-codes.js';
@@ -29,7 +29,7 @@ const BROKEN: FrameError = { code: 'INTERNAL_ERROR', message: 'Something went wr
 export class RealtimeGateway {
   constructor(
     private readonly hub: RealtimeHub,
-    private readonly binds: BindBoard,
+    private readonly binds: BindStatusFeed,
     private readonly tickets: TicketStore,
     private readonly options: RealtimeOptions,
   ) {}

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@countersign/bus';
 import { modeOf, MODES, tenantKey, type Mode, type Tenant } from '@countersign/keys';
-import { type DatabaseClock, Periodic, type Uuid } from '@countersign/postgres';
+import { type DatabaseClock, PollLoop, type Uuid } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import type { EventsTold, ToldEvent } from '../events-told.js';
+import type { EventBroadcast, BroadcastEvent } from '../event-broadcast.js';
 import { channelName } from './channel.js';
 import type { FrameId } from './client-frame.js';
-import type { PendingLook } from './pending-look.js';
+import type { MissedEventPoller } from './missed-event.poller.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 import { subscribedFrame } from './server-frame.js';
-import type { SessionRooms } from './session-rooms.js';
-import { withUpdates, type EventTidings, type TidingsReader } from './tidings.js';
+import type { SessionSubscriptions } from './session-subscriptions.js';
+import { withUpdates, type RenderedEvent, type EventLoader } from './rendered-event.js';
 import { renderingOf, type SessionView } from './session-view.js';
-import { Watcher } from './watcher.js';
+import { ChannelSubscription } from './channel-subscription.js';
 
 /** Told events that wait to be read; while the database is away the oldest make room, and pending sessions are re-read. */
 const MAX_WAITING = 10_000;
@@ -23,13 +23,13 @@ const RETRY_MS = 500;
 const LOOK_INTERVAL_MS = 500;
 
 export interface RealtimeHubOptions {
-  readonly told: EventsTold;
+  readonly told: EventBroadcast;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly sessions: Pick<SessionStore, 'find'>;
   readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
-  readonly reader: TidingsReader;
-  readonly rooms: SessionRooms;
-  readonly look: PendingLook;
+  readonly reader: EventLoader;
+  readonly sessionSubscriptions: SessionSubscriptions;
+  readonly look: MissedEventPoller;
   readonly onError: (error: unknown) => void;
 }
 
@@ -47,11 +47,11 @@ export interface SessionWish {
  */
 export class RealtimeHub {
   /** By `tenantKey`: the channel of an account carries the events of one mode, that of the subscriber's key. */
-  readonly #accounts = new Map<string, Set<Watcher>>();
-  readonly #waiting: ToldEvent[] = [];
+  readonly #accounts = new Map<string, Set<ChannelSubscription>>();
+  readonly #waiting: BroadcastEvent[] = [];
   #telling: Promise<void> | undefined;
   #subscription: Subscription | undefined;
-  #looking: Periodic | undefined;
+  #looking: PollLoop | undefined;
   #stopped = false;
 
   constructor(private readonly o: RealtimeHubOptions) {}
@@ -59,11 +59,12 @@ export class RealtimeHub {
   /** Settles once events will be heard. */
   async start(): Promise<void> {
     this.#subscription = this.o.told.onEvents((events) => this.hear(events));
-    this.#looking = new Periodic({
+    this.#looking = new PollLoop({
       everyMs: LOOK_INTERVAL_MS,
       work: async () => {
         const { endings, more } = await this.o.look.look();
-        if (endings.length > 0) for (const each of await this.o.reader.read(endings)) this.o.rooms.tell(each);
+        if (endings.length > 0)
+          for (const each of await this.o.reader.read(endings)) this.o.sessionSubscriptions.tell(each);
         return more;
       },
       onError: this.o.onError,
@@ -82,20 +83,20 @@ export class RealtimeHub {
    * who listened to it before is told so.
    */
   async subscribeSession(connection: RealtimeConnection, id: FrameId, wish: SessionWish): Promise<boolean> {
-    const { sessions, rooms, renderer, clock } = this.o;
+    const { sessions, sessionSubscriptions, renderer, clock } = this.o;
     const { tenant, sessionId, view } = wish;
     const channel = channelName({ kind: 'session', id: sessionId });
-    const watcher = new Watcher(connection, view);
-    rooms.enter(sessionId, watcher);
-    const again = connection.watch(channel, () => rooms.leave(sessionId, watcher));
+    const subscription = new ChannelSubscription(connection, view);
+    sessionSubscriptions.enter(sessionId, subscription);
+    const again = connection.watch(channel, () => sessionSubscriptions.leave(sessionId, subscription));
     try {
       const session = await sessions.find(tenant, sessionId);
       if (session === null) {
         connection.abandon(channel, again);
         return false;
       }
-      if (session.status === 'pending') rooms.noteRead(session, clock.nowMs());
-      watcher.join(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
+      if (session.status === 'pending') sessionSubscriptions.noteRead(session, clock.nowMs());
+      subscription.join(subscribedFrame(id, channel, renderer[renderingOf(view)](session)), session.status);
       return true;
     } catch (error) {
       connection.abandon(channel, again);
@@ -110,21 +111,21 @@ export class RealtimeHub {
   ): void {
     const channel = channelName({ kind: 'account', id: tenant.accountId });
     const key = tenantKey(tenant);
-    const watcher = new Watcher(connection, view);
-    const watchers = this.#accounts.get(key) ?? new Set();
-    this.#accounts.set(key, watchers.add(watcher));
+    const subscription = new ChannelSubscription(connection, view);
+    const subscriptions = this.#accounts.get(key) ?? new Set();
+    this.#accounts.set(key, subscriptions.add(subscription));
     connection.watch(channel, () => {
-      watchers.delete(watcher);
-      if (watchers.size === 0 && this.#accounts.get(key) === watchers) this.#accounts.delete(key);
+      subscriptions.delete(subscription);
+      if (subscriptions.size === 0 && this.#accounts.get(key) === subscriptions) this.#accounts.delete(key);
     });
-    watcher.join(subscribedFrame(id, channel, 'null'), null);
+    subscription.join(subscribedFrame(id, channel, 'null'), null);
   }
 
-  private hear(events: readonly ToldEvent[]): void {
+  private hear(events: readonly BroadcastEvent[]): void {
     const heard = events.filter(
       (event) =>
         modesOf(event).some((mode) => this.#accounts.has(tenantKey({ accountId: event.accountId, mode }))) ||
-        (event.sessionId !== null && this.o.rooms.has(event.sessionId)),
+        (event.sessionId !== null && this.o.sessionSubscriptions.has(event.sessionId)),
     );
     if (heard.length === 0 || this.#stopped) return;
     this.#waiting.push(...withUpdates(heard));
@@ -146,18 +147,18 @@ export class RealtimeHub {
         this.#waiting.unshift(...events);
         await sleep(RETRY_MS);
       } else {
-        for (const tidings of read) this.tell(tidings);
+        for (const renderedEvent of read) this.tell(renderedEvent);
       }
     }
   }
 
-  private tell(tidings: EventTidings): void {
-    this.o.rooms.tell(tidings);
-    const { tenant, onAccount } = tidings;
+  private tell(renderedEvent: RenderedEvent): void {
+    this.o.sessionSubscriptions.tell(renderedEvent);
+    const { tenant, onAccount } = renderedEvent;
     if (tenant === null) return;
-    for (const watcher of this.#accounts.get(tenantKey(tenant)) ?? []) watcher.tell(onAccount);
+    for (const subscription of this.#accounts.get(tenantKey(tenant)) ?? []) subscription.tell(onAccount);
   }
 }
 
 /** The modes that an event may have: both where its message does not say. */
-const modesOf = ({ test }: ToldEvent): readonly Mode[] => (test === null ? MODES : [modeOf(test)]);
+const modesOf = ({ test }: BroadcastEvent): readonly Mode[] => (test === null ? MODES : [modeOf(test)]);

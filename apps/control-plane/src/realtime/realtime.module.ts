@@ -3,16 +3,16 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { Limits } from '../http/limits.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
-import { BindBoard } from './bind-board.js';
-import { PendingLook } from './pending-look.js';
+import { BindStatusFeed } from './bind-status.feed.js';
+import { MissedEventPoller } from './missed-event.poller.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { RealtimeHub } from './realtime.hub.js';
 import { RealtimeOptions } from './realtime-options.js';
-import { SessionRooms } from './session-rooms.js';
+import { SessionSubscriptions } from './session-subscriptions.js';
 import { realtimeUrl, TicketService } from './ticket.service.js';
 import { TicketStore } from './ticket.store.js';
 import { TicketsController } from './tickets.controller.js';
-import { TidingsReader } from './tidings.js';
+import { EventLoader } from './rendered-event.js';
 
 export interface RealtimeModuleOptions {
   readonly settings: Readonly<ControlPlaneSettings>;
@@ -26,12 +26,12 @@ export class RealtimeModule {
   static over({ settings, stores, failures }: RealtimeModuleOptions): DynamicModule {
     const tickets = new TicketStore(stores.database, stores.keys);
     const service = new TicketService(stores.sessions, tickets, realtimeUrl(settings.publicBaseUrl));
-    const rooms = new SessionRooms();
-    const look = new PendingLook({ ...stores, rooms });
+    const sessionSubscriptions = new SessionSubscriptions();
+    const look = new MissedEventPoller({ ...stores, sessionSubscriptions });
     const onError = failures.about('telling live channels');
-    const reader = new TidingsReader({ ...stores, onError });
-    const hub = new RealtimeHub({ ...stores, reader, rooms, look, onError });
-    const board = new BindBoard({ ...stores, onError: failures.about('telling of binds') });
+    const reader = new EventLoader({ ...stores, onError });
+    const hub = new RealtimeHub({ ...stores, reader, sessionSubscriptions, look, onError });
+    const board = new BindStatusFeed({ ...stores, onError: failures.about('telling of binds') });
     const limits = new Limits(stores.limiter);
     const options = new RealtimeOptions(failures.about('a message on a live channel'), (address) => {
       void limits.countWrongKey(address);
@@ -44,7 +44,7 @@ export class RealtimeModule {
         { provide: TicketStore, useValue: tickets },
         { provide: TicketService, useValue: service },
         { provide: RealtimeHub, useValue: hub },
-        { provide: BindBoard, useValue: board },
+        { provide: BindStatusFeed, useValue: board },
         { provide: RealtimeOptions, useValue: options },
       ],
     };

@@ -1,15 +1,15 @@
-import { Periodic } from '@countersign/postgres';
+import { PollLoop } from '@countersign/postgres';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Gatekeeper } from '../http/access.js';
+import type { RequestAuthorizer } from '../http/request.authorizer.js';
 import { Limits } from '../http/limits.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
-import { BindBoard } from './bind-board.js';
+import { BindStatusFeed } from './bind-status.feed.js';
 import { CLOSE } from './close-codes.js';
-import { KeyWatch } from './key-watch.js';
+import { KeyRevocationPoller } from './key-revocation.poller.js';
 import { RealtimeAdapter } from './realtime.adapter.js';
-import { RealtimeDoor } from './realtime.door.js';
+import { UpgradeHandler } from './upgrade.handler.js';
 import { RealtimeHub } from './realtime.hub.js';
 import { TicketStore } from './ticket.store.js';
 
@@ -34,7 +34,7 @@ const MAX_PURGED = 1_000;
 export interface RealtimeParts {
   readonly app: NestFastifyApplication;
   readonly stores: Stores;
-  readonly gatekeeper: Gatekeeper;
+  readonly authorizer: RequestAuthorizer;
   readonly metrics: ControlPlaneMetrics;
   readonly failures: FailureLog;
   readonly publicBaseUrl: string;
@@ -47,43 +47,43 @@ export interface RealtimeParts {
 export class Realtime {
   private constructor(
     private readonly app: NestFastifyApplication,
-    private readonly door: RealtimeDoor,
-    private readonly keyWatch: KeyWatch,
-    private readonly purge: Periodic,
+    private readonly upgrades: UpgradeHandler,
+    private readonly keyWatch: KeyRevocationPoller,
+    private readonly purge: PollLoop,
   ) {}
 
   /** Before the application listens. Settles once events will be heard. */
   static async start(parts: RealtimeParts): Promise<Realtime> {
     const { app, stores, metrics, failures } = parts;
-    const door = new RealtimeDoor({
+    const upgrades = new UpgradeHandler({
       ...parts,
       limits: new Limits(stores.limiter),
       log: failures,
       onClosed: (code) => metrics.realtimeClosed.inc({ code: codeLabel(code) }),
     });
-    metrics.watch('realtime_connections', 'WebSockets that are open.', () => door.connections.size);
-    app.useWebSocketAdapter(new RealtimeAdapter(door));
-    const { connections } = door;
-    const keyWatch = new KeyWatch({
+    metrics.watch('realtime_connections', 'WebSockets that are open.', () => upgrades.connections.size);
+    app.useWebSocketAdapter(new RealtimeAdapter(upgrades));
+    const { connections } = upgrades;
+    const keyWatch = new KeyRevocationPoller({
       directory: stores.accounts,
       adminKeys: stores.adminKeys,
       connections,
       onError: failures.about('asking for revoked keys'),
     });
     const tickets = app.get(TicketStore);
-    const purge = new Periodic({
+    const purge = new PollLoop({
       everyMs: PURGE_INTERVAL_MS,
       work: async () => (await tickets.purge(MAX_PURGED)) >= MAX_PURGED,
       onError: failures.about('forgetting tickets'),
     });
     await app.get(RealtimeHub).start();
-    door.attach(app.getHttpServer());
-    return new Realtime(app, door, keyWatch, purge);
+    upgrades.attach(app.getHttpServer());
+    return new Realtime(app, upgrades, keyWatch, purge);
   }
 
   /** Sends everybody away: before the server closes, which waits for its connections. */
   close(): Promise<void> {
-    return this.door.close();
+    return this.upgrades.close();
   }
 
   /** When nobody listens any more. */
@@ -92,7 +92,7 @@ export class Realtime {
       this.keyWatch.stop(),
       this.purge.stop(),
       this.app.get(RealtimeHub).stop(),
-      this.app.get(BindBoard).stop(),
+      this.app.get(BindStatusFeed).stop(),
     ]);
     await this.app.get(TicketStore).drain();
   }

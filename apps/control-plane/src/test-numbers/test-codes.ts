@@ -1,4 +1,4 @@
-import type { DeliveryLedger } from '@countersign/carriers';
+import type { MtMessageStore } from '@countersign/carriers';
 import type { DatabaseClock } from '@countersign/postgres';
 import { testNumberOf } from './test-number.js';
 import { LOCK_QUEUED_CODES, LOCK_SUBMITTED_CODES, type DueCode } from './test-numbers.sql.js';
@@ -11,7 +11,7 @@ const ABSENT = 'UNDELIV';
 
 export interface TestCodesOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly ledger: Pick<DeliveryLedger, 'actOut'>;
+  readonly ledger: Pick<MtMessageStore, 'actOut'>;
 }
 
 /** The carrier of test keys: it takes a code at once, and says a second later what became of it. */

@@ -1,10 +1,10 @@
-import { DeliveryLedger, MessageStore } from '@countersign/carriers';
+import { MtMessageStore, MessageStore } from '@countersign/carriers';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { TestAnswers } from './test-answers.js';
 import { TestCodes } from './test-codes.js';
-import { TestNumbers } from './test-numbers.actor.js';
+import { TestNumbers } from './test-phones.js';
 
 export interface TestNumbersParts {
   readonly stores: Stores;
@@ -15,12 +15,12 @@ export interface TestNumbersParts {
 export class TestNumbersModule {
   static over({ stores, failures }: TestNumbersParts): DynamicModule {
     const newId = () => stores.clock.newId();
-    const ledger = new DeliveryLedger({ events: stores.events, newId });
+    const ledger = new MtMessageStore({ events: stores.events, newId });
     const actor = new TestNumbers({
       database: stores.database,
       answers: new TestAnswers({ ...stores, messages: new MessageStore() }),
       codes: new TestCodes({ ...stores, ledger }),
-      onEvents: (ids) => stores.bell.ring(ids),
+      onEvents: (ids) => stores.notifier.notify(ids),
       onError: failures.about('the test numbers'),
     });
     const providers = [{ provide: TestNumbers, useValue: actor }];

@@ -3,7 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { UsageController } from './usage.controller.js';
-import { UsageFolder } from './usage.folder.js';
+import { UsageAggregator } from './usage.aggregator.js';
 import { UsageService } from './usage.service.js';
 import { UsageStore } from './usage.store.js';
 
@@ -17,13 +17,13 @@ export interface UsageModuleOptions {
 export class UsageModule {
   static over({ settings, stores: { database }, failures }: UsageModuleOptions): DynamicModule {
     const store = new UsageStore(database);
-    const folder = new UsageFolder({ database, store, onError: failures.about('counting the hours of usage') });
+    const folder = new UsageAggregator({ database, store, onError: failures.about('counting the hours of usage') });
     return {
       module: UsageModule,
       controllers: [UsageController],
       providers: [
         { provide: UsageService, useValue: new UsageService(store, settings.retentionDays) },
-        { provide: UsageFolder, useValue: folder },
+        { provide: UsageAggregator, useValue: folder },
       ],
     };
   }

@@ -7,7 +7,7 @@ import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { CodeChecks } from '../otp/code-checks.store.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
-import { TestNumbers } from '../test-numbers/test-numbers.actor.js';
+import { TestNumbers } from '../test-numbers/test-phones.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import { metadataPairs } from './metadata.constraint.js';
 import { LiveSessions } from './live-sessions.js';

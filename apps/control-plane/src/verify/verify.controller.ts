@@ -4,7 +4,7 @@ import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';
 import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
-import { Patient, type Patience } from '../http/patience.decorator.js';
+import { PauseDeadline, type PausedWait } from '../http/pause-deadline.decorator.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
@@ -46,7 +46,7 @@ export class VerifyController {
   async create(
     @CallerKey() caller: ApiKeyPrincipal,
     @Idempotent() call: IdempotentCall,
-    @Patient() patience: Patience,
+    @PauseDeadline() patience: PausedWait,
     @Body(BodyPipe) body: CreateVerification,
   ): Promise<string> {
     return valueOf(await this.idempotency.run(call, (id) => this.verify.create(caller, body, patience, id)));

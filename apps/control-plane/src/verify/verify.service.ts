@@ -2,9 +2,9 @@ import type { ApiKeyPrincipal } from '@countersign/accounts';
 import { parseId, type Uuid } from '@countersign/postgres';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
-import { CardDesk } from '../cards/card.desk.js';
+import { RcsOfferService } from '../cards/rcs-offer.service.js';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
-import type { Patience } from '../http/patience.decorator.js';
+import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
@@ -14,7 +14,7 @@ import { SessionOpener } from './session.opener.js';
 export class VerifyService {
   constructor(
     private readonly opener: SessionOpener,
-    private readonly cards: CardDesk,
+    private readonly cards: RcsOfferService,
     private readonly sessions: SessionStore,
     private readonly renderer: SessionRenderer,
   ) {}
@@ -26,7 +26,7 @@ export class VerifyService {
   async create(
     caller: ApiKeyPrincipal,
     body: CreateVerification,
-    patience: Patience,
+    patience: PausedWait,
     id?: Uuid,
   ): Promise<Outcome<string>> {
     const opened = await this.opener.open(caller, body, id);

@@ -4,10 +4,10 @@ import { parseRetryAfter, retryDelayMs } from './schedule.js';
 export type AttemptResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | null }
   /**
-   * No answer: `error` is a short word for the operator, such as `timeout` or `ECONNREFUSED`. `unasked` where the fault is of
+   * No answer: `error` is a short word for the operator, such as `timeout` or `ECONNREFUSED`. `notSent` where the fault is of
    * our own way out and the receiver heard nothing, so that it says nothing of the receiver.
    */
-  | { readonly kind: 'failed'; readonly error: string; readonly unasked?: true }
+  | { readonly kind: 'failed'; readonly error: string; readonly notSent?: true }
   /** The target may not be called; trying again would change nothing. */
   | { readonly kind: 'blocked'; readonly error: string };
 
@@ -30,7 +30,7 @@ export interface Verdict {
   readonly nextAttemptAt: Date | null;
   readonly attempt: AttemptRecord;
   /** It says nothing of the receiver, which heard nothing. */
-  readonly unasked?: true;
+  readonly notSent?: true;
 }
 
 export interface Attempt {
@@ -63,14 +63,14 @@ export function judgeAttempt({ result, number, startedMs, endedMs, beside }: Att
     latencyMs: Math.max(0, endedMs - startedMs),
     ...(result.kind === 'answered' ? {} : { error: result.error }),
   };
-  const unasked = result.kind === 'failed' && result.unasked === true ? { unasked: true as const } : {};
+  const notSent = result.kind === 'failed' && result.notSent === true ? { notSent: true as const } : {};
   const ended = endedBy(result);
   if (ended !== null) return { status: ended, nextAttemptAt: null, attempt };
-  if (beside !== null) return { ...resumed(beside, attempt, endedMs), ...unasked };
+  if (beside !== null) return { ...resumed(beside, attempt, endedMs), ...notSent };
   const retryAfterMs = result.kind === 'answered' ? parseRetryAfter(result.retryAfter, endedMs) : null;
   const delayMs = retryDelayMs(number, retryAfterMs, chance);
-  if (delayMs === null) return { status: 'failed', nextAttemptAt: null, attempt, ...unasked };
-  return { status: 'pending', nextAttemptAt: new Date(endedMs + delayMs), attempt, ...unasked };
+  if (delayMs === null) return { status: 'failed', nextAttemptAt: null, attempt, ...notSent };
+  return { status: 'pending', nextAttemptAt: new Date(endedMs + delayMs), attempt, ...notSent };
 }
 
 function resumed({ resumesAt }: BesideSchedule, attempt: AttemptRecord, nowMs: number): Verdict {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Backlog } from './backlog.js';
-import type { PausedHost } from './host-lanes.js';
+import type { PausedHost } from './per-host.scheduler.js';
 
 const MANY = 20_000;
 

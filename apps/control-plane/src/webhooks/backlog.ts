@@ -1,5 +1,5 @@
 import { MAX_POSTPONED, type DeliveryStore } from './delivery.store.js';
-import type { PausedHost } from './host-lanes.js';
+import type { PausedHost } from './per-host.scheduler.js';
 
 /** Due deliveries that every claim may have to look past for those of other hosts. */
 const MAX_LOOKED_PAST = 20_000;
@@ -23,13 +23,13 @@ export class Backlog {
    * Puts off what is due to hosts that are left alone; and to hosts that answer, but for which more waits than they take,
    * where it is a great deal. Answers how many: as many as `MAX_POSTPONED` means that more may be worth it.
    */
-  async putOff(paused: readonly PausedHost[], crowded: readonly string[]): Promise<number> {
+  async putOff(paused: readonly PausedHost[], overloaded: readonly string[]): Promise<number> {
     const alone = paused.length === 0 ? 0 : await this.store.postpone(paused);
-    return Math.max(alone, await this.thinOut(crowded));
+    return Math.max(alone, await this.thinOut(overloaded));
   }
 
-  private async thinOut(crowded: readonly string[]): Promise<number> {
-    const due = crowded.length === 0 ? 0 : await this.store.dueTo(crowded, MAX_LOOKED_PAST);
+  private async thinOut(overloaded: readonly string[]): Promise<number> {
+    const due = overloaded.length === 0 ? 0 : await this.store.dueTo(overloaded, MAX_LOOKED_PAST);
     if (due < MAX_LOOKED_PAST) {
       this.pauseMs = FIRST_PAUSE_MS;
       return 0;
@@ -37,7 +37,7 @@ export class Backlog {
     const pauseMs = this.pauseMs;
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * GROWTH);
     await this.store.postpone(
-      crowded.map((host) => ({ host, leftMs: pauseMs })),
+      overloaded.map((host) => ({ host, leftMs: pauseMs })),
       MAX_THINNED,
     );
     return MAX_POSTPONED;

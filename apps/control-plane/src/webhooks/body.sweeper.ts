@@ -1,4 +1,4 @@
-import { idBounds, Periodic, type Database, type Uuid } from '@countersign/postgres';
+import { idBounds, PollLoop, type Database, type Uuid } from '@countersign/postgres';
 import { FORGET_BODIES, LOCK_OLD_BODIES } from './account-deliveries.sql.js';
 
 /** How long a body is kept after its delivery has ended, to be looked at and sent again (contract, Webhooks). */
@@ -14,15 +14,15 @@ export interface BodySweeperOptions {
 
 /** Forgets what was posted, three days after it has ended. Any number of processes may sweep. */
 export class BodySweeper {
-  private readonly periodic: Periodic;
+  private readonly periodic: PollLoop;
 
   constructor(private readonly options: BodySweeperOptions) {
-    this.periodic = new Periodic({
+    this.periodic = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
       work: async () => (await this.sweep()) >= MAX_SWEPT,
       onError: options.onError,
     });
-    this.periodic.nudge();
+    this.periodic.trigger();
   }
 
   /** How many bodies were forgotten. */

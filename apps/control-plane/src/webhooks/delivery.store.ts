@@ -18,7 +18,7 @@ import {
   RELEASE_DELIVERIES,
 } from './deliveries.sql.js';
 import { type Body, DeliveryBodies } from './delivery-bodies.js';
-import type { PausedHost } from './host-lanes.js';
+import type { PausedHost } from './per-host.scheduler.js';
 import { hostOf } from './target.js';
 
 /** Longer than an attempt may take, so that a lease ends only under a process that has died. */
@@ -90,7 +90,7 @@ export type RoomFor = (host: string) => number;
 const NO_ROOM: RoomFor = () => 0;
 
 /** What may be claimed: hosts that can take nothing, and how many each of the others can. */
-export interface Room {
+export interface SessionEntry {
   readonly fullHosts: readonly string[];
   readonly roomFor: RoomFor;
 }
@@ -126,7 +126,7 @@ export interface DeliveryStoreOptions {
   /** Told of cards that are to be taken back, once that is committed. Must not throw. */
   readonly onRevoked: (ids: readonly Uuid[]) => void;
   /** Told of events that were taken, whether or not a webhook is told, once that is committed. Must not throw. */
-  readonly onTaken: (events: readonly DueEvent[]) => void;
+  readonly onDispatched: (events: readonly DueEvent[]) => void;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
@@ -179,7 +179,7 @@ export class DeliveryStore {
    * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
    * and sealed with the claim: these are the octets of every attempt.
    */
-  async claim(room: Room): Promise<Claim> {
+  async claim(room: SessionEntry): Promise<Claim> {
     const { database } = this.options;
     const horizon = this.horizon();
     const low = this.lowestOfInterest(horizon);
@@ -243,7 +243,7 @@ export class DeliveryStore {
   }
 
   private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>, roomFor: RoomFor): Promise<Dispatch> {
-    const { database, cards, approvals, onRevoked, onTaken } = this.options;
+    const { database, cards, approvals, onRevoked, onDispatched } = this.options;
     const { taken, revoked, claimed, leftOver } = await database.transaction(async (tx) => {
       const events = await take(tx);
       const told = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
@@ -259,7 +259,7 @@ export class DeliveryStore {
       return { taken: events, revoked: ids, claimed: await this.insert(tx, told, chosen, bodies), leftOver: others };
     });
     if (revoked.length > 0) onRevoked(revoked);
-    if (taken.length > 0) onTaken(taken);
+    if (taken.length > 0) onDispatched(taken);
     return { taken: taken.length, claimed, leftOver };
   }
 
@@ -322,7 +322,7 @@ export class DeliveryStore {
   }
 
   /** What was left behind can be more than one look takes, or be hidden behind a full host: then the next comes soon. */
-  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: Room): void {
+  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: SessionEntry): void {
     const moreMayBe = fullHosts.length > 0 || due.length === MAX_LOOKED_AT || due.some(({ id }) => id < horizon);
     this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
   }

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
-import { MAX_IN_FLIGHT_PER_HOST } from './host-lanes.js';
+import { MAX_IN_FLIGHT_PER_HOST } from './per-host.scheduler.js';
 import { nameLookup, type LookupAll } from './name-lookup.js';
 import { literalAddress, type TargetRules } from './target.js';
 

@@ -3,7 +3,7 @@ import { QUEUES, type WakeUp } from '@countersign/events';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
-import { WebhookPump } from './webhook-pump.js';
+import { WebhookDispatcher } from './webhook.dispatcher.js';
 
 /** Jobs that are taken at the same time: each only wakes the pump. */
 const CONCURRENCY = 10;
@@ -12,14 +12,14 @@ const CONCURRENCY = 10;
 @Processor({ name: QUEUES.webhooks, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class WakeUpConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly pump: WebhookPump,
+    private readonly webhookDispatcher: WebhookDispatcher,
     private readonly onError: (error: unknown) => void,
   ) {
     super();
   }
 
   process(job: Job<WakeUp>): Promise<void> {
-    this.pump.wake(job.data.ids);
+    this.webhookDispatcher.wake(job.data.ids);
     return Promise.resolve();
   }
 

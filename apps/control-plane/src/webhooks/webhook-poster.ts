@@ -61,7 +61,7 @@ export class WebhookPoster {
     } catch (error) {
       if (error instanceof TargetRefused) return { kind: 'blocked', error: error.message };
       if (error instanceof ProxyAway)
-        return { kind: 'failed', error: `proxy: ${shortWordFor(error.cause)}`, unasked: true };
+        return { kind: 'failed', error: `proxy: ${shortWordFor(error.cause)}`, notSent: true };
       return { kind: 'failed', error: shortWordFor(error) };
     }
   }

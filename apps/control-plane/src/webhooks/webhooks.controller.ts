@@ -7,7 +7,7 @@ import { valueOf } from '../http/errors.js';
 import { Operation } from '../http/operation.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { Access } from '../http/route-access.js';
-import { DeliveryDesk, MAX_RECENT_ATTEMPTS } from './delivery.desk.js';
+import { WebhookDeliveriesService, MAX_RECENT_ATTEMPTS } from './webhook-deliveries.service.js';
 import { DeliveryAnswer, DeliveryListAnswer, RotatedSecretAnswer } from './delivery.view.js';
 import { ListDeliveries } from './list-deliveries.dto.js';
 import { TestWebhook } from './test-webhook.dto.js';
@@ -17,7 +17,7 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 /** What an account does with its own webhooks (contract, Webhooks). Bodies go out as they were posted, as JSON text. */
 @Controller('v1/webhooks')
 export class WebhooksController {
-  constructor(private readonly desk: DeliveryDesk) {}
+  constructor(private readonly desk: WebhookDeliveriesService) {}
 
   @Get('deliveries')
   @Header('Content-Type', JSON_TEXT)

@@ -1,4 +1,4 @@
-import { bellConnection } from '@countersign/bus';
+import { queueConnection } from '@countersign/bus';
 import { AuditStore, QUEUE_PREFIX, type DueEvent } from '@countersign/events';
 import { modeOf } from '@countersign/keys';
 import type { Uuid } from '@countersign/postgres';
@@ -9,18 +9,18 @@ import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
 import { ApprovalStore } from '../otp/approval.store.js';
-import type { ToldEvent } from '../events-told.js';
+import type { BroadcastEvent } from '../event-broadcast.js';
 import { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';
 import { BodySweeper } from './body.sweeper.js';
-import { DefaultUrlKeeper } from './default-url.keeper.js';
-import { DeliveryDesk } from './delivery.desk.js';
+import { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
+import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { DeliveryStore } from './delivery.store.js';
 import { guardedAgent } from './guarded-agent.js';
 import { WakeUpConsumer } from './wake-up.consumer.js';
 import { WebhookPoster } from './webhook-poster.js';
-import { WebhookPump } from './webhook-pump.js';
+import { WebhookDispatcher } from './webhook.dispatcher.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 export interface WebhooksOptions {
@@ -34,23 +34,26 @@ export interface WebhooksOptions {
 export class WebhooksModule {
   static over(options: WebhooksOptions): DynamicModule {
     const deliveries = deliveryStore(options);
-    const defaultUrls = defaultUrlKeeper(options);
-    const pump = webhookPump(options, deliveries, defaultUrls);
-    const connection = bellConnection(options.settings, 'worker');
+    const defaultUrls = failingEndpointMonitor(options);
+    const webhookDispatcher = createWebhookDispatcher(options, deliveries, defaultUrls);
+    const connection = queueConnection(options.settings, 'worker');
     return {
       module: WebhooksModule,
       imports: [BullModule.forRoot('worker', { connection, prefix: QUEUE_PREFIX }), BullModule.registerQueue()],
       controllers: [WebhooksController],
       providers: [
         { provide: BodyConstraints, useValue: new BodyConstraints([new IsWebhookTarget(options.stores.targetRules)]) },
-        { provide: DefaultUrlKeeper, useValue: defaultUrls },
+        { provide: FailingEndpointMonitor, useValue: defaultUrls },
         { provide: BodySweeper, useValue: bodySweeper(options) },
-        { provide: DeliveryDesk, useValue: deliveryDesk(options.stores, deliveries, pump) },
+        {
+          provide: WebhookDeliveriesService,
+          useValue: webhookDeliveries(options.stores, deliveries, webhookDispatcher),
+        },
         { provide: DeliveryStore, useValue: deliveries },
-        { provide: WebhookPump, useValue: pump },
+        { provide: WebhookDispatcher, useValue: webhookDispatcher },
         {
           provide: WakeUpConsumer,
-          useValue: new WakeUpConsumer(pump, options.failures.about('the queue of webhooks')),
+          useValue: new WakeUpConsumer(webhookDispatcher, options.failures.about('the queue of webhooks')),
         },
       ],
     };
@@ -62,19 +65,29 @@ function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions)
   return new DeliveryStore({
     ...stores,
     approvals: new ApprovalStore(stores.keys),
-    onRevoked: (ids) => stores.cardBell.ring(ids),
-    onTaken: (events) => stores.told.publish(events.map(toldOf)),
+    onRevoked: (ids) => stores.cardNotifier.notify(ids),
+    onDispatched: (events) => stores.told.publish(events.map(broadcastEventOf)),
     maxBatch: settings.batchMaxCommands,
     onBatch: (size) => metrics.countBatch('delivery', size),
     onUnreadable: (_id, error) => unreadable(error),
   });
 }
 
-function deliveryDesk(stores: Stores, store: DeliveryStore, pump: WebhookPump): DeliveryDesk {
+function webhookDeliveries(
+  stores: Stores,
+  store: DeliveryStore,
+  webhookDispatcher: WebhookDispatcher,
+): WebhookDeliveriesService {
   const { clock } = stores;
   const accountStore = new AccountStore({ keys: stores.keys, newId: () => clock.newId() });
   const onRotated = secretsRotated(stores);
-  return new DeliveryDesk({ ...stores, accountStore, store, onRotated, wakeFor: (url) => pump.wakeFor(url) });
+  return new WebhookDeliveriesService({
+    ...stores,
+    accountStore,
+    store,
+    onRotated,
+    wakeFor: (url) => webhookDispatcher.wakeFor(url),
+  });
 }
 
 const SECRETS_TOPIC = 'webhook-secrets';
@@ -91,19 +104,19 @@ function secretsRotated({ accounts, bus }: Stores): (accountId: Uuid) => void {
   };
 }
 
-const toldOf = ({ id, type, sessionId, accountId, test, occurredAt }: DueEvent): ToldEvent => ({
+const broadcastEventOf = ({ id, type, sessionId, accountId, test, occurredAt }: DueEvent): BroadcastEvent => ({
   ...{ id, type, sessionId, accountId, test },
   at: occurredAt.toISOString(),
 });
 
-function defaultUrlKeeper({ stores, failures }: WebhooksOptions): DefaultUrlKeeper {
+function failingEndpointMonitor({ stores, failures }: WebhooksOptions): FailingEndpointMonitor {
   const newId = (): Uuid => stores.clock.newId();
-  return new DefaultUrlKeeper({
+  return new FailingEndpointMonitor({
     ...stores,
     defaults: new DefaultWebhookStore(),
     accounts: new AccountStore({ keys: stores.keys, newId }),
     audit: new AuditStore(newId),
-    onDisabled: (eventId) => stores.bell.ring([eventId]),
+    onDisabled: (eventId) => stores.notifier.notify([eventId]),
     onError: failures.about('noting which webhooks fail'),
   });
 }
@@ -111,13 +124,13 @@ function defaultUrlKeeper({ stores, failures }: WebhooksOptions): DefaultUrlKeep
 const bodySweeper = ({ stores, failures }: WebhooksOptions): BodySweeper =>
   new BodySweeper({ database: stores.database, onError: failures.about('forgetting bodies of webhooks') });
 
-function webhookPump(
+function createWebhookDispatcher(
   { settings, stores, metrics, failures }: WebhooksOptions,
   store: DeliveryStore,
-  defaultUrls: DefaultUrlKeeper,
-): WebhookPump {
+  defaultUrls: FailingEndpointMonitor,
+): WebhookDispatcher {
   const dispatcher = guardedAgent(stores.targetRules, settings.webhookEgressProxy);
-  const pump = new WebhookPump({
+  const webhookDispatcher = new WebhookDispatcher({
     store,
     poster: new WebhookPoster(stores.targetRules, dispatcher),
     clock: stores.clock,
@@ -131,12 +144,12 @@ function webhookPump(
     onError: failures.about('the pump of webhooks'),
     hostPerSecond: settings.webhookHostPerSecond,
   });
-  stores.bell.connect((ids) => pump.wake(ids));
-  metrics.watch('webhooks_in_flight', 'POSTs under way.', () => pump.inFlight);
+  stores.notifier.connect((ids) => webhookDispatcher.wake(ids));
+  metrics.watch('webhooks_in_flight', 'POSTs under way.', () => webhookDispatcher.inFlight);
   metrics.watch(
     'webhook_hosts_broken',
     'Receivers that are left alone, for they do not answer.',
-    () => pump.brokenHosts,
+    () => webhookDispatcher.brokenHosts,
   );
-  return pump;
+  return webhookDispatcher;
 }

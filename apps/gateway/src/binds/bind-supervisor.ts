@@ -21,7 +21,7 @@ import {
   type SubmitSm,
 } from '@countersign/smpp';
 import type { InboundLink } from '../inbound/inbound-link.js';
-import type { LeasedConnection } from '../leases/lease-keeper.js';
+import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
 import type { LinkView } from '../link.metrics.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';

@@ -7,7 +7,7 @@ import type { Logger } from '@countersign/telemetry';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { InboundService } from '../inbound/inbound.service.js';
-import { LeaseKeeper } from '../leases/lease-keeper.js';
+import { LeaseRenewer } from '../leases/lease-renewer.js';
 import { LOGGER } from '../logger.token.js';
 import { FlightRecorder } from '../recorder/flight-recorder.js';
 import { BindsService } from './binds.service.js';
@@ -17,7 +17,7 @@ export const bindsProviders: FactoryProvider[] = [
     provide: BindsService,
     inject: [
       CarrierDirectory,
-      LeaseKeeper,
+      LeaseRenewer,
       InboundService,
       ServerKeys,
       DatabaseClock,
@@ -29,7 +29,7 @@ export const bindsProviders: FactoryProvider[] = [
     ],
     useFactory: (
       carriers: CarrierDirectory,
-      leases: LeaseKeeper,
+      leases: LeaseRenewer,
       inbound: InboundService,
       keys: ServerKeys,
       clock: DatabaseClock,

@@ -9,13 +9,13 @@ import {
   type LeaseSurvey,
 } from '@countersign/carriers';
 import type { ServerKeys } from '@countersign/keys';
-import { Periodic, renderId, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { PollLoop, renderId, type DatabaseClock, type Uuid } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundService } from '../inbound/inbound.service.js';
 import { freeSlots, slotsToClaim, slotToGive } from '../leases/fair-share.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
-import type { LeaseKeeper } from '../leases/lease-keeper.js';
+import type { LeaseRenewer } from '../leases/lease-renewer.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';
 import { BindSupervisor, type BindNote, type BindSender } from './bind-supervisor.js';
 
@@ -37,7 +37,7 @@ export const BIND_STATUS_TOPIC = 'bind-status';
 
 export interface BindsOptions {
   readonly carriers: CarrierDirectory;
-  readonly leases: LeaseKeeper;
+  readonly leases: LeaseRenewer;
   readonly inbound: InboundService;
   readonly keys: ServerKeys;
   readonly clock: DatabaseClock;
@@ -66,7 +66,7 @@ export class BindsService {
   #freeSince: ReadonlyMap<string, number> = new Map();
   #givenMs = -Infinity;
   #taking = true;
-  #periodic: Periodic | undefined;
+  #periodic: PollLoop | undefined;
   #subscription: Subscription | undefined;
   #runOut: NodeJS.Timeout | undefined;
 
@@ -112,13 +112,13 @@ export class BindsService {
 
   /** Begins at once, and looks at the rows again every 2 s and whenever the bus says that they changed. */
   start(): void {
-    this.#periodic = new Periodic({
+    this.#periodic = new PollLoop({
       everyMs: RECONCILE_MS,
       work: () => this.reconcile(),
       onError: (error) => this.o.logger.warn({ err: error }, 'the binds could not be read'),
     });
-    this.#subscription = this.o.bus.subscribe(BINDS_TOPIC, () => this.#periodic?.nudge());
-    this.#periodic.nudge();
+    this.#subscription = this.o.bus.subscribe(BINDS_TOPIC, () => this.#periodic?.trigger());
+    this.#periodic.trigger();
   }
 
   /** No connection is taken, no attempt is made and no row acted upon from here on; bound links stay. */
@@ -195,7 +195,7 @@ export class BindsService {
     );
     const nextMs = Math.min(...others);
     if (nextMs > RECONCILE_MS) return;
-    this.#runOut = setTimeout(() => this.#periodic?.nudge(), nextMs + RUN_OUT_SLACK_MS);
+    this.#runOut = setTimeout(() => this.#periodic?.trigger(), nextMs + RUN_OUT_SLACK_MS);
     this.#runOut.unref();
   }
 
@@ -204,7 +204,7 @@ export class BindsService {
     const left = this.end(supervisor, withinMs).finally(() => {
       this.#leaving.delete(key);
       this.o.bus.publish(BINDS_TOPIC);
-      this.#periodic?.nudge();
+      this.#periodic?.trigger();
     });
     this.#leaving.set(key, left);
   }
@@ -231,7 +231,7 @@ export class BindsService {
     const left = supervisor.stop(0).finally(() => {
       this.#leaving.delete(key);
       this.#alive.delete(supervisor);
-      this.#periodic?.nudge();
+      this.#periodic?.trigger();
     });
     this.#leaving.set(key, left);
   }
@@ -259,7 +259,7 @@ export class BindsService {
     if (note.retryInMs !== undefined) metrics.links.reconnects.inc({ bind: metrics.links.labelOf('bind', bind.name) });
     const level = to === 'bound' ? 'info' : note.retryInMs === undefined ? 'debug' : 'warn';
     if (to === 'bound') for (const heard of this.#onBound) heard();
-    leases.nudge();
+    leases.trigger();
     bus.publish(BIND_STATUS_TOPIC, { bindId: bind.id });
     logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind');
   }

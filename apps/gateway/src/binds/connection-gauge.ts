@@ -1,12 +1,12 @@
 import type { ConnectionState, ConnectionStatus } from '@countersign/carriers';
 import type { Pdu, SmppLink } from '@countersign/smpp';
-import { SeenRate } from '../listener/seen-rate.js';
+import { ThroughputMeter } from '../listener/throughput-meter.js';
 import { isThrottle } from '../throttle.js';
 
 /** What engineers see of one connection (contract, Admin). Times are given; nothing here reads a clock. */
 export class ConnectionGauge {
-  readonly #submits: SeenRate;
-  readonly #delivers: SeenRate;
+  readonly #submits: ThroughputMeter;
+  readonly #delivers: ThroughputMeter;
   #state: ConnectionState = 'unbound';
   #host: string | null = null;
   #since: string;
@@ -16,8 +16,8 @@ export class ConnectionGauge {
 
   /** `nowMs` by the monotonic clock, `now` by the database's. */
   constructor(nowMs: number, now: Date) {
-    this.#submits = new SeenRate(nowMs);
-    this.#delivers = new SeenRate(nowMs);
+    this.#submits = new ThroughputMeter(nowMs);
+    this.#delivers = new ThroughputMeter(nowMs);
     this.#since = now.toISOString();
   }
 

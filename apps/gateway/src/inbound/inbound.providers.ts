@@ -1,5 +1,5 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Bell, PubSub } from '@countersign/bus';
+import { JobNotifier, PubSub } from '@countersign/bus';
 import {
   BindLeaseStore,
   CarrierDirectory,
@@ -37,7 +37,7 @@ export const inboundProviders: FactoryProvider[] = [
   },
   {
     provide: InboundBatch,
-    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, BindLeaseStore, SenderLearner, Bell],
+    inject: [Database, ServerKeys, CarrierDirectory, SessionStore, BindLeaseStore, SenderLearner, JobNotifier],
     useFactory: (
       database: Database,
       keys: ServerKeys,
@@ -45,11 +45,11 @@ export const inboundProviders: FactoryProvider[] = [
       sessions: SessionStore,
       leases: BindLeaseStore,
       learner: SenderLearner,
-      bell: Bell,
+      notifier: JobNotifier,
     ) => {
       const messages = new MessageStore();
       const concatenations = new ConcatenationStore(keys);
-      const onEvents = (ids: readonly string[]): void => bell.ring(ids);
+      const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
       const stores = { carriers, sessions, messages, concatenations, leases };
       return new InboundBatch({ database, keys, ...stores, learner, onEvents });
     },

@@ -58,7 +58,7 @@ export class InboundService {
     const receivedMs = performance.now();
     // Checked first, so that a message over the limit costs nothing further.
     if (!this.o.senderRate.take(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
-      this.o.metrics.messagesSentBack.inc({ reason: 'sender_rate' });
+      this.o.metrics.retryableResponses.inc({ reason: 'sender_rate' });
       return { status: link.retryableMoStatus };
     }
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
@@ -86,12 +86,12 @@ export class InboundService {
 
   /** The connection is another gateway's by now: what came over it is sent again, and comes there. */
   private fenced({ retryableMoStatus }: InboundLink): MessageAnswer {
-    this.o.metrics.messagesSentBack.inc({ reason: 'fenced' });
+    this.o.metrics.retryableResponses.inc({ reason: 'fenced' });
     return { status: retryableMoStatus };
   }
 
   private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.messagesSentBack.inc({ reason: reasonOf(error) });
+    this.o.metrics.retryableResponses.inc({ reason: reasonOf(error) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;

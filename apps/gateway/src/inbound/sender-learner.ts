@@ -7,7 +7,7 @@ import {
   type SenderFormatStore,
 } from '@countersign/carriers';
 import type { SenderEvidence, SenderReading, SenderRule } from '@countersign/phone';
-import { Periodic, renderId, type Database, type Uuid } from '@countersign/postgres';
+import { PollLoop, renderId, type Database, type Uuid } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import type { InboundLink } from './inbound-link.js';
 
@@ -42,10 +42,10 @@ interface Seen {
  */
 export class SenderLearner {
   readonly #seen = new Map<Uuid, Seen>();
-  readonly #writing: Periodic;
+  readonly #writing: PollLoop;
 
   constructor(private readonly o: SenderLearnerOptions) {
-    this.#writing = new Periodic({
+    this.#writing = new PollLoop({
       everyMs: RETRY_MS,
       work: () => this.write(),
       onError: (error) => o.logger.debug({ err: error }, 'sender evidence could not be written, will retry'),
@@ -73,7 +73,7 @@ export class SenderLearner {
     if (seen.senders.has(digests[0])) return;
     seen.senders.set(digests[0], shows);
     seen.waiting.push({ digests, shows });
-    this.#writing.nudge();
+    this.#writing.trigger();
   }
 
   /** Writes the remaining evidence once, and stops. */

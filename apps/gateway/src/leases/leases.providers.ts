@@ -6,16 +6,16 @@ import type { Logger } from '@countersign/telemetry';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { LOGGER } from '../logger.token.js';
-import { LeaseKeeper } from './lease-keeper.js';
+import { LeaseRenewer } from './lease-renewer.js';
 import { GATEWAY_VERSION } from './version.js';
 
 export const leasesProviders: FactoryProvider[] = [
   { provide: BindLeaseStore, useFactory: () => new BindLeaseStore() },
   {
-    provide: LeaseKeeper,
+    provide: LeaseRenewer,
     inject: [Database, BindLeaseStore, GATEWAY_ID, GatewayMetrics, LOGGER],
     useFactory: (database: Database, leases: BindLeaseStore, id: Uuid, metrics: GatewayMetrics, logger: Logger) =>
-      new LeaseKeeper({
+      new LeaseRenewer({
         database,
         gateways: new GatewayStore(),
         leases,

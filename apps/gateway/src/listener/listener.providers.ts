@@ -8,44 +8,44 @@ import type { Logger } from '@countersign/telemetry';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { InboundService } from '../inbound/inbound.service.js';
 import { LOGGER } from '../logger.token.js';
-import { FailedBinds } from './failed-binds.js';
+import { BindLockout } from './bind-lockout.js';
 import { ListenerService, type ListenerOptions } from './listener.service.js';
-import { SystemGate } from './system-gate.js';
+import { BindAuthenticator } from './bind-authenticator.js';
 import { SystemGuesses } from './system-guesses.js';
-import { SystemRoster } from './system-roster.js';
+import { SystemCache } from './system-cache.js';
 
 /** Whoever changes the row of a system says so here. */
 const SYSTEMS_TOPIC = 'systems';
 
 export const listenerProviders: FactoryProvider[] = [
-  { provide: FailedBinds, inject: [], useFactory: () => new FailedBinds() },
+  { provide: BindLockout, inject: [], useFactory: () => new BindLockout() },
   { provide: SystemGuesses, inject: [], useFactory: () => new SystemGuesses() },
   {
-    provide: SystemRoster,
-    inject: [CarrierDirectory, FailedBinds, SystemGuesses, PubSub, LOGGER],
+    provide: SystemCache,
+    inject: [CarrierDirectory, BindLockout, SystemGuesses, PubSub, LOGGER],
     useFactory: (
       carriers: CarrierDirectory,
-      failedBinds: FailedBinds,
+      bindLockout: BindLockout,
       guesses: SystemGuesses,
       bus: PubSub,
       logger: Logger,
     ) => {
       const onCredentials = (): void => {
-        failedBinds.forgive();
+        bindLockout.forgive();
         guesses.forgive();
       };
-      const roster = new SystemRoster({ carriers, logger, onCredentials });
-      bus.subscribe(SYSTEMS_TOPIC, () => roster.nudge());
-      return roster;
+      const systemCache = new SystemCache({ carriers, logger, onCredentials });
+      bus.subscribe(SYSTEMS_TOPIC, () => systemCache.trigger());
+      return systemCache;
     },
   },
   {
-    provide: SystemGate,
-    inject: [CarrierDirectory, ServerKeys, FailedBinds, SystemGuesses, SystemConnectionStore, Database, LOGGER],
+    provide: BindAuthenticator,
+    inject: [CarrierDirectory, ServerKeys, BindLockout, SystemGuesses, SystemConnectionStore, Database, LOGGER],
     useFactory: (
       carriers: CarrierDirectory,
       keys: ServerKeys,
-      failedBinds: FailedBinds,
+      bindLockout: BindLockout,
       guesses: SystemGuesses,
       store: SystemConnectionStore,
       database: Database,
@@ -54,10 +54,10 @@ export const listenerProviders: FactoryProvider[] = [
       const passwords = new SystemPasswordStore(database, keys);
       const onError = (err: unknown): void =>
         logger.warn({ err }, 'the password digest of a system could not be renewed, will retry at its next bind');
-      return new SystemGate({
+      return new BindAuthenticator({
         carriers,
         keys,
-        failedBinds,
+        bindLockout,
         guesses,
         onPassword: (system, password) => void passwords.renew(system, password).catch(onError),
         elsewhere: (id) => store.countOfSystemElsewhere(database, id),
@@ -68,9 +68,9 @@ export const listenerProviders: FactoryProvider[] = [
     provide: ListenerService,
     inject: [
       GatewaySettings,
-      SystemRoster,
-      FailedBinds,
-      SystemGate,
+      SystemCache,
+      BindLockout,
+      BindAuthenticator,
       SystemConnectionStore,
       Database,
       DatabaseClock,
@@ -80,9 +80,9 @@ export const listenerProviders: FactoryProvider[] = [
     ],
     useFactory: (
       settings: GatewaySettings,
-      roster: SystemRoster,
-      failedBinds: FailedBinds,
-      gate: SystemGate,
+      systemCache: SystemCache,
+      bindLockout: BindLockout,
+      authenticator: BindAuthenticator,
       store: SystemConnectionStore,
       database: Database,
       clock: DatabaseClock,
@@ -90,7 +90,7 @@ export const listenerProviders: FactoryProvider[] = [
       metrics: GatewayMetrics,
       logger: Logger,
     ) => {
-      const parts = { roster, failedBinds, gate, store, database, clock, inbound, metrics, logger };
+      const parts = { systemCache, bindLockout, authenticator, store, database, clock, inbound, metrics, logger };
       return new ListenerService({ ...portsOf(settings), ...parts });
     },
   },

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { certificateNames } from './certificate-names.js';
-import { ConnectionBoard } from './connection-board.js';
+import { ConnectionRegistry } from './connection-registry.js';
 import { ConnectionLimit, nameOf } from './connection-limit.js';
-import type { FailedBinds } from './failed-binds.js';
-import type { Peer } from './system-gate.js';
+import type { BindLockout } from './bind-lockout.js';
+import type { Peer } from './bind-authenticator.js';
 import { SystemLink, type SystemLinkOptions } from './system-link.js';
-import type { SystemRoster } from './system-roster.js';
+import type { SystemCache } from './system-cache.js';
 
 const TLS_HANDSHAKE_MS = 10_000;
 /** What a link of a disabled system may take to end. */
@@ -24,8 +24,8 @@ export interface ListenerTls {
 }
 
 export interface ListenerOptions extends Omit<SystemLinkOptions, 'onBound'> {
-  readonly roster: SystemRoster;
-  readonly failedBinds: FailedBinds;
+  readonly systemCache: SystemCache;
+  readonly bindLockout: BindLockout;
   readonly store: SystemConnectionStore;
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, 'newId'>;
@@ -35,18 +35,18 @@ export interface ListenerOptions extends Omit<SystemLinkOptions, 'onBound'> {
   readonly tls: ListenerTls | null;
 }
 
-type TurnedAway = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network';
+type RejectedConnection = 'shut_out' | 'full' | 'peer_full' | 'evicted' | 'network';
 
 /** Listens for carriers and aggregators that connect in, plain and with TLS 1.2 or later. */
 export class ListenerService {
   readonly #servers: net.Server[] = [];
   readonly #connections = new ConnectionLimit<net.Socket>();
   readonly #links = new Set<SystemLink>();
-  #board: ConnectionBoard | undefined;
+  #board: ConnectionRegistry | undefined;
 
   constructor(private readonly o: ListenerOptions) {
     o.metrics.links.watch('listener', () => [...this.#links].map((link) => link.view()));
-    o.metrics.links.watchWithoutProof(() => o.roster.withoutProof.length);
+    o.metrics.links.watchWithoutProof(() => o.systemCache.withoutProof.length);
   }
 
   /** Whether every port is listened on; what readiness asks. */
@@ -56,13 +56,13 @@ export class ListenerService {
 
   /** Rejects with an error that names the port and what to do, when it cannot be had. */
   async listen(): Promise<void> {
-    this.#board = new ConnectionBoard({
+    this.#board = new ConnectionRegistry({
       ...this.o,
       connections: () => this.connections(),
-      onElsewhere: (elsewhere) => this.o.gate.spread(elsewhere),
+      onElsewhere: (elsewhere) => this.o.authenticator.spread(elsewhere),
     });
-    this.o.roster.onRead((startedMs) => this.adoptSystems(startedMs));
-    this.o.roster.start();
+    this.o.systemCache.onRead((startedMs) => this.adoptSystems(startedMs));
+    this.o.systemCache.start();
     await this.open(
       (socket) => this.serve(socket, { overTls: false, certificateNames: null }),
       this.o.port,
@@ -82,7 +82,7 @@ export class ListenerService {
 
   /** Answers what came in, unbinds and closes every link, within the time given. */
   async unbindAll(withinMs: number): Promise<void> {
-    await this.o.roster.stop();
+    await this.o.systemCache.stop();
     await Promise.all([...this.#links].map((link) => link.close(withinMs)));
     for (const socket of this.#connections.connections) socket.destroy();
     await this.#board?.stop();
@@ -130,19 +130,19 @@ export class ListenerService {
   }
 
   /** Why a connection is refused, or null. From here on it is counted, until it is closed. */
-  private async whyNot(socket: net.Socket): Promise<TurnedAway | null> {
+  private async whyNot(socket: net.Socket): Promise<RejectedConnection | null> {
     const address = socket.remoteAddress ?? '';
     const name = nameOf(socket);
-    if (this.o.failedBinds.isShutOut(address)) return 'shut_out';
+    if (this.o.bindLockout.isShutOut(address)) return 'shut_out';
     const admission = this.#connections.add(name, address, socket);
     if (!admission.admitted) return admission.reason;
     socket.once('close', () => this.#connections.remove(name));
     if (admission.evicted !== null) this.turnAway(admission.evicted, 'evicted');
-    return (await this.o.roster.mayComeFrom(address)) ? null : 'network';
+    return (await this.o.systemCache.mayComeFrom(address)) ? null : 'network';
   }
 
-  private turnAway(socket: net.Socket, reason: TurnedAway): void {
-    this.o.metrics.turnedAway.inc({ reason });
+  private turnAway(socket: net.Socket, reason: RejectedConnection): void {
+    this.o.metrics.rejectedConnections.inc({ reason });
     this.o.logger.debug({ address: socket.remoteAddress, reason }, 'a connection was turned away');
     socket.destroy();
   }
@@ -153,13 +153,13 @@ export class ListenerService {
     const peer = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0, ...over };
     const onBound = (): void => {
       this.#connections.bound(name);
-      this.#board?.nudge();
+      this.#board?.trigger();
     };
     const link = new SystemLink(socket, this.o.clock.newId(), peer, { ...this.o, onBound });
     this.#links.add(link);
     void link.ended.then(() => {
       this.#links.delete(link);
-      if (link.system !== null) this.#board?.nudge();
+      if (link.system !== null) this.#board?.trigger();
     });
     socket.resume();
   }
@@ -169,7 +169,7 @@ export class ListenerService {
     for (const link of this.#links) {
       // One that bound after the read began may be of a system that the read did not see.
       if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
-      const system = this.o.roster.find(link.system.systemId);
+      const system = this.o.systemCache.find(link.system.systemId);
       // Deleted, and perhaps made anew under its old name: that one binds for itself.
       const stays = system?.enabled === true && system.id === link.system.id && link.meets(system);
       if (stays) link.adopt(system);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FAILURE_WINDOW_MS } from './failed-binds.js';
+import { FAILURE_WINDOW_MS } from './bind-lockout.js';
 import { BETWEEN_COMPARISONS_MS, KNOWN_PEER_MS, MAX_SYSTEM_FAILURES, SystemGuesses } from './system-guesses.js';
 
 const NORTH = { id: '018f0000-0000-7000-8000-000000000001', passwordDigest: Buffer.from('one'), digestVersion: 1 };

@@ -1,5 +1,5 @@
 import type { SmppSystem } from '@countersign/carriers';
-import { FAILURE_WINDOW_MS } from './failed-binds.js';
+import { FAILURE_WINDOW_MS } from './bind-lockout.js';
 import { peerNetwork } from './networks.js';
 
 /** Wrong passwords of one system within the window, from all addresses together, from which on it is guarded. */

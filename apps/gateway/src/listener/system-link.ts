@@ -11,8 +11,8 @@ import type { LinkView } from '../link.metrics.js';
 import type { LinkMeter } from '../link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
 import type { MessageRate } from './message-rate.js';
-import { SeenRate } from './seen-rate.js';
-import type { Peer, SystemGate } from './system-gate.js';
+import { ThroughputMeter } from './throughput-meter.js';
+import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 
 /** We are the SMSC here. A peer that keeps quiet is normal, so only enquire_link tells whether it lives. */
 const TIMERS: LinkTimers = {
@@ -30,7 +30,7 @@ const INTERFACE_VERSION = 0x34;
 const OUR_SYSTEM_ID = 'countersign';
 
 export interface SystemLinkOptions {
-  readonly gate: SystemGate;
+  readonly authenticator: BindAuthenticator;
   readonly inbound: InboundService;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
@@ -39,9 +39,9 @@ export interface SystemLinkOptions {
 }
 
 /** Who is bound, and what it did since. */
-interface Guest {
+interface BoundSession {
   readonly rate: MessageRate;
-  readonly seen: SeenRate;
+  readonly seen: ThroughputMeter;
   readonly leave: () => void;
   readonly sinceMs: number;
   throttled: number;
@@ -56,7 +56,7 @@ export class SystemLink {
   #system: SmppSystem | null = null;
   /** What messages are treated by: made once for many of them. */
   #inbound: InboundLink | null = null;
-  #guest: Guest | null = null;
+  #bound: BoundSession | null = null;
   #state: LinkState = 'open';
   #closing: Promise<void> | undefined;
 
@@ -93,14 +93,14 @@ export class SystemLink {
 
   /** Since when, by the monotonic clock; null unless it is bound. */
   get boundSinceMs(): number | null {
-    return this.#guest?.sinceMs ?? null;
+    return this.#bound?.sinceMs ?? null;
   }
 
   /** What others are told of it; null unless it is bound. */
   get connection(): SystemConnection | null {
     const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
-    if (this.#system === null || this.#guest === null || bindType === null) return null;
-    const { seen, throttled } = this.#guest;
+    if (this.#system === null || this.#bound === null || bindType === null) return null;
+    const { seen, throttled } = this.#bound;
     return {
       id: this.id,
       systemId: this.#system.id,
@@ -120,7 +120,7 @@ export class SystemLink {
 
   view(): LinkView {
     const { state, windowUsed } = this.#link;
-    const boundMs = this.#guest === null ? null : performance.now() - this.#guest.sinceMs;
+    const boundMs = this.#bound === null ? null : performance.now() - this.#bound.sinceMs;
     return { peer: this.#system?.systemId ?? '', state, windowUsed, window: WINDOW, boundMs };
   }
 
@@ -132,7 +132,7 @@ export class SystemLink {
   /** Takes on what the system's row says now; messages from here on are treated by it. */
   adopt(system: SmppSystem): void {
     this.follow(system);
-    this.o.gate.limit(system);
+    this.o.authenticator.limit(system);
   }
 
   /** Whether the row asks the same of connections as the row that this link follows now. */
@@ -171,9 +171,9 @@ export class SystemLink {
   }
 
   private async authenticate(request: BindRequest): Promise<{ status: number }> {
-    const { gate, logger, metrics } = this.o;
+    const { authenticator, logger, metrics } = this.o;
     const about = { systemId: request.systemId, bindType: request.bindType, ...this.peer };
-    const admission = await gate.admit(request, this.peer);
+    const admission = await authenticator.admit(request, this.peer);
     if (!admission.admitted) {
       metrics.links.refusedBinds.inc({ refusal: admission.refusal });
       // A password is only ever wrong of a system that exists, so the label takes no name that a peer made up.
@@ -190,32 +190,32 @@ export class SystemLink {
     this.follow(system);
     this.#meter.belongsTo(system.systemId);
     const sinceMs = performance.now();
-    this.#guest = { rate, leave, sinceMs, seen: new SeenRate(sinceMs), throttled: 0 };
+    this.#bound = { rate, leave, sinceMs, seen: new ThroughputMeter(sinceMs), throttled: 0 };
     logger.info({ ...about, carrier: system.carrier }, 'a system bound');
     return { status: STATUS.ESME_ROK };
   }
 
   private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
     // The engine hands on no message before the bind.
-    if (this.#inbound === null || this.#guest === null) return { status: STATUS.ESME_RINVBNDSTS };
+    if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
-    this.#guest.seen.count(nowMs);
-    if (this.#guest.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#inbound);
-    this.#guest.throttled += 1;
-    this.o.metrics.messagesSentBack.inc({ reason: 'throttled' });
+    this.#bound.seen.count(nowMs);
+    if (this.#bound.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#inbound);
+    this.#bound.throttled += 1;
+    this.o.metrics.retryableResponses.inc({ reason: 'throttled' });
     return { status: STATUS.ESME_RTHROTTLED };
   }
 
   private moveTo(state: LinkState): void {
     const wasKnown = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
-    if (this.#guest !== null && !wasKnown && state !== 'closed') this.o.onBound();
+    if (this.#bound !== null && !wasKnown && state !== 'closed') this.o.onBound();
   }
 
   private end(reason: string): void {
     if (this.#state !== 'closed') this.moveTo('closed');
-    this.#guest?.leave();
-    this.#guest = null;
+    this.#bound?.leave();
+    this.#bound = null;
     const about = { systemId: this.#system?.systemId, address: this.peer.address, reason };
     if (this.#system === null) this.o.logger.debug(about, 'a connection ended unbound');
     else this.o.logger.info(about, 'a system is gone');

@@ -2,7 +2,7 @@ import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersig
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
 import { NotSentError, type ResponsePdu } from '@countersign/smpp';
-import type { BindLanes, Senders } from './bind-lanes.js';
+import type { SubmitQueues, Senders } from './submit-queues.js';
 import { EXPIRED } from './delivery-plan.js';
 import {
   judgeAnswer,
@@ -21,7 +21,7 @@ export interface AttemptMakerOptions {
   readonly keys: ServerKeys;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly senders: Pick<Senders, 'senderBy'>;
-  readonly lanes: Pick<BindLanes, 'submit'>;
+  readonly queues: Pick<SubmitQueues, 'submit'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -54,7 +54,7 @@ export class AttemptMaker {
     manners: CarrierManners,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.o.lanes.submit(plan.lease, withinMs, () => this.submit({ message, plan }, part));
+      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submit({ message, plan }, part));
       return judgeAnswer(answer, manners);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };

@@ -35,7 +35,7 @@ const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
   roomOf: () => ROOM,
   boundElsewhere: () => false,
-  turnedAway: 0,
+  rejectedConnections: 0,
   chance: 0.5,
   ...changes,
 });
@@ -97,7 +97,9 @@ describe('what becomes of a due code', () => {
   });
 
   it('waits longer the more were turned away before it, but never for long', () => {
-    const waits = [0, 20, 60, 2_000].map((turnedAway) => plan({}, { roomOf: () => ({ fullForMs: 500 }), turnedAway }));
+    const waits = [0, 20, 60, 2_000].map((rejectedConnections) =>
+      plan({}, { roomOf: () => ({ fullForMs: 500 }), rejectedConnections }),
+    );
     expect(waits).toMatchObject([{ ms: 500 }, { ms: 1_000 }, { ms: 2_000 }, { ms: 2_000 }]);
   });
 

@@ -1,5 +1,5 @@
 import type { BindLease, DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
-import { doubledMs, spreadMs } from '../growing-wait.js';
+import { doubledMs, spreadMs } from '../exponential-backoff.js';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
 const UNKNOWN_FATES_AT_MOST = 1;
@@ -21,7 +21,7 @@ export const NO_ROUTE = 'NO_ROUTE';
 export const UNKNOWN_FATE = 'UNKNOWN_FATE';
 
 /** What a bind of this gateway can take now. */
-export interface BindRoom {
+export interface BindCapacity {
   readonly carrier: string;
   /** How long an attempt on it may take, at most. */
   readonly leaseSeconds: number;
@@ -33,9 +33,9 @@ export interface PlanFacts {
   /** The routes of the destination, best first. */
   readonly routes: readonly Route[];
   /** Null for a bind that cannot send from here; for how long, more or less, where it has its hands full. */
-  readonly roomOf: (bindId: string) => BindRoom | { readonly fullForMs: number } | null;
+  readonly roomOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
   /** How many were turned away by full binds before it: it waits for longer. */
-  readonly turnedAway: number;
+  readonly rejectedConnections: number;
   /** Whether the message may be left to another gateway that can send by this bind. */
   readonly boundElsewhere: (bindId: string) => boolean;
   /** From 0 up to 1. */
@@ -56,20 +56,20 @@ export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPla
   let fullForMs = Infinity;
   for (const route of unrefused) {
     if (message.busyRoutes.includes(route.id)) continue;
-    const room = roomOf(route.bindId);
-    if (room === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
-    if (room === null) continue;
-    if ('lease' in room) return attemptBy(route, room, message);
-    fullForMs = Math.min(fullForMs, room.fullForMs);
+    const capacity = roomOf(route.bindId);
+    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
+    if (capacity === null) continue;
+    if ('lease' in capacity) return attemptBy(route, capacity, message);
+    fullForMs = Math.min(fullForMs, capacity.fullForMs);
   }
   if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, chance), leftMs, 'afresh');
   if (fullForMs === Infinity) return waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere');
-  return waitFor(pauseMs(fullForMs, facts.turnedAway), leftMs);
+  return waitFor(pauseMs(fullForMs, facts.rejectedConnections), leftMs);
 }
 
 /** Many that wait for one slow carrier are not looked at over and over: those behind wait longer, up to two seconds. */
-const pauseMs = (fullForMs: number, turnedAway: number): number =>
-  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + turnedAway / PAUSES_DOUBLE_EVERY));
+const pauseMs = (fullForMs: number, rejectedConnections: number): number =>
+  Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + rejectedConnections / PAUSES_DOUBLE_EVERY));
 
 /** Not beyond the end: who cannot be reached by then is told so. */
 function waitFor(ms: number, leftMs: number, how?: 'afresh' | 'elsewhere'): DeliveryPlan {
@@ -84,9 +84,9 @@ function verdictOf(message: DueMessage, leftMs: number, routes: number, unrefuse
   return routes > 0 && unrefused === 0 ? (message.networkError ?? NO_ROUTE) : null;
 }
 
-function attemptBy(route: Route, room: BindRoom, message: DueMessage): PlannedAttempt {
+function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): PlannedAttempt {
   const source = route.sourceAddress ?? message.sender;
-  return { kind: 'send', routeId: route.id, bindId: route.bindId, source, ...room };
+  return { kind: 'send', routeId: route.id, bindId: route.bindId, source, ...capacity };
 }
 
 /** Half a second, then twice as long each time, up to eight. */

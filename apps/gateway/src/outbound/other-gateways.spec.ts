@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OtherGateways, type OtherGatewaysOptions } from './other-gateways.js';
 
 /** The rows say that one bind is bound elsewhere; what is published is kept. */
-function room(): { others: OtherGateways; said: unknown[]; hear: (from: unknown) => void; reads: () => number } {
+function capacity(): { others: OtherGateways; said: unknown[]; hear: (from: unknown) => void; reads: () => number } {
   const said: unknown[] = [];
   let reads = 0;
   const handlers: ((from: unknown) => void)[] = [];
@@ -28,20 +28,20 @@ function room(): { others: OtherGateways; said: unknown[]; hear: (from: unknown)
 
 describe('a code that another gateway can send better', () => {
   it('is left to it for three seconds, and again once that is long ago', () => {
-    const { others } = room();
+    const { others } = capacity();
     const at = [0, 1_000, 2_999, 3_000, 14_999, 15_000, 17_999, 18_000];
     expect(at.map((ms) => others.mayHave('m', ms))).toEqual([true, true, true, false, false, true, true, false]);
   });
 
   it('is not left to it when too many are: what is remembered has an end', () => {
-    const { others } = room();
+    const { others } = capacity();
     for (let count = 0; count < 10_000; count++) others.mayHave(`m${count}`, 0);
     expect([others.mayHave('more', 1), others.mayHave('m0', 1)]).toEqual([false, true]);
     expect(others.mayHave('more', 15_000)).toBe(true);
   });
 
   it('is told of once in a moment, and only where somebody may hear it', async () => {
-    const { others, said, reads } = room();
+    const { others, said, reads } = capacity();
     others.leave();
     expect(said).toEqual([]);
     expect([...(await others.binds())]).toEqual(['b']);
@@ -52,7 +52,7 @@ describe('a code that another gateway can send better', () => {
   });
 
   it('is heard of from others, not from itself', () => {
-    const { others, hear } = room();
+    const { others, hear } = capacity();
     let heard = 0;
     others.onLeft(() => heard++);
     hear('here');

@@ -2,7 +2,7 @@ import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES } from '@countersign/events';
-import type { OutboundPump } from './outbound-pump.js';
+import type { MtDispatcher } from './mt.dispatcher.js';
 
 /** Jobs that are taken at the same time: each only wakes the pump. */
 const CONCURRENCY = 10;
@@ -11,14 +11,14 @@ const CONCURRENCY = 10;
 @Processor({ name: QUEUES.outbound, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class OutboundConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly pump: Pick<OutboundPump, 'wake'>,
+    private readonly dispatcher: Pick<MtDispatcher, 'wake'>,
     private readonly onError: (error: unknown) => void,
   ) {
     super();
   }
 
   process(): Promise<void> {
-    this.pump.wake();
+    this.dispatcher.wake();
     return Promise.resolve();
   }
 

@@ -1,6 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Bell, PubSub } from '@countersign/bus';
-import { DeliveryLedger, RouteDirectory } from '@countersign/carriers';
+import { JobNotifier, PubSub } from '@countersign/bus';
+import { MtMessageStore, RouteDirectory } from '@countersign/carriers';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
@@ -10,20 +10,20 @@ import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';
 import { LOGGER } from '../logger.token.js';
 import { AttemptMaker } from './attempt-maker.js';
-import { BindLanes } from './bind-lanes.js';
+import { SubmitQueues } from './submit-queues.js';
 import { OutboundConsumer } from './outbound.consumer.js';
-import { OutboundPump } from './outbound-pump.js';
+import { MtDispatcher } from './mt.dispatcher.js';
 import { OtherGateways } from './other-gateways.js';
 import { ReceiptsService } from './receipts.service.js';
 
 export const outboundProviders: FactoryProvider[] = [
   {
     provide: ReceiptsService,
-    inject: [Database, DeliveryLedger, Bell, Metrics, GatewayMetrics, GatewaySettings, LOGGER],
+    inject: [Database, MtMessageStore, JobNotifier, Metrics, GatewayMetrics, GatewaySettings, LOGGER],
     useFactory: (
       database: Database,
-      ledger: DeliveryLedger,
-      bell: Bell,
+      ledger: MtMessageStore,
+      notifier: JobNotifier,
       registry: Metrics,
       metrics: GatewayMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
@@ -34,17 +34,17 @@ export const outboundProviders: FactoryProvider[] = [
         help: 'Delivery receipts that wait for their response, or are nobody’s, over all gateways.',
         read: () => ledger.parked(database),
       });
-      const onEvents = (ids: readonly string[]): void => bell.ring(ids);
+      const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
       return new ReceiptsService({ database, ledger, maxBatch, onEvents, metrics, logger });
     },
   },
   {
-    provide: BindLanes,
+    provide: SubmitQueues,
     inject: [BindsService, GatewayMetrics],
     useFactory: (binds: BindsService, metrics: GatewayMetrics) => {
-      const lanes = new BindLanes(binds);
-      metrics.links.watchPaces(() => lanes.pacesOf(binds.senders()));
-      return lanes;
+      const queues = new SubmitQueues(binds);
+      metrics.links.watchPaces(() => queues.pacesOf(binds.senders()));
+      return queues;
     },
   },
   {
@@ -54,25 +54,31 @@ export const outboundProviders: FactoryProvider[] = [
   },
   {
     provide: AttemptMaker,
-    inject: [ServerKeys, DatabaseClock, BindsService, BindLanes, LOGGER],
-    useFactory: (keys: ServerKeys, clock: DatabaseClock, senders: BindsService, lanes: BindLanes, logger: Logger) => {
+    inject: [ServerKeys, DatabaseClock, BindsService, SubmitQueues, LOGGER],
+    useFactory: (
+      keys: ServerKeys,
+      clock: DatabaseClock,
+      senders: BindsService,
+      queues: SubmitQueues,
+      logger: Logger,
+    ) => {
       const onError = (err: unknown): void => logger.error({ err }, 'a code cannot be read, and is given up');
-      return new AttemptMaker({ keys, clock, senders, lanes, onError });
+      return new AttemptMaker({ keys, clock, senders, queues, onError });
     },
   },
   {
-    provide: OutboundPump,
+    provide: MtDispatcher,
     inject: [
       Database,
       DatabaseClock,
       GATEWAY_ID,
-      DeliveryLedger,
+      MtMessageStore,
       RouteDirectory,
       BindsService,
-      BindLanes,
+      SubmitQueues,
       OtherGateways,
       AttemptMaker,
-      Bell,
+      JobNotifier,
       GatewayMetrics,
       GatewaySettings,
       LOGGER,
@@ -81,41 +87,41 @@ export const outboundProviders: FactoryProvider[] = [
       database: Database,
       clock: DatabaseClock,
       self: Uuid,
-      ledger: DeliveryLedger,
+      ledger: MtMessageStore,
       routes: RouteDirectory,
       binds: BindsService,
-      lanes: BindLanes,
+      queues: SubmitQueues,
       others: OtherGateways,
       attempts: AttemptMaker,
-      bell: Bell,
+      notifier: JobNotifier,
       metrics: GatewayMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
     ) => {
-      const pump = new OutboundPump({
+      const dispatcher = new MtDispatcher({
         database,
         clock,
         self,
         ledger,
         routes,
-        lanes,
+        queues,
         others,
         attempts,
         maxBatch,
-        onEvents: (ids) => bell.ring(ids),
+        onEvents: (ids) => notifier.notify(ids),
         onOutcome: (outcome, count) => metrics.outbound.inc({ outcome }, count),
         onError: (err) => logger.warn({ err }, 'codes could not be moved, and are tried again'),
       });
-      binds.onBound(() => pump.wake());
-      others.onLeft(() => pump.wakeSoon());
-      binds.beforeRelease((lease) => pump.settled(lease));
-      return pump;
+      binds.onBound(() => dispatcher.wake());
+      others.onLeft(() => dispatcher.wakeSoon());
+      binds.beforeRelease((lease) => dispatcher.settled(lease));
+      return dispatcher;
     },
   },
   {
     provide: OutboundConsumer,
-    inject: [OutboundPump, LOGGER],
-    useFactory: (pump: OutboundPump, logger: Logger) =>
-      new OutboundConsumer(pump, (err) => logger.debug({ err }, 'queue connection')),
+    inject: [MtDispatcher, LOGGER],
+    useFactory: (dispatcher: MtDispatcher, logger: Logger) =>
+      new OutboundConsumer(dispatcher, (err) => logger.debug({ err }, 'queue connection')),
   },
 ];

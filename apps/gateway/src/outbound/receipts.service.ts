@@ -1,4 +1,4 @@
-import { canonicalId, type DeliveryLedger, type ReceiptFate, type ReceiptNote } from '@countersign/carriers';
+import { canonicalId, type MtMessageStore, type ReceiptFate, type ReceiptNote } from '@countersign/carriers';
 import { Batcher, type Database, type Uuid } from '@countersign/postgres';
 import { parseReceipt, STATUS, type MessageAnswer, type MessagePdu } from '@countersign/smpp';
 import type { Logger } from '@countersign/telemetry';
@@ -12,7 +12,7 @@ const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly ledger: Pick<DeliveryLedger, 'receive'>;
+  readonly ledger: Pick<MtMessageStore, 'receive'>;
   readonly maxBatch: number;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;

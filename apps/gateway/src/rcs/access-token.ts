@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { doubledMs } from '../growing-wait.js';
+import { doubledMs } from '../exponential-backoff.js';
 import { assertionOf } from './assertion.js';
 import { readMembers, textIn } from './json-members.js';
 import { CallDeadline } from './call-deadline.js';

@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '../growing-wait.js';
+import { doubledMs, spreadMs } from '../exponential-backoff.js';
 
 /**
  * Whether an agent may send: a value, every function answers a new one. Times are monotonic milliseconds.

@@ -46,7 +46,7 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
       noteEnded: (_tx, _taps, ids) => ask(`note ${ids.join()}`, undefined),
     },
     sessions: {
-      chooseRcs: (_tx, ids, tapped) => ask(`choose ${ids.join()} of ${tapped?.join() ?? ''}`, []),
+      markRcsDelivered: (_tx, ids, tapped) => ask(`choose ${ids.join()} of ${tapped?.join() ?? ''}`, []),
       decide: (_tx, { ids, trigger }) => {
         const live = ids.filter((id) => ended.includes(id));
         return ask(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });

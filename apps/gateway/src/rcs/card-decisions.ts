@@ -1,5 +1,5 @@
 import type {
-  AddressedNews,
+  AddressedCardOutcome,
   CardArrival,
   CardEvent,
   CardStore,
@@ -12,7 +12,7 @@ import type { SessionStore } from '@countersign/session';
 
 /** What was done with some events. */
 export interface Decided {
-  readonly news: readonly AddressedNews[];
+  readonly news: readonly AddressedCardOutcome[];
   /** Event rows that tell of sessions that ended. */
   readonly eventIds: readonly Uuid[];
   readonly arrivals: readonly CardArrival[];
@@ -34,7 +34,7 @@ export interface DecidedTap extends CardTap {
 export interface CardDecisionsOptions {
   readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
   readonly cards: Pick<CardStore, 'judgeArrivals' | 'storeArrivals' | 'takeEvents' | 'applyEvents' | 'noteEnded'>;
-  readonly sessions: Pick<SessionStore, 'chooseRcs' | 'decide'>;
+  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'decide'>;
 }
 
 /**
@@ -52,7 +52,7 @@ export class CardDecisions {
       async (tx, judged) => {
         const { chosen, news, arrivals } = judged;
         // Asked for at once and done in this order.
-        const [waiting] = await Promise.all([cards.storeArrivals(tx, judged), sessions.chooseRcs(tx, chosen)]);
+        const [waiting] = await Promise.all([cards.storeArrivals(tx, judged), sessions.markRcsDelivered(tx, chosen)]);
         return { waiting, decided: { ...NOTHING, news, arrivals } };
       },
     );
@@ -78,7 +78,7 @@ export class CardDecisions {
     const idsOf = (verdict: Verdict): Uuid[] =>
       taps.filter((tap) => tap.verdict === verdict).map(({ cardId }) => cardId);
     const [approved, denied] = [idsOf('approve'), idsOf('deny')];
-    await sessions.chooseRcs(tx, chosen, [...approved, ...denied]);
+    await sessions.markRcsDelivered(tx, chosen, [...approved, ...denied]);
     const results = [
       await sessions.decide(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
       await sessions.decide(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),

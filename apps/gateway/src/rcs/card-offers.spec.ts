@@ -1,4 +1,4 @@
-import type { AddressedNews, Card, SendOutcome, SentCard } from '@countersign/cards';
+import type { AddressedCardOutcome, Card, SendOutcome, SentCard } from '@countersign/cards';
 import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
 import { describe, expect, it, vi } from 'vitest';
 import { CardOffers } from './card-offers.js';
@@ -23,16 +23,16 @@ const cardOf = (id: Uuid): Card => ({
 
 function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resolve({ kind: 'sent' })) {
   const [offered, claims] = [new Set<Uuid>(), [] as Uuid[][]];
-  const [news, errors] = [[] as AddressedNews[], [] as unknown[]];
+  const [news, errors] = [[] as AddressedCardOutcome[], [] as unknown[]];
   const recorded: SentCard[] = [];
   let [shed, givenUp] = [0, 0];
-  let word: AddressedNews['news'] = 'sent';
+  let word: AddressedCardOutcome['news'] = 'sent';
   const cards = {
     claimOffers: (ids: readonly Uuid[]): Promise<Card[]> => {
       claims.push([...ids]);
       return Promise.resolve(ids.filter((id) => offered.delete(id)).map(cardOf));
     },
-    recordOutcomes: (sent: readonly SentCard[]): Promise<AddressedNews[]> => {
+    recordOutcomes: (sent: readonly SentCard[]): Promise<AddressedCardOutcome[]> => {
       recorded.push(...sent);
       return Promise.resolve(sent.map(({ id }) => ({ id, waiter: idOf(92), news: word })));
     },
@@ -41,7 +41,7 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
     cards,
     send,
     maxBatch: 64,
-    onNews: (told) => void news.push(...told),
+    onCardOutcomes: (told) => void news.push(...told),
     onGivenUp: () => {
       givenUp++;
     },
@@ -53,7 +53,7 @@ function opened(send: (card: Card) => Promise<SendOutcome> = () => Promise.resol
     ...{ offers, cards, offered, claims, recorded, news, errors },
     shed: () => shed,
     givenUp: () => givenUp,
-    settledAs: (news: AddressedNews['news']) => void (word = news),
+    finalChannel: (news: AddressedCardOutcome['news']) => void (word = news),
   };
 }
 
@@ -88,7 +88,7 @@ describe('offers that are rung for', () => {
     expect(offers.sending).toBe(0);
   });
 
-  it.each<[SendOutcome, AddressedNews['news'], number]>([
+  it.each<[SendOutcome, AddressedCardOutcome['news'], number]>([
     [{ kind: 'sent' }, 'sent', 0],
     [{ kind: 'sent' }, 'rcs', 0],
     [{ kind: 'sent' }, 'sms_fallback', 1],
@@ -96,8 +96,8 @@ describe('offers that are rung for', () => {
     [{ kind: 'unreachable' }, 'sms_fallback', 0],
     [{ kind: 'refused', because: 'throttled' }, 'sms_fallback', 0],
   ])('are revoked where they may arrive all the same: %o, %s', async (outcome, word, times) => {
-    const { offers, offered, settledAs, givenUp } = opened(() => Promise.resolve(outcome));
-    settledAs(word);
+    const { offers, offered, finalChannel, givenUp } = opened(() => Promise.resolve(outcome));
+    finalChannel(word);
     offered.add(ONE);
     await offers.take([ONE]);
     await offers.drain();

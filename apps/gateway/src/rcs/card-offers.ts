@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { OFFER_LIFE_MS, type AddressedNews, type Card, type CardStore, type SendOutcome } from '@countersign/cards';
+import {
+  OFFER_LIFE_MS,
+  type AddressedCardOutcome,
+  type Card,
+  type CardStore,
+  type SendOutcome,
+} from '@countersign/cards';
 import { Batcher, type Uuid } from '@countersign/postgres';
-import { SentCards } from './sent-cards.js';
+import { DeliveryGrace } from './delivery-grace.js';
 
 /** Cards on their way at the same time; what is rung beyond that is left to other gateways, or to SMS. */
 const MAX_UNDER_WAY = 2_000;
@@ -15,7 +21,7 @@ export interface CardOffersOptions {
   readonly send: (card: Card) => Promise<SendOutcome>;
   readonly maxBatch: number;
   /** Told after the commit what waiting requests are to hear. Must neither throw nor wait. */
-  readonly onNews: (news: readonly AddressedNews[]) => void;
+  readonly onCardOutcomes: (news: readonly AddressedCardOutcome[]) => void;
   /** Told after the commit that a card which may arrive was given up, and is to be revoked. Must neither throw nor wait. */
   readonly onGivenUp: () => void;
   /** What came of a send, and how long it took. */
@@ -34,7 +40,7 @@ export interface CardOffersOptions {
 export class CardOffers {
   private readonly claims: Batcher<Uuid, Card | null>;
   private readonly underWay = new Set<Promise<void>>();
-  private readonly sent = new SentCards();
+  private readonly sent = new DeliveryGrace();
   private stopped = false;
 
   constructor(private readonly o: CardOffersOptions) {
@@ -117,7 +123,7 @@ export class CardOffers {
     for (;;) {
       try {
         const news = await this.o.cards.recordOutcomes([{ id, outcome }]);
-        this.o.onNews(news);
+        this.o.onCardOutcomes(news);
         if (mayArrive(outcome) && news.some((each) => each.news === 'sms_fallback')) this.o.onGivenUp();
         return;
       } catch (error) {

@@ -1,4 +1,4 @@
-import { CardAnswers, type Card, type Errand } from '@countersign/cards';
+import { CardAnswers, type Card, type RbmCommand } from '@countersign/cards';
 import { ServerKeys } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
 import { CardPlatform } from './card-platform.js';
@@ -16,7 +16,7 @@ const card: Card = {
   keyVersion: 1,
   expiresAt: new Date(0),
 };
-const errand = (kind: Errand['kind']): Errand => ({ ...address, kind, expiresAt: new Date(0) });
+const errand = (kind: RbmCommand['kind']): RbmCommand => ({ ...address, kind, expiresAt: new Date(0) });
 
 function opened(): { readonly platform: CardPlatform; readonly said: unknown[] } {
   const said: unknown[] = [];

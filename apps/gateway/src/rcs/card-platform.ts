@@ -1,5 +1,5 @@
-import type { Card, CardAnswers, Errand, SendOutcome } from '@countersign/cards';
-import type { Told } from './rbm-answer.js';
+import type { Card, CardAnswers, RbmCommand, SendOutcome } from '@countersign/cards';
+import type { CommandResult } from './rbm-answer.js';
 import type { RbmClient } from './rbm-client.js';
 
 /** The platform as cards see it: what is drawn, sent and told of one. Without a client it is one that refuses. */
@@ -21,7 +21,7 @@ export class CardPlatform {
   }
 
   /** Never rejects. */
-  async run(errand: Errand): Promise<Told> {
+  async run(errand: RbmCommand): Promise<CommandResult> {
     if (this.client === null) return 'again';
     switch (errand.kind) {
       case 'revoke':

@@ -3,7 +3,7 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Job } from 'bullmq';
 import { WORKER_RETRY_MS } from '@countersign/bus';
 import { QUEUES, type WakeUp } from '@countersign/events';
-import type { CardErrandPump } from './card-errand-pump.js';
+import type { RcsCommandProcessor } from './rcs-command.processor.js';
 import type { CardOffers } from './card-offers.js';
 
 /** Jobs that are taken at the same time: each is a claim, and no longer than that. */
@@ -14,7 +14,7 @@ const CONCURRENCY = 32;
 export class CardsConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
     private readonly offers: Pick<CardOffers, 'take'>,
-    private readonly errands: Pick<CardErrandPump, 'wake'>,
+    private readonly commands: Pick<RcsCommandProcessor, 'wake'>,
     private readonly onError: (error: unknown) => void,
   ) {
     super();
@@ -22,7 +22,7 @@ export class CardsConsumer extends WorkerHost implements BeforeApplicationShutdo
 
   async process({ data }: Job<WakeUp>): Promise<void> {
     const left = await this.offers.take(data.ids);
-    if (left.length > 0) this.errands.wake();
+    if (left.length > 0) this.commands.wake();
   }
 
   /** Without a listener an error of the connection would end the process. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { healthOf, judgeSend, judgeTold, wordsOf } from './rbm-answer.js';
+import { healthOf, judgeSend, judgeCommandAnswer, wordsOf } from './rbm-answer.js';
 import type { Answer } from './rbm-call.js';
 
 const answered = (status: number, body = ''): Answer => ({
@@ -31,7 +31,7 @@ describe('what an answer means', () => {
   ] as const)('%j', (answer, outcome, health, told) => {
     expect(judgeSend(answer)).toEqual(outcome);
     expect(healthOf(answer)).toBe(health);
-    expect(judgeTold(answer)).toBe(told);
+    expect(judgeCommandAnswer(answer)).toBe(told);
   });
 });
 

@@ -4,7 +4,7 @@ import { objectIn, readMembers, textIn } from './json-members.js';
 import type { Answer } from './rbm-call.js';
 
 /** Whether something is told, or is to be told again. */
-export type Told = 'done' | 'again';
+export type CommandResult = 'done' | 'again';
 
 /** What an answer to a send means for the card. Who took an id before ignores it, so a duplicate is sent. */
 export function judgeSend(answer: Answer): SendOutcome {
@@ -40,7 +40,7 @@ export function healthOf(answer: Answer): Health {
  * Whether an answer to a revoke or a closing text is the last word. A revoke that is refused as too late is done; neither
  * reading of the platform proves that the card did not arrive.
  */
-export function judgeTold(answer: Answer): Told {
+export function judgeCommandAnswer(answer: Answer): CommandResult {
   if (answer.kind !== 'answered') return 'again';
   const { status } = answer;
   return status === 401 || status === 429 || status >= 500 ? 'again' : 'done';

@@ -9,10 +9,10 @@ import {
   type Verdict,
 } from '@countersign/cards';
 import type { RbmSettings } from '@countersign/settings';
-import { AgentGates } from './agent-gates.js';
+import { AgentLimits } from './agent-limits.js';
 import { approvalMessage, closingMessage, type AgentMessage } from './card-message.js';
-import { healthOf, judgeSend, judgeTold, wordsOf, type Told } from './rbm-answer.js';
-import { RbmLine, type RbmLineOptions, type RbmRequest } from './rbm-line.js';
+import { healthOf, judgeSend, judgeCommandAnswer, wordsOf, type CommandResult } from './rbm-answer.js';
+import { RbmHttp, type RbmHttpOptions, type RbmRequest } from './rbm-http.js';
 import { loadServiceAccount } from './service-account.js';
 
 /** Cards that do not go out for a reason that an engineer may mend, in the platform's words where it said any. */
@@ -23,7 +23,7 @@ export interface RbmProblem {
   readonly said: string;
 }
 
-export interface RbmClientOptions extends Omit<RbmLineOptions, 'onTokenFault'> {
+export interface RbmClientOptions extends Omit<RbmHttpOptions, 'onTokenFault'> {
   /** The same of one agent no more than once a minute. */
   readonly onProblem: (problem: RbmProblem) => void;
 }
@@ -34,15 +34,15 @@ export type SentCard = Pick<Card, 'agentId' | 'phone' | 'messageId'>;
 export type TappedCard = Pick<Card, 'id' | 'agentId' | 'phone' | 'brandName'>;
 
 /** Nobody waits for a revoke or a closing text but the stop. */
-const ERRAND_TIMEOUT_MS = 2_500;
+const COMMAND_TIMEOUT_MS = 2_500;
 
 /**
  * The client of RCS Business Messaging. What comes of a send is a value, never a rejection. A message has one id however
  * often it is sent, and is one message to the platform.
  */
 export class RbmClient {
-  readonly #gates = new AgentGates();
-  readonly #line: RbmLine;
+  readonly #limits = new AgentLimits();
+  readonly #line: RbmHttp;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
 
@@ -50,7 +50,7 @@ export class RbmClient {
     // Every errand under way listens; how many those are is bounded by who runs them.
     setMaxListeners(0, this.#stop.signal);
     const onTokenFault = (said: string): void => this.#report({ agentId: null, because: 'no_token', said });
-    this.#line = new RbmLine({ ...options, onTokenFault });
+    this.#line = new RbmHttp({ ...options, onTokenFault });
   }
 
   /** Null without settings: no card can be sent. Throws a SettingsError where the key file is not usable. */
@@ -69,12 +69,12 @@ export class RbmClient {
     const message = this.#drawn(card, suggestions);
     if (message === null) return { kind: 'refused', because: 'not_drawn' };
     const agentId = plainAgentId(card.agentId);
-    const gate = this.#gates.enter(agentId);
-    if ('refusal' in gate) return { kind: 'refused', because: gate.refusal };
+    const limit = this.#limits.enter(agentId);
+    if ('refusal' in limit) return { kind: 'refused', because: limit.refusal };
     const request = { to: card, messageId: card.messageId, message };
     const answer = await this.#track(this.#line.ask(request, 'cards', { timeoutMs: SEND_LIFE_MS }));
     if (answer === null) return { kind: 'refused', because: 'no_token' };
-    this.#gates.learn(agentId, gate.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
+    this.#limits.learn(agentId, limit.sentMs, healthOf(answer), answer.kind === 'answered' && answer.status === 429);
     const outcome = judgeSend(answer);
     // What failed or was lost mends itself, and is counted.
     if (outcome.kind === 'refused') this.#report({ agentId, because: outcome.because, said: wordsOf(answer) });
@@ -82,12 +82,12 @@ export class RbmClient {
   }
 
   /** Asks the platform to deliver a card no more. `done` proves nothing of whether it arrived. */
-  revoke(card: SentCard): Promise<Told> {
+  revoke(card: SentCard): Promise<CommandResult> {
     return this.#tell({ to: card, messageId: card.messageId, message: null });
   }
 
   /** Says what was decided. */
-  close(card: TappedCard, verdict: Verdict): Promise<Told> {
+  close(card: TappedCard, verdict: Verdict): Promise<CommandResult> {
     const messageId = messageIdOf(card.id, 'closing');
     return this.#tell({ to: card, messageId, message: closingMessage(card, verdict) });
   }
@@ -99,11 +99,11 @@ export class RbmClient {
     await this.#line.close();
   }
 
-  async #tell(request: RbmRequest): Promise<Told> {
+  async #tell(request: RbmRequest): Promise<CommandResult> {
     const { signal } = this.#stop;
     if (signal.aborted) return 'again';
-    const answer = await this.#track(this.#line.ask(request, 'errands', { timeoutMs: ERRAND_TIMEOUT_MS, signal }));
-    return answer === null ? 'again' : judgeTold(answer);
+    const answer = await this.#track(this.#line.ask(request, 'errands', { timeoutMs: COMMAND_TIMEOUT_MS, signal }));
+    return answer === null ? 'again' : judgeCommandAnswer(answer);
   }
 
   /** A card that breaks a limit of the platform is a fault of ours, and its session falls back like any other. */
@@ -120,7 +120,7 @@ export class RbmClient {
   #report(problem: RbmProblem): void {
     // Who is stopping cuts its own connections.
     if (this.#stop.signal.aborted) return;
-    if (this.#gates.isNews(problem.agentId ?? '', problem.because)) this.options.onProblem(problem);
+    if (this.#limits.isNews(problem.agentId ?? '', problem.because)) this.options.onProblem(problem);
   }
 
   async #track<Result>(work: Promise<Result>): Promise<Result> {

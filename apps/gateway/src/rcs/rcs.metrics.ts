@@ -1,8 +1,8 @@
-import type { CardEventKind, Errand, SendOutcome, Verdict } from '@countersign/cards';
+import type { CardEventKind, RbmCommand, SendOutcome, Verdict } from '@countersign/cards';
 import type { Metrics } from '@countersign/telemetry';
 import { PeerNames } from '../peer-names.js';
-import type { Told } from './rbm-answer.js';
-import type { WebhookFate } from './webhook-handler.js';
+import type { CommandResult } from './rbm-answer.js';
+import type { WebhookFate } from './rbm-webhook.handler.js';
 
 /** What the gateway counts of cards. Labels take few values: no phone, no id, and of agents only so many. */
 export class RcsMetrics {
@@ -37,7 +37,7 @@ export class RcsMetrics {
       labels: ['verdict', 'effect'],
     });
     this.errands = metrics.counter({
-      name: 'rcs_errands_total',
+      name: 'rcs_commands_total',
       help: 'What else the platform was told: cards revoked, and texts that close them. Again: to be tried once more.',
       labels: ['errand', 'outcome'],
     });
@@ -75,7 +75,7 @@ export class RcsMetrics {
     this.taps.inc({ verdict, effect: ended ? 'ended' : 'late' });
   }
 
-  told(errand: Errand['kind'], outcome: Told): void {
+  told(errand: RbmCommand['kind'], outcome: CommandResult): void {
     this.errands.inc({ errand, outcome });
   }
 

@@ -1,18 +1,18 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Bell, PubSub } from '@countersign/bus';
-import { CardAnswers, CardStore, type AddressedNews } from '@countersign/cards';
+import { JobNotifier, PubSub } from '@countersign/bus';
+import { CardAnswers, CardStore, type AddressedCardOutcome } from '@countersign/cards';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
 import { LOGGER } from '../logger.token.js';
-import { CardCalls } from './card-calls.js';
+import { OfferListener } from './offer-listener.js';
 import { CardDecisions, type Decided } from './card-decisions.js';
-import { CardErrandPump } from './card-errand-pump.js';
+import { RcsCommandProcessor } from './rcs-command.processor.js';
 import { CardEventIntake } from './card-event-intake.js';
-import { CardEventPump } from './card-event-pump.js';
-import { tellWaiters } from './card-news.js';
+import { RcsEventProcessor } from './rcs-event.processor.js';
+import { publishCardOutcomes } from './card-outcome-messages.js';
 import { CardOffers } from './card-offers.js';
 import { CardPlatform } from './card-platform.js';
 import { CardsConsumer } from './cards.consumer.js';
@@ -20,8 +20,8 @@ import { recordOf } from './event-record.js';
 import { RbmClient } from './rbm-client.js';
 import { RcsMetrics } from './rcs.metrics.js';
 import { RcsService } from './rcs.service.js';
-import { seldom } from './seldom.js';
-import { WebhookHandler } from './webhook-handler.js';
+import { throttled } from './throttled.js';
+import { RbmWebhookHandler } from './rbm-webhook.handler.js';
 import { WebhookServer } from './webhook.server.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
@@ -58,11 +58,11 @@ export const rcsProviders: FactoryProvider[] = [
   },
   {
     provide: CardOffers,
-    inject: [CardStore, CardPlatform, CardErrandPump, PubSub, RcsMetrics, GatewaySettings, LOGGER],
+    inject: [CardStore, CardPlatform, RcsCommandProcessor, PubSub, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
       cards: CardStore,
       platform: CardPlatform,
-      errands: CardErrandPump,
+      commands: RcsCommandProcessor,
       bus: PubSub,
       metrics: RcsMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
@@ -72,11 +72,11 @@ export const rcsProviders: FactoryProvider[] = [
         cards,
         maxBatch,
         send: (card) => platform.send(card),
-        onNews: (news: readonly AddressedNews[]) => tellWaiters(bus, news),
-        onGivenUp: () => errands.wake(),
+        onCardOutcomes: (news: readonly AddressedCardOutcome[]) => publishCardOutcomes(bus, news),
+        onGivenUp: () => commands.wake(),
         onOutcome: (outcome, seconds) => metrics.sent(outcome, seconds),
         onShed: (count) => metrics.leftOut(count),
-        onError: seldom((err) =>
+        onError: throttled((err) =>
           logger.warn({ err }, 'cards could not be claimed, or what became of them not recorded'),
         ),
       });
@@ -85,14 +85,14 @@ export const rcsProviders: FactoryProvider[] = [
     },
   },
   {
-    provide: CardErrandPump,
+    provide: RcsCommandProcessor,
     inject: [CardStore, CardPlatform, RcsMetrics, LOGGER],
     useFactory: (cards: CardStore, platform: CardPlatform, metrics: RcsMetrics, logger: Logger) =>
-      new CardErrandPump({
+      new RcsCommandProcessor({
         cards,
         run: (errand) => platform.run(errand),
-        onTold: (kind, told) => metrics.told(kind, told),
-        onError: seldom((err) =>
+        onResult: (kind, told) => metrics.told(kind, told),
+        onError: throttled((err) =>
           logger.warn({ err }, 'the RCS platform could not be told something, and is told once more'),
         ),
       }),
@@ -109,19 +109,19 @@ export const rcsProviders: FactoryProvider[] = [
     useFactory:
       (offers: CardOffers, bus: PubSub, metrics: RcsMetrics): Arrived =>
       ({ news, arrivals }) => {
-        tellWaiters(bus, news);
+        publishCardOutcomes(bus, news);
         offers.arrived(arrivals.map(({ cardId }) => cardId));
         for (const { agentId, afterMs } of arrivals) metrics.arrived(agentId, afterMs);
       },
   },
   {
-    provide: CardEventPump,
-    inject: [CardDecisions, ARRIVED, CardErrandPump, Bell, RcsMetrics, GatewaySettings, LOGGER],
+    provide: RcsEventProcessor,
+    inject: [CardDecisions, ARRIVED, RcsCommandProcessor, JobNotifier, RcsMetrics, GatewaySettings, LOGGER],
     useFactory: (
       decisions: CardDecisions,
       arrived: Arrived,
-      errands: CardErrandPump,
-      bell: Bell,
+      commands: RcsCommandProcessor,
+      notifier: JobNotifier,
       metrics: RcsMetrics,
       { batchMaxCommands: maxBatch }: GatewaySettings,
       logger: Logger,
@@ -129,12 +129,12 @@ export const rcsProviders: FactoryProvider[] = [
       const onDecided = (decided: Decided): void => {
         const { eventIds, taps } = decided;
         arrived(decided);
-        if (eventIds.length > 0) bell.ring(eventIds);
+        if (eventIds.length > 0) notifier.notify(eventIds);
         for (const { verdict, ended } of taps) metrics.tapped(verdict, ended);
-        if (taps.length > 0) errands.wake();
+        if (taps.length > 0) commands.wake();
       };
-      const onError = seldom((err) => logger.error({ err }, 'what the RCS platform told could not be acted on'));
-      return new CardEventPump({ decisions, maxBatch, onDecided, onError });
+      const onError = throttled((err) => logger.error({ err }, 'what the RCS platform told could not be acted on'));
+      return new RcsEventProcessor({ decisions, maxBatch, onDecided, onError });
     },
   },
   {
@@ -152,42 +152,42 @@ export const rcsProviders: FactoryProvider[] = [
         decisions,
         maxBatch,
         onDecided: arrived,
-        onError: seldom((err) => logger.error({ err }, 'what the RCS platform told is acted on later')),
+        onError: throttled((err) => logger.error({ err }, 'what the RCS platform told is acted on later')),
       }),
   },
   {
     provide: WebhookServer,
-    inject: [GatewaySettings, CardEventIntake, CardAnswers, DatabaseClock, CardEventPump, RcsMetrics, LOGGER],
+    inject: [GatewaySettings, CardEventIntake, CardAnswers, DatabaseClock, RcsEventProcessor, RcsMetrics, LOGGER],
     useFactory: (
       { httpHost: host, httpPort: port, rbmClientToken: clientToken }: GatewaySettings,
       intake: CardEventIntake,
       answers: CardAnswers,
       clock: DatabaseClock,
-      pump: CardEventPump,
+      processor: RcsEventProcessor,
       metrics: RcsMetrics,
       logger: Logger,
     ) => {
-      const handler = new WebhookHandler({
+      const handler = new RbmWebhookHandler({
         clientToken,
         recordOf: (event) => recordOf(event, { answers, clock }),
         store: (event) => intake.take(event),
-        onStored: (ids) => pump.wake(ids),
+        onStored: (ids) => processor.wake(ids),
         onFate: (fate, kind) => metrics.received(fate, kind),
-        onError: seldom((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
+        onError: throttled((err) => logger.error({ err }, 'what the RCS platform told could not be stored')),
       });
       return new WebhookServer({ host, port, handler });
     },
   },
   {
     provide: CardsConsumer,
-    inject: [CardOffers, CardErrandPump, LOGGER],
-    useFactory: (offers: CardOffers, errands: CardErrandPump, logger: Logger) =>
-      new CardsConsumer(offers, errands, (err) => logger.debug({ err }, 'queue connection')),
+    inject: [CardOffers, RcsCommandProcessor, LOGGER],
+    useFactory: (offers: CardOffers, commands: RcsCommandProcessor, logger: Logger) =>
+      new CardsConsumer(offers, commands, (err) => logger.debug({ err }, 'queue connection')),
   },
   {
-    provide: CardCalls,
+    provide: OfferListener,
     inject: [PubSub, CardOffers],
-    useFactory: (bus: PubSub, offers: CardOffers) => new CardCalls(bus, offers),
+    useFactory: (bus: PubSub, offers: CardOffers) => new OfferListener(bus, offers),
   },
   {
     provide: RcsService,
@@ -196,20 +196,20 @@ export const rcsProviders: FactoryProvider[] = [
       CardPlatform,
       WebhookServer,
       CardsConsumer,
-      CardCalls,
+      OfferListener,
       CardOffers,
-      CardErrandPump,
-      CardEventPump,
+      RcsCommandProcessor,
+      RcsEventProcessor,
     ],
     useFactory: (
       cards: CardStore,
       platform: CardPlatform,
       webhook: WebhookServer,
       consumer: CardsConsumer,
-      calls: CardCalls,
+      calls: OfferListener,
       offers: CardOffers,
-      errands: CardErrandPump,
-      events: CardEventPump,
-    ) => new RcsService({ cards, platform, webhook, consumer, calls, offers, errands, events }),
+      commands: RcsCommandProcessor,
+      events: RcsEventProcessor,
+    ) => new RcsService({ cards, platform, webhook, consumer, calls, offers, commands, events }),
   },
 ];

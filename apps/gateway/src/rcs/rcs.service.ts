@@ -1,7 +1,7 @@
 import type { CardStore } from '@countersign/cards';
-import type { CardCalls } from './card-calls.js';
-import type { CardErrandPump } from './card-errand-pump.js';
-import type { CardEventPump } from './card-event-pump.js';
+import type { OfferListener } from './offer-listener.js';
+import type { RcsCommandProcessor } from './rcs-command.processor.js';
+import type { RcsEventProcessor } from './rcs-event.processor.js';
 import type { CardOffers } from './card-offers.js';
 import type { CardPlatform } from './card-platform.js';
 import type { CardsConsumer } from './cards.consumer.js';
@@ -12,10 +12,10 @@ export interface RcsParts {
   readonly platform: Pick<CardPlatform, 'isSetUp' | 'stop'>;
   readonly webhook: Pick<WebhookServer, 'listen' | 'close'>;
   readonly consumer: Pick<CardsConsumer, 'stop'>;
-  readonly calls: Pick<CardCalls, 'start' | 'stop'>;
+  readonly calls: Pick<OfferListener, 'start' | 'stop'>;
   readonly offers: Pick<CardOffers, 'stopClaiming' | 'drain'>;
-  readonly errands: Pick<CardErrandPump, 'start' | 'stopTaking' | 'drain'>;
-  readonly events: Pick<CardEventPump, 'start' | 'stop'>;
+  readonly commands: Pick<RcsCommandProcessor, 'start' | 'stopTaking' | 'drain'>;
+  readonly events: Pick<RcsEventProcessor, 'start' | 'stop'>;
 }
 
 /** Everything of cards, as far as it is started and stopped. */
@@ -27,24 +27,24 @@ export class RcsService {
   }
 
   start(): void {
-    const { platform, calls, errands, events } = this.parts;
+    const { platform, calls, commands, events } = this.parts;
     calls.start();
     events.start();
     // Errands of cards are those of a gateway that can run them.
-    if (platform.isSetUp) errands.start();
+    if (platform.isSetUp) commands.start();
   }
 
   /** No card is claimed and no errand taken from now on. The webhook goes on: cards that went out are answered. */
   async stopSending(): Promise<void> {
-    const { consumer, calls, offers, errands } = this.parts;
+    const { consumer, calls, offers, commands } = this.parts;
     calls.stop();
     offers.stopClaiming();
-    await Promise.all([consumer.stop(), errands.stopTaking()]);
+    await Promise.all([consumer.stop(), commands.stopTaking()]);
   }
 
   /** Resolves once what is on its way to the platform has arrived, and is recorded. */
   async finishSending(): Promise<void> {
-    await Promise.all([this.parts.offers.drain(), this.parts.errands.drain()]);
+    await Promise.all([this.parts.offers.drain(), this.parts.commands.drain()]);
   }
 
   /** Takes nothing more of the platform, and acts on what it took. */

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WebhookAnswer } from './webhook-handler.js';
+import type { WebhookAnswer } from './rbm-webhook.handler.js';
 import { judgeWebhookHead, MAX_BODY_OCTETS } from './webhook-head.js';
 import { WEBHOOK_PATH, WebhookServer } from './webhook.server.js';
 

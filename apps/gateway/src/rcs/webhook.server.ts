@@ -5,7 +5,7 @@ import { boundPipelining, createRequestIds } from '@countersign/telemetry';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ConnectionLimit, nameOf } from '../listener/connection-limit.js';
 import { BodyFragmented, BodyReadEvicted, BodyReads, BodyTooLarge } from './body-reads.js';
-import type { WebhookHandler } from './webhook-handler.js';
+import type { RbmWebhookHandler } from './rbm-webhook.handler.js';
 import { MAX_HANDSHAKE_OCTETS } from './webhook-head.js';
 import { refusalBody, refusalOfStatus, REFUSALS, type RefusalCode } from './webhook-refusal.js';
 
@@ -31,7 +31,7 @@ export interface WebhookServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly handler: Pick<WebhookHandler, 'judgeHead' | 'take' | 'countUnread'>;
+  readonly handler: Pick<RbmWebhookHandler, 'judgeHead' | 'take' | 'countUnread'>;
 }
 
 /**

@@ -4,7 +4,7 @@ import { ServerKeys } from '@countersign/keys';
 import { DatabaseClock, type Uuid } from '@countersign/postgres';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { FlightRecorder } from './flight-recorder.js';
-import { TraceDesk } from './trace-desk.js';
+import { TraceResponder } from './trace-responder.js';
 
 export const recorderProviders: FactoryProvider[] = [
   {
@@ -13,9 +13,9 @@ export const recorderProviders: FactoryProvider[] = [
     useFactory: (clock: DatabaseClock) => new FlightRecorder(() => clock.nowMs()),
   },
   {
-    provide: TraceDesk,
+    provide: TraceResponder,
     inject: [GATEWAY_ID, FlightRecorder, PubSub, ServerKeys],
     useFactory: (gatewayId: Uuid, recorder: FlightRecorder, bus: PubSub, keys: ServerKeys) =>
-      new TraceDesk({ gatewayId, recorder, bus, keys }),
+      new TraceResponder({ gatewayId, recorder, bus, keys }),
   },
 ];

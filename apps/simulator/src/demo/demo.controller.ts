@@ -16,7 +16,7 @@ import { Refusal } from '../http/refusal.js';
 import { type Advice, adviceOn, type Fault } from './advice.js';
 import { CheckCode, Enter, StartLogin } from './demo.dto.js';
 import { type Login, type LoginView, viewOf } from './login.js';
-import type { Answer, LoginDesk } from './login-desk.js';
+import type { Answer, LoginService } from './login.service.js';
 import { streamLogin } from './login-stream.js';
 import { Shop } from './shop.js';
 import type { SignIn } from './sign-ins.js';
@@ -162,7 +162,7 @@ export class DemoController {
   async #act(
     reply: FastifyReply,
     agent: string | undefined,
-    act: (desk: LoginDesk) => Promise<Answer<Login>>,
+    act: (desk: LoginService) => Promise<Answer<Login>>,
   ): Promise<Shown> {
     reply.status(200).header('cache-control', 'no-store');
     const desk = this.shop.account?.desk;

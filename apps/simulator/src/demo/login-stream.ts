@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { openEventStream } from '../http/event-stream.js';
 import type { Login } from './login.js';
-import type { LoginDesk } from './login-desk.js';
+import type { LoginService } from './login.service.js';
 
 const ASK_EVERY_MS = 2_000;
 
@@ -12,7 +12,7 @@ const ASK_EVERY_MS = 2_000;
  */
 export function streamLogin(
   stream: ServerResponse,
-  desk: LoginDesk,
+  desk: LoginService,
   id: string,
   render: (login: Login) => unknown,
 ): void {

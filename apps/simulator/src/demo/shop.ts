@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { CountersignClient, type FetchFunction } from '@countersign/sdk';
 import type { SimulatorSettings } from '@countersign/settings';
 import { Agent, fetch } from 'undici';
-import { LoginBook } from './login-book.js';
-import { LoginDesk } from './login-desk.js';
+import { LoginStore } from './login.store.js';
+import { LoginService } from './login.service.js';
 import { SignIns } from './sign-ins.js';
 
 /** Logins and visitors that are kept in memory. */
@@ -14,7 +14,7 @@ const CALL_TIMEOUT_MS = 15_000;
 
 /** What the launcher gave the shop: who it is with the service. */
 export interface ShopAccount {
-  readonly desk: LoginDesk;
+  readonly desk: LoginService;
   readonly webhookSecret: string;
   close(): Promise<void>;
 }
@@ -47,12 +47,12 @@ function accountOf(settings: Readonly<SimulatorSettings>): ShopAccount | null {
     // A person is told to wait instead.
     maxRetryAfterSeconds: 1,
   });
-  const desk = new LoginDesk({
+  const desk = new LoginService({
     verifier,
     accountId: demoAccountId,
     brandId: demoBrandId,
     webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
-    book: new LoginBook(MOST_LOGINS),
+    book: new LoginStore(MOST_LOGINS),
     now: Date.now,
   });
   return { desk, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };

@@ -77,7 +77,7 @@ const ENDING_DIGITS = 4;
 const MOST_NUMBERS = 100_000;
 
 /** How every number behaves: as it was told, else by its ending, else without RCS. */
-export class PhoneBook {
+export class PhoneProfiles {
   readonly #told = new Map<string, PhoneProfile>();
 
   constructor(private readonly most = MOST_NUMBERS) {}

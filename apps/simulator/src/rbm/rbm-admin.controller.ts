@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query } from
 import type { PhoneView } from '../feed/phone-item.js';
 import { Refusal } from '../http/refusal.js';
 import { agentIdOf } from './agents.js';
-import { type MessageView, viewOf } from './kept-message.js';
+import { type MessageView, viewOf } from './message.store.js';
 import { LAUNCH_STATES, type LaunchState } from './rbm-event.js';
 import { LoneEvent, Reply, SetPhone, SetRbm, Tap } from './rbm.dto.js';
 import type { RbmFaults } from './rbm-switches.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneItem } from '../feed/phone-item.js';
 import type { Clock } from './clock.js';
-import { PhoneBook } from './phone-profile.js';
+import { PhoneProfiles } from './phone-profile.js';
 import type { RbmEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { RbmSwitches } from './rbm-switches.js';
@@ -49,7 +49,7 @@ let platform: RbmPlatform;
 const open = (mostMessages = 100): RbmPlatform =>
   new RbmPlatform({
     clock,
-    phones: new PhoneBook(),
+    phones: new PhoneProfiles(),
     switches: new RbmSwitches(),
     tell: (event) => events.push(event),
     screen: { show: (item) => shown.push(item), showPhone: () => undefined },

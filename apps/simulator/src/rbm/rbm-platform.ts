@@ -1,8 +1,8 @@
 import type { PhoneItem, PhoneView } from '../feed/phone-item.js';
 import { type AgentMessage, type Fields, readAgentMessage } from './agent-message.js';
 import type { Clock } from './clock.js';
-import { callOff, itemOf, type KeptMessage, MessageShelf } from './kept-message.js';
-import type { PhoneBook, PhoneProfile } from './phone-profile.js';
+import { callOff, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
+import type { PhoneProfiles, PhoneProfile } from './phone-profile.js';
 import { type About, deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
 import type { RbmSwitches } from './rbm-switches.js';
 import { RpcRefusal, unreachable } from './rpc-refusal.js';
@@ -11,7 +11,7 @@ const MOST_MESSAGES = 20_000;
 
 export interface PlatformParts {
   readonly clock: Clock;
-  readonly phones: PhoneBook;
+  readonly phones: PhoneProfiles;
   readonly switches: RbmSwitches;
   /** The agent's webhook. */
   readonly tell: (event: RbmEvent) => void;
@@ -41,11 +41,11 @@ export type TapResult = 'tapped' | 'unknown_message' | 'not_on_phone' | 'no_such
  * expired. Throws RpcRefusal where the service would refuse.
  */
 export class RbmPlatform {
-  readonly #messages: MessageShelf;
+  readonly #messages: RbmMessageStore;
   readonly #suspended = new Set<string>();
 
   constructor(private readonly parts: PlatformParts) {
-    this.#messages = new MessageShelf(parts.mostMessages ?? MOST_MESSAGES);
+    this.#messages = new RbmMessageStore(parts.mostMessages ?? MOST_MESSAGES);
   }
 
   send({ agentId, phone, messageId, body }: Send): Taken {
@@ -105,12 +105,12 @@ export class RbmPlatform {
   }
 
   /** Oldest first. */
-  list(phone: string | undefined): KeptMessage[] {
+  list(phone: string | undefined): StoredMessage[] {
     return this.#messages.list(phone);
   }
 
-  #keep(name: Pick<KeptMessage, 'agentId' | 'phone' | 'messageId'>, message: AgentMessage): KeptMessage {
-    const kept: KeptMessage = {
+  #keep(name: Pick<StoredMessage, 'agentId' | 'phone' | 'messageId'>, message: AgentMessage): StoredMessage {
+    const kept: StoredMessage = {
       ...name,
       message,
       sentAtMs: this.parts.clock.nowMs(),
@@ -126,7 +126,7 @@ export class RbmPlatform {
   }
 
   /** Plans what becomes of a waiting message by itself: its delivery, when the phone is there, and its expiry. */
-  #schedule(kept: KeptMessage): void {
+  #schedule(kept: StoredMessage): void {
     callOff(kept);
     const { reachable, online, deliverAfterMs } = this.parts.phones.profileOf(kept.phone);
     if (reachable && online) this.#later(kept, deliverAfterMs, () => this.#deliver(kept));
@@ -134,7 +134,7 @@ export class RbmPlatform {
     if (expiresAtMs !== null) this.#later(kept, expiresAtMs - this.parts.clock.nowMs(), () => this.#expire(kept));
   }
 
-  #deliver(kept: KeptMessage): void {
+  #deliver(kept: StoredMessage): void {
     if (kept.state !== 'waiting') return;
     const { profile, bothEvents } = this.parts.phones.behaviourOf(kept.phone);
     this.#end(kept, 'delivered');
@@ -146,13 +146,13 @@ export class RbmPlatform {
     this.#later(kept, tapAfterMs, () => void this.#tap(kept, index));
   }
 
-  #expire(kept: KeptMessage): void {
+  #expire(kept: StoredMessage): void {
     if (kept.state !== 'waiting') return;
     this.#end(kept, 'expired');
     this.parts.tell(expiryEvent(this.#about(kept)));
   }
 
-  #tap(kept: KeptMessage, index: number): TapResult {
+  #tap(kept: StoredMessage, index: number): TapResult {
     if (!this.#isOnPhone(kept)) return 'not_on_phone';
     const suggestion = kept.message.suggestions[index];
     if (suggestion === undefined) return 'no_such_suggestion';
@@ -165,7 +165,7 @@ export class RbmPlatform {
   }
 
   /** It waits no longer. */
-  #end(kept: KeptMessage, state: 'delivered' | 'revoked' | 'expired'): void {
+  #end(kept: StoredMessage, state: 'delivered' | 'revoked' | 'expired'): void {
     callOff(kept);
     this.#messages.settle(kept);
     kept.state = state;
@@ -173,7 +173,7 @@ export class RbmPlatform {
     this.parts.screen.show(itemOf(kept));
   }
 
-  #read(kept: KeptMessage): void {
+  #read(kept: StoredMessage): void {
     if (kept.state !== 'delivered') return;
     kept.state = 'read';
     this.parts.screen.show(itemOf(kept));
@@ -181,14 +181,14 @@ export class RbmPlatform {
   }
 
   /** A phone to which revokes come too late has had the message all along. */
-  #isOnPhone(kept: KeptMessage): boolean {
+  #isOnPhone(kept: StoredMessage): boolean {
     const isTooLate = this.parts.phones.profileOf(kept.phone).deliverAnyway;
     if (isTooLate && kept.state === 'revoked') kept.state = 'waiting';
     if (isTooLate) this.#deliver(kept);
     return kept.state === 'delivered' || kept.state === 'read' || kept.state === 'tapped';
   }
 
-  #later(kept: KeptMessage, ms: number, what: () => void): void {
+  #later(kept: StoredMessage, ms: number, what: () => void): void {
     const cancel = this.parts.clock.after(ms, () => {
       kept.timers.delete(cancel);
       what();
@@ -196,12 +196,12 @@ export class RbmPlatform {
     kept.timers.add(cancel);
   }
 
-  #about({ agentId, phone, messageId }: KeptMessage): About {
+  #about({ agentId, phone, messageId }: StoredMessage): About {
     return { agentId, phone, messageId, atMs: this.parts.clock.nowMs() };
   }
 }
 
-function resourceOf({ phone, messageId, message, sentAtMs }: KeptMessage): Fields {
+function resourceOf({ phone, messageId, message, sentAtMs }: StoredMessage): Fields {
   const { expiresAtMs } = message;
   return {
     ...message.echo,

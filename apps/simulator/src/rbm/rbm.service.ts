@@ -2,11 +2,11 @@ import type { PhoneFeed } from '../feed/phone-feed.js';
 import type { ReplyItem } from '../feed/phone-item.js';
 import { agentBrand } from './agents.js';
 import type { Clock } from './clock.js';
-import type { PhoneBook } from './phone-profile.js';
+import type { PhoneProfiles } from './phone-profile.js';
 import { launchEvent, type LaunchState, loneEvent, type LoneUserEvent, textEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { type RbmFaults, RbmSwitches } from './rbm-switches.js';
-import { type ServiceAccount, TokenDesk } from './token-desk.js';
+import { type ServiceAccount, AccessTokenIssuer } from './token-desk.js';
 import { WebhookSender } from './webhook-sender.js';
 
 export interface RbmOptions {
@@ -15,7 +15,7 @@ export interface RbmOptions {
   readonly account: ServiceAccount | null;
   readonly clientToken: string | null;
   readonly webhookUrl: string | null;
-  readonly phones: PhoneBook;
+  readonly phones: PhoneProfiles;
   readonly feed: PhoneFeed;
   readonly log: (message: string) => void;
 }
@@ -31,7 +31,7 @@ const WORDS: ReadonlyMap<string, LoneUserEvent> = new Map([
 /** The RBM service: its switches, tokens, messages and webhooks. */
 export class RbmService {
   readonly switches: RbmSwitches;
-  readonly tokens: TokenDesk;
+  readonly tokens: AccessTokenIssuer;
   readonly platform: RbmPlatform;
   readonly webhook: WebhookSender;
   readonly #launchStates = new Map<string, LaunchState>();
@@ -40,7 +40,7 @@ export class RbmService {
   constructor(private readonly options: RbmOptions) {
     const { clock, clientToken, phones, feed, log } = options;
     this.switches = new RbmSwitches({ webhookUrl: options.webhookUrl });
-    this.tokens = new TokenDesk(options.account, clock);
+    this.tokens = new AccessTokenIssuer(options.account, clock);
     this.webhook = new WebhookSender({ clock, clientToken, switches: this.switches, log });
     this.platform = new RbmPlatform({
       clock,
@@ -51,7 +51,7 @@ export class RbmService {
     });
   }
 
-  get phones(): PhoneBook {
+  get phones(): PhoneProfiles {
     return this.options.phones;
   }
 

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readServiceAccount, TokenDesk } from './token-desk.js';
+import { readServiceAccount, AccessTokenIssuer } from './token-desk.js';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const FILE = {
@@ -16,7 +16,7 @@ const NOW_SECONDS = 1_768_471_200;
 
 let nowMs = NOW_SECONDS * 1000;
 const clock = { nowMs: () => nowMs, after: () => () => undefined };
-const desk = new TokenDesk(readServiceAccount(JSON.stringify(FILE)), clock);
+const desk = new AccessTokenIssuer(readServiceAccount(JSON.stringify(FILE)), clock);
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const signed = (what: string): string =>
   `${what}.${createSign('RSA-SHA256').update(what).sign(privateKey, 'base64url')}`;
@@ -60,7 +60,7 @@ describe('a token', () => {
   });
 
   it('is given to nobody where there is no account', () => {
-    const closed = new TokenDesk(null, clock);
+    const closed = new AccessTokenIssuer(null, clock);
     const assertion = signed(`${encoded({ alg: 'RS256' })}.${encoded(claims)}`);
     expect(closed.exchange({ grant_type: GRANT, assertion }, 60).ok).toBe(false);
   });

@@ -43,7 +43,7 @@ export function readServiceAccount(json: string): ServiceAccount {
 }
 
 /** Tokens for the service account's signed word (RFC 7523), and whether a token is one of them. */
-export class TokenDesk {
+export class AccessTokenIssuer {
   readonly #tokens = new Map<string, number>();
 
   constructor(

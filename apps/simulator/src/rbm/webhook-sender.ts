@@ -36,7 +36,7 @@ export interface WebhookView {
   readonly lastFault: string | null;
 }
 
-interface Errand {
+interface RbmCommand {
   readonly envelope: Envelope;
   tries: number;
 }
@@ -51,7 +51,7 @@ export class WebhookSender {
     headersTimeout: ANSWER_WITHIN_MS,
     bodyTimeout: ANSWER_WITHIN_MS,
   });
-  readonly #due: Errand[] = [];
+  readonly #due: RbmCommand[] = [];
   readonly #held = new Map<string, { readonly event: RbmEvent; readonly release: () => void }>();
   #waiting = 0;
   #inFlight = 0;
@@ -128,7 +128,7 @@ export class WebhookSender {
     }
   }
 
-  async #run(errand: Errand): Promise<void> {
+  async #run(errand: RbmCommand): Promise<void> {
     errand.tries += 1;
     const fault = await this.#post(errand.envelope);
     if (fault === null) {

@@ -16,7 +16,7 @@ const card: LockedCard = {
   deliveredAt: null,
   readAt: null,
   tappedAt: null,
-  settledAs: null,
+  finalChannel: null,
   nowMs: NOW,
 };
 
@@ -53,13 +53,13 @@ describe('what an event says of a card', () => {
     ['typing', {}, 'ignored', null],
     ['text', {}, 'ignored', null],
     ['other', {}, 'ignored', null],
-    ['delivered', { settledAs: 'sms_fallback' }, 'delivered', null],
-    ['delivered', { settledAs: 'rcs', deliveredAt: earlier }, 'repeated', null],
-    ['read', { settledAs: 'rcs', deliveredAt: earlier }, 'read', null],
-    ['read', { settledAs: 'rcs', deliveredAt: earlier, readAt: earlier }, 'repeated', null],
-    ['tap', { settledAs: 'sms_fallback' }, 'tapped', null],
-    ['tap', { settledAs: 'rcs', deliveredAt: earlier, tappedAt: earlier }, 'repeated', null],
-    ['expired', { settledAs: 'rcs', deliveredAt: earlier }, 'repeated', null],
+    ['delivered', { finalChannel: 'sms_fallback' }, 'delivered', null],
+    ['delivered', { finalChannel: 'rcs', deliveredAt: earlier }, 'repeated', null],
+    ['read', { finalChannel: 'rcs', deliveredAt: earlier }, 'read', null],
+    ['read', { finalChannel: 'rcs', deliveredAt: earlier, readAt: earlier }, 'repeated', null],
+    ['tap', { finalChannel: 'sms_fallback' }, 'tapped', null],
+    ['tap', { finalChannel: 'rcs', deliveredAt: earlier, tappedAt: earlier }, 'repeated', null],
+    ['expired', { finalChannel: 'rcs', deliveredAt: earlier }, 'repeated', null],
     ['delivered', { expiresAtMs: NOW }, 'delivered', 'sms_fallback'],
   ] as const)('%s of a card %j: %s, settles as %s', (kind, changes, outcome, settles) => {
     const { first, change } = judge(changes, eventOf(kind));
@@ -124,7 +124,7 @@ describe('events in any order, as often as they come', () => {
   it('that were all told before change nothing', () => {
     fc.assert(
       fc.property(courses, (events) => {
-        const told = { deliveredAt: earlier, readAt: earlier, tappedAt: earlier, settledAs: 'rcs' } as const;
+        const told = { deliveredAt: earlier, readAt: earlier, tappedAt: earlier, finalChannel: 'rcs' } as const;
         expect(judge(told, ...events)).toMatchObject({ change: null, arrived: false, tap: null });
       }),
     );

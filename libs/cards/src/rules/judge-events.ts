@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/postgres';
-import type { Choice, SettledAs } from '../card.js';
+import type { Choice, FinalChannel } from '../card.js';
 import type { CardEvent, CardTap } from '../card-event.js';
 import type { AnsweredCard, Verdict } from './card-answers.js';
 
@@ -11,7 +11,7 @@ export interface LockedCard extends AnsweredCard {
   readonly deliveredAt: Date | null;
   readonly readAt: Date | null;
   readonly tappedAt: Date | null;
-  readonly settledAs: SettledAs | null;
+  readonly finalChannel: FinalChannel | null;
   /** The database's clock after the lock. */
   readonly nowMs: number;
 }
@@ -37,7 +37,7 @@ export interface CardChange {
   readonly deliveredAt: Date | null;
   readonly readAt: Date | null;
   /** Decided just now; null for a card that was settled before, or is not yet. */
-  readonly settles: SettledAs | null;
+  readonly settles: FinalChannel | null;
   /** There is nothing left to revoke. */
   readonly endsRevoke: boolean;
 }
@@ -57,7 +57,7 @@ export type VerdictOf = (card: AnsweredCard, choice: Choice) => Verdict | null;
 interface Course {
   deliveredAt: Date | null;
   readAt: Date | null;
-  settledAs: SettledAs | null;
+  finalChannel: FinalChannel | null;
   takenBack: boolean;
   tap: CardTap | null;
 }
@@ -67,11 +67,11 @@ interface Course {
  * delivered, read or tapped each proves that it reached the phone, and outweighs that it is said to have been taken back.
  */
 export function judgeCardEvents(card: LockedCard, events: readonly CardEvent[], verdictOf: VerdictOf): CardJudgement {
-  const { deliveredAt, readAt, settledAs } = card;
-  const course: Course = { deliveredAt, readAt, settledAs, takenBack: false, tap: null };
+  const { deliveredAt, readAt, finalChannel } = card;
+  const course: Course = { deliveredAt, readAt, finalChannel, takenBack: false, tap: null };
   const outcomes = new Map(events.map((event) => [event.id, judgeOne(card, course, event, verdictOf)]));
   const arrived = deliveredAt === null && course.deliveredAt !== null;
-  const settles = course.settledAs === settledAs ? null : course.settledAs;
+  const settles = course.finalChannel === finalChannel ? null : course.finalChannel;
   const changed = arrived || settles !== null || course.readAt !== readAt || course.takenBack;
   const change = {
     id: card.id,
@@ -120,7 +120,7 @@ function judgeTap(card: LockedCard, course: Course, event: CardEvent, verdictOf:
 
 function judgeExpiry(course: Course, { kind }: CardEvent): EventOutcome {
   if (course.deliveredAt !== null) return 'repeated';
-  course.settledAs ??= 'sms_fallback';
+  course.finalChannel ??= 'sms_fallback';
   // Where the platform cannot say whether it took the card back, it is still to be revoked if it was.
   if (kind === 'expire_failed') return 'inconclusive';
   course.takenBack = true;
@@ -130,5 +130,5 @@ function judgeExpiry(course: Course, { kind }: CardEvent): EventOutcome {
 /** A card that arrives after its session's time settles nothing as RCS any more: what was told of its end stays true. */
 function arrive(card: LockedCard, course: Course, { occurredAt }: CardEvent): void {
   course.deliveredAt ??= occurredAt;
-  course.settledAs ??= card.nowMs < card.expiresAtMs ? 'rcs' : 'sms_fallback';
+  course.finalChannel ??= card.nowMs < card.expiresAtMs ? 'rcs' : 'sms_fallback';
 }

@@ -21,12 +21,12 @@ import {
 import type { TimerName } from '../timers.js';
 import { isAnswer } from '../window.js';
 import type { AnswerPdu } from '../window.js';
-import { BindDialogue } from './bind-dialogue.js';
-import type { BindOutcome } from './bind-dialogue.js';
-import { Farewell, PEER_UNBOUND, UNBOUND } from './farewell.js';
-import { LinkClock } from './link-clock.js';
-import { Wire } from './wire.js';
-import type { WireOptions } from './wire.js';
+import { BindHandshake } from './bind-handshake.js';
+import type { BindOutcome } from './bind-handshake.js';
+import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
+import { LinkTimerDriver } from './link-timer-driver.js';
+import { PduSocket } from './pdu-socket.js';
+import type { PduSocketOptions } from './pdu-socket.js';
 
 /** Requests of ours that wait for the window, unless the options say otherwise. */
 const MAX_WAITING = 10_000;
@@ -50,12 +50,12 @@ export class SmppLink {
   #messageSeen = false;
 
   readonly #options: LinkOptions;
-  readonly #clock: LinkClock;
+  readonly #clock: LinkTimerDriver;
   readonly #requests: OutboundRequests;
   readonly #inbound: InboundMessages;
-  readonly #binding: BindDialogue;
-  readonly #farewell: Farewell;
-  readonly #wire: Wire;
+  readonly #binding: BindHandshake;
+  readonly #unbindSequence: UnbindSequence;
+  readonly #wire: PduSocket;
 
   /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
   constructor(socket: Socket, options: LinkOptions) {
@@ -68,7 +68,7 @@ export class SmppLink {
       throw new RangeError(`systemIdOfServer has at most ${SYSTEM_ID_OCTETS} characters`);
     }
     this.#options = options;
-    this.#clock = new LinkClock({
+    this.#clock = new LinkTimerDriver({
       settings: timers,
       waiting: () => ({ answerDueMs: this.#requests.nextDueMs, handlerDueMs: this.#inbound.nextDueMs }),
       onFired: (timer) => this.#timerFired(timer),
@@ -86,7 +86,7 @@ export class SmppLink {
       onSettled: () => this.#inboundSettled(),
     });
     this.#binding = this.#prepareBinding();
-    this.#farewell = this.#prepareFarewell();
+    this.#unbindSequence = this.#prepareUnbind();
     this.#wire = this.#open(socket);
     this.closed = this.#wire.gone.then(() => ({ reason: this.#closeReason }));
     this.#clock.arm();
@@ -94,7 +94,7 @@ export class SmppLink {
 
   /** `unbinding` from the moment either side wants to part. */
   get state(): LinkState {
-    return this.#farewell.hasBegun && isBound(this.#state) ? 'unbinding' : this.#state;
+    return this.#unbindSequence.hasBegun && isBound(this.#state) ? 'unbinding' : this.#state;
   }
   /** Stays readable after the link closed; null when it was never bound. */
   get bindType(): BindType | null {
@@ -141,7 +141,7 @@ export class SmppLink {
     return new Promise((resolve, reject) => {
       const settlement = settleMessage(resolve, reject);
       const sender = { role: this.#options.role, state: this.#state, terms: this.#binding.terms };
-      const refusal = this.#farewell.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
+      const refusal = this.#unbindSequence.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
       if (refusal !== null) reject(new NotSentError(refusal));
       else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, settlement);
       else this.#requests.send(asTaken(pdu, this.#binding.terms), settlement);
@@ -164,7 +164,7 @@ export class SmppLink {
   async unbind(timeoutMs = this.#options.timers.responseMs): Promise<void> {
     if (isBound(this.#state)) {
       this.#requests.refuseWaiting('the link is unbinding');
-      this.#farewell.begin(timeoutMs);
+      this.#unbindSequence.begin(timeoutMs);
       if (isBound(this.#state)) this.#notify(() => this.#options.onChange?.('unbinding'));
     } else if (this.#state !== 'unbinding') {
       this.#close(UNBOUND, 'flush');
@@ -179,15 +179,15 @@ export class SmppLink {
 
   // ---- receiving
 
-  #open(socket: Socket): Wire {
-    const tap: WireOptions['onTap'] = (direction, pdu) => {
+  #open(socket: Socket): PduSocket {
+    const tap: PduSocketOptions['onTap'] = (direction, pdu) => {
       try {
         this.#options.onPdu?.(direction, pdu);
       } catch (error) {
         this.#listenerFailed(error);
       }
     };
-    return new Wire(socket, {
+    return new PduSocket(socket, {
       onReceived: (pdu) => this.#receive(pdu),
       onReadDone: (read) => this.#readDone(read),
       onBroken: (reason, how) => this.#close(reason, how),
@@ -240,7 +240,7 @@ export class SmppLink {
       case 'unbind':
         this.#change('unbind');
         this.#requests.refuseWaiting('the peer unbinds');
-        this.#farewell.peerAsked(pdu.sequence);
+        this.#unbindSequence.peerAsked(pdu.sequence);
         break;
       case 'outbind':
         if (!this.#binding.receiveOutbind(pdu.fields)) {
@@ -256,7 +256,7 @@ export class SmppLink {
     if (!this.#requests.settle(answer)) return;
     this.#answerSeen = true;
     if (answer.command !== 'enquire_link_resp') this.#messageSeen = true;
-    this.#farewell.advance();
+    this.#unbindSequence.advance();
   }
 
   #receiveMalformed(malformed: MalformedPdu): void {
@@ -301,7 +301,7 @@ export class SmppLink {
       this.#wire.resumeReading();
       this.#clock.arm();
     }
-    this.#farewell.advance();
+    this.#unbindSequence.advance();
   }
 
   // ---- time and the end
@@ -313,7 +313,7 @@ export class SmppLink {
         break;
       case 'response':
         this.#requests.failOverdue(this.#clock.nowMs());
-        this.#farewell.advance();
+        this.#unbindSequence.advance();
         break;
       case 'handler':
         this.#inbound.failOverdue(this.#clock.nowMs());
@@ -338,8 +338,8 @@ export class SmppLink {
     this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
   }
 
-  #prepareBinding(): BindDialogue {
-    return new BindDialogue({
+  #prepareBinding(): BindHandshake {
+    return new BindHandshake({
       link: this.#options,
       state: () => this.state,
       move: (event) => this.#change(event),
@@ -354,8 +354,8 @@ export class SmppLink {
     });
   }
 
-  #prepareFarewell(): Farewell {
-    return new Farewell({
+  #prepareUnbind(): UnbindSequence {
+    return new UnbindSequence({
       inboundIsEmpty: () => this.#inbound.isEmpty,
       windowIsEmpty: () => this.#requests.windowUsed === 0,
       sendUnbind: (onAnswer) => {
@@ -373,7 +373,7 @@ export class SmppLink {
       this.#closeReason = reason;
       if (!ORDERLY.has(reason)) this.#lastError = reason;
       this.#clock.stop();
-      this.#farewell.stop();
+      this.#unbindSequence.stop();
       this.#inbound.close();
       this.#requests.close(new LinkClosedError(reason));
     }

@@ -1,4 +1,4 @@
-import type { CardRecord, CardState, SettledAs } from '@countersign/cards';
+import type { CardRecord, CardState, FinalChannel } from '@countersign/cards';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Plain } from '../plain.js';
 import { nullable } from '../view-fields.js';
@@ -42,7 +42,7 @@ export class SessionCard {
   readonly numberMatching!: boolean;
 
   @ApiProperty(oneOf(['rcs', 'sms_fallback'], 'What its create was answered; null as long as that waits.'))
-  readonly settledAs!: SettledAs | null;
+  readonly settledAs!: FinalChannel | null;
 
   @ApiProperty({ type: 'string', format: 'date-time', example: '2023-11-14T22:13:20.019Z' })
   readonly offeredAt!: string;
@@ -64,7 +64,7 @@ export class SessionCard {
 }
 
 export function sessionCardView(card: CardRecord): Plain<SessionCard> {
-  const { state, refusal: reason, agentId, numberMatching, settledAs, errand } = card;
+  const { state, refusal: reason, agentId, numberMatching, finalChannel: settledAs, errand } = card;
   return {
     state,
     reason,

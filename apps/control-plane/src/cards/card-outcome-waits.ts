@@ -1,0 +1,94 @@
+import type { CardOutcome } from '@countersign/cards';
+import type { Uuid } from '@countersign/postgres';
+
+/** What a create can hear of its card. */
+export type CardOutcomeKind = CardOutcome['news'];
+
+const WORDS: ReadonlySet<unknown> = new Set<CardOutcomeKind>(['sent', 'rcs', 'sms_fallback']);
+
+/** The news in a message; what is none is passed over. */
+export function parseCardOutcomes(message: unknown): CardOutcome[] {
+  return Array.isArray(message) ? message.filter(isNews) : [];
+}
+
+function isNews(one: unknown): one is CardOutcome {
+  if (typeof one !== 'object' || one === null || !('id' in one) || !('news' in one)) return false;
+  return typeof one.id === 'string' && WORDS.has(one.news);
+}
+
+/** One create that waits for news of its card. */
+export interface CardOutcomeWait {
+  /** The next thing that is heard, each once; null when that moment (of `performance.now`) comes first. */
+  next(untilMs: number): Promise<CardOutcomeKind | null>;
+  /** Needed in the end: until then news of this card are kept. */
+  close(): void;
+}
+
+/**
+ * The creates of this process that wait for news of their cards. A wait is an entry and a timer: no connection, no place
+ * in a batch, no worker.
+ */
+export class CardOutcomeWaits {
+  private readonly waits = new Map<Uuid, Wait>();
+  private hurried = false;
+
+  get size(): number {
+    return this.waits.size;
+  }
+
+  open(id: Uuid): CardOutcomeWait {
+    const wait = new Wait(this.hurried, () => void this.waits.delete(id));
+    this.waits.set(id, wait);
+    return wait;
+  }
+
+  /** Nobody may be waiting for some of it. */
+  tell(news: readonly CardOutcome[]): void {
+    for (const { id, news: word } of news) this.waits.get(id)?.hear(word);
+  }
+
+  /** For a process that stops: every wait is over, those that have not begun too. */
+  hurry(): void {
+    this.hurried = true;
+    for (const wait of this.waits.values()) wait.hurry();
+  }
+}
+
+class Wait implements CardOutcomeWait {
+  private readonly heard = new Set<CardOutcomeKind>();
+  private readonly unread: CardOutcomeKind[] = [];
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private hurried: boolean,
+    readonly close: () => void,
+  ) {}
+
+  hear(word: CardOutcomeKind): void {
+    if (this.heard.has(word)) return;
+    this.heard.add(word);
+    this.unread.push(word);
+    this.wake?.();
+  }
+
+  hurry(): void {
+    this.hurried = true;
+    this.wake?.();
+  }
+
+  async next(untilMs: number): Promise<CardOutcomeKind | null> {
+    const inMs = untilMs - performance.now();
+    if (this.unread.length === 0 && !this.hurried && inMs > 0) await this.sleep(inMs);
+    return this.unread.shift() ?? null;
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.ceil(ms));
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,35 @@
+import { JobNotifier, queueConnection, type QueueStoreOptions } from '@countersign/bus';
+import { QUEUE_PREFIX, QUEUES, type QueueName } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+import { withinDeadline } from '@countersign/telemetry';
+import type { OnModuleDestroy } from '@nestjs/common';
+import { Queue } from 'bullmq';
+
+/** BullMQ waits without end for a Redis that is away; there is nothing in it that would be lost. */
+const CLOSE_MS = 400;
+
+/** Tells the gateways that rows of one queue are due. A ring may be lost. */
+export class GatewayJobNotifier implements OnModuleDestroy {
+  private readonly queue: Queue;
+  private readonly notifier: JobNotifier;
+
+  constructor(
+    name: QueueName,
+    store: QueueStoreOptions,
+    private readonly onError: (error: unknown) => void,
+  ) {
+    this.queue = new Queue(QUEUES[name], { connection: queueConnection(store, 'producer'), prefix: QUEUE_PREFIX });
+    this.notifier = new JobNotifier(this.queue, onError);
+    this.queue.on('error', onError);
+  }
+
+  /** After the commit of the rows. Never throws, never waits. */
+  notify(ids: readonly Uuid[]): void {
+    this.notifier.notify(ids);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.notifier.close();
+    await withinDeadline(CLOSE_MS, () => this.queue.close()).catch(this.onError);
+  }
+}

@@ -1,0 +1,87 @@
+import type { Bind } from '@countersign/carriers';
+import { describe, expect, it } from 'vitest';
+import type { BindSender } from '../binds/bind-supervisor.js';
+import { SubmitQueues } from './submit-queues.js';
+
+const bind: Bind = {
+  id: 'b',
+  name: 'north',
+  carrier: 'north',
+  hosts: [],
+  tls: { enabled: false },
+  systemId: 'us',
+  passwordSealed: Buffer.alloc(0),
+  systemType: '',
+  bindType: 'transceiver',
+  interfaceVersion: '3.4',
+  addressRange: '',
+  sendWindow: 1,
+  connections: 1,
+  submitPerSecond: 50,
+  messageIdBase: 'as-is',
+  temporaryStatuses: [8, 20, 88],
+  generation: 0,
+  fullTraceUntil: null,
+  enquireLinkSeconds: 30,
+  responseTimeoutSeconds: 5,
+  defaultAlphabet: 'gsm',
+  retryableMoStatus: 20,
+  trustedForMo: true,
+  senderFormat: 'auto',
+  senderLearning: null,
+  enabled: true,
+};
+const senderOf = (slot: number): BindSender => ({
+  bind,
+  lease: { bindId: 'b', slot, owner: 'gw', epoch: '1' },
+  windowUsed: 0,
+  submit: () => Promise.reject(new Error('not sent here')),
+});
+const sender = senderOf(0);
+const planned = (count: number, slot = 0): Map<string, number> => new Map([[`b/${slot}`, count]]);
+
+const queuesOf = (...senders: BindSender[]): SubmitQueues =>
+  new SubmitQueues({
+    sendersOf: (bindId) => (bindId === 'b' ? senders : []),
+    senderBy: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+    senderAt: ({ slot }) => senders.find(({ lease }) => lease.slot === slot) ?? null,
+  });
+const slotWithRoom = (queues: SubmitQueues, beside: ReadonlyMap<string, number>): number | null => {
+  const capacity = queues.roomFor('b', beside);
+  return capacity !== null && 'lease' in capacity ? capacity.lease.slot : null;
+};
+
+describe('the room of a bind', () => {
+  it('is four windows, with what is planned and what is under way taken off', () => {
+    const queues = queuesOf(sender);
+    expect(queues.roomFor('b', planned(3))).toEqual({ carrier: 'north', leaseSeconds: 20, lease: sender.lease });
+    expect(slotWithRoom(queues, planned(4))).toBe(null);
+    queues.take(sender.lease);
+    expect(slotWithRoom(queues, planned(3))).toBe(null);
+    queues.free(sender.lease);
+    expect(slotWithRoom(queues, planned(3))).toBe(0);
+  });
+
+  it('is on the connection that has the least in hand', () => {
+    const queues = queuesOf(sender, senderOf(1));
+    expect(slotWithRoom(queues, planned(1))).toBe(1);
+    expect(slotWithRoom(queues, planned(1, 1))).toBe(0);
+    queues.take(sender.lease);
+    expect(slotWithRoom(queues, new Map())).toBe(1);
+    expect(slotWithRoom(queues, planned(4, 1))).toBe(0);
+  });
+
+  it('is what a slow bind sends within a second, and is worth another look soon', () => {
+    const queues = queuesOf({ ...sender, bind: { ...bind, sendWindow: 50, submitPerSecond: 2 } });
+    expect(slotWithRoom(queues, planned(1))).toBe(0);
+    expect(queues.roomFor('b', planned(2))).toEqual({ fullForMs: 50 });
+    queues.take(sender.lease);
+    queues.take(sender.lease);
+    expect(queues.roomFor('b', new Map())).toEqual({ fullForMs: 500 });
+  });
+
+  it('is none while it is not bound', () => {
+    expect(queuesOf().roomFor('b', new Map())).toBe(null);
+    expect(queuesOf(sender).roomFor('other', new Map())).toBe(null);
+  });
+});

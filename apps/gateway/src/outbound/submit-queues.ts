@@ -1,0 +1,87 @@
+import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers';
+import type { ResponsePdu } from '@countersign/smpp';
+import type { BindSender } from '../binds/bind-supervisor.js';
+import type { Pace } from '../link.metrics.js';
+import type { BindCapacity } from './delivery-plan.js';
+import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
+
+/** On top of the two response times that an attempt may take: one for its turn, one for its answer. */
+const LEASE_MARGIN_SECONDS = 10;
+
+/** The connections of binds that may send now. */
+export interface Senders {
+  sendersOf(bindId: string): readonly BindSender[];
+  senderBy(lease: BindLease): BindSender | null;
+  senderAt(slot: BindSlotName): BindSender | null;
+}
+
+/** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
+export class SubmitQueues {
+  private readonly queues = new Map<string, SubmitQueue>();
+
+  constructor(private readonly senders: Senders) {}
+
+  /**
+   * Room for one more besides those `planned` by `slotKey`, on the connection that has most of it. When none has any, how
+   * long that is likely to last; null when the bind cannot send from here.
+   */
+  roomFor(bindId: string, planned: ReadonlyMap<string, number>): BindCapacity | { readonly fullForMs: number } | null {
+    let most = 0;
+    let best: BindSender | null = null;
+    const senders = this.senders.sendersOf(bindId);
+    for (const sender of senders) {
+      const { lease } = sender;
+      const capacity = this.queueOf(lease).roomBeside(planned.get(slotKey(lease)) ?? 0);
+      if (capacity > most) [most, best] = [capacity, sender];
+    }
+    if (best !== null) return roomOf(best);
+    if (senders.length === 0) return null;
+    return { fullForMs: Math.min(...senders.map(({ lease }) => this.queueOf(lease).pauseMs)) };
+  }
+
+  /** What these connections may send a second now; as agreed on until something was sent by them. */
+  pacesOf(senders: Iterable<BindSender>): Pace[] {
+    return [...senders].map(({ bind, lease }) => {
+      const agreed = bind.submitPerSecond / bind.connections;
+      return { bind: bind.name, agreed, perSecond: this.queues.get(slotKey(lease))?.perSecond ?? agreed };
+    });
+  }
+
+  take(lease: BindLease): void {
+    this.queueOf(lease).take();
+  }
+
+  free(lease: BindLease): void {
+    const queue = this.queueOf(lease);
+    queue.free();
+    // A connection that is gone leaves nothing behind, unless its carrier had asked for less.
+    if (queue.isIdle && this.senders.senderBy(lease) === null) this.queues.delete(slotKey(lease));
+  }
+
+  /** See `SubmitQueue.submit`. */
+  submit(lease: BindLease, withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
+    return this.queueOf(lease).submit(withinMs, send);
+  }
+
+  private queueOf(lease: BindLease): SubmitQueue {
+    const key = slotKey(lease);
+    const known = this.queues.get(key);
+    if (known !== undefined) return known;
+    const queue = new SubmitQueue(() => this.termsOf(lease));
+    this.queues.set(key, queue);
+    return queue;
+  }
+
+  /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
+  private termsOf(slot: BindSlotName): SubmitQueueTerms | null {
+    const sender = this.senders.senderAt(slot);
+    if (sender === null) return null;
+    const { sendWindow: window, submitPerSecond, connections } = sender.bind;
+    return { window, perSecond: submitPerSecond / connections };
+  }
+}
+
+function roomOf({ bind, lease }: BindSender): BindCapacity {
+  const leaseSeconds = 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
+  return { carrier: bind.carrier, lease, leaseSeconds };
+}

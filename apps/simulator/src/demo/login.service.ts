@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import {
+  ApiError,
+  type CountersignClient,
+  CountersignError,
+  type CreateSession,
+  InvalidCodeError,
+  verifySecret,
+} from '@countersign/sdk';
+import type { Fault } from './advice.js';
+import {
+  codeAccepted,
+  codeSent,
+  codeWaits,
+  codeWrong,
+  decide,
+  isOverdue,
+  judge,
+  type Login,
+  openLogin,
+  type SessionFacts,
+  told,
+} from './login.js';
+import type { LoginStore } from './login.store.js';
+
+/** What the shop asks of the service. */
+export type Verifier = Pick<CountersignClient, 'create' | 'find' | 'cancel' | 'sendSms' | 'check'>;
+
+export interface LoginServiceOptions {
+  readonly verifier: Verifier;
+  readonly accountId: string;
+  readonly brandId: string;
+  /** Where verdicts are told to. */
+  readonly webhookUrl: string;
+  readonly book: LoginStore;
+  readonly now: () => number;
+}
+
+export interface LoginRequest {
+  readonly phone: string;
+  readonly challenge: string;
+  /** `sms_fallback` sends no card. */
+  readonly channel?: 'sms_fallback' | undefined;
+}
+
+export type Answer<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly fault: Fault };
+
+const answer = <Value>(value: Value): Answer<Value> => ({ ok: true, value });
+const refusal = (fault: Fault): Answer<never> => ({ ok: false, fault });
+const GONE: Fault = { code: 'LOGIN_NOT_FOUND' };
+const FULL: Fault = { code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 };
+const LOGIN_ID_OCTETS = 18;
+
+/** The shop's backend: opens sessions, hears verdicts and lets people in (specification 4.7). */
+export class LoginService {
+  readonly #asking = new Map<string, Promise<void>>();
+
+  constructor(private readonly options: LoginServiceOptions) {}
+
+  get book(): LoginStore {
+    return this.options.book;
+  }
+
+  async start(request: LoginRequest): Promise<Answer<Login>> {
+    const { book, now } = this.options;
+    if (!book.hasRoom(now())) return refusal(FULL);
+    return this.#asked(async () => {
+      const session = await this.#create(request);
+      const login = openLogin(randomBytes(LOGIN_ID_OCTETS).toString('base64url'), session, now());
+      return book.add(login, now()) ? answer(login) : refusal(FULL);
+    });
+  }
+
+  async sendCode(id: string): Promise<Answer<Login>> {
+    return this.#onLogin(id, async ({ sessionId }) => {
+      try {
+        await this.options.verifier.sendSms(sessionId);
+      } catch (error) {
+        const { retryAfterSeconds } = faultOf(error);
+        const until = this.options.now() + (retryAfterSeconds ?? 0) * 1_000;
+        this.book.change(id, (login) => codeWaits(login, until));
+        throw error;
+      }
+      return this.book.change(id, (login) => codeSent(login, this.options.now()));
+    });
+  }
+
+  async checkCode(id: string, code: string): Promise<Answer<Login>> {
+    return this.#onLogin(id, async ({ sessionId }) => {
+      try {
+        await this.options.verifier.check(sessionId, code);
+      } catch (error) {
+        const { attemptsRemaining } = faultOf(error);
+        if (attemptsRemaining !== undefined) this.book.change(id, (login) => codeWrong(login, attemptsRemaining));
+        throw error;
+      }
+      return this.book.change(id, codeAccepted);
+    });
+  }
+
+  /** The person gives up, or begins anew another way. The service is told; if it cannot be, the session runs out. */
+  async cancel(id: string): Promise<Answer<Login>> {
+    return this.#onLogin(id, async ({ sessionId }) => {
+      await this.options.verifier.cancel(sessionId);
+      return this.book.change(id, (login) => decide(login, 'cancelled'));
+    });
+  }
+
+  /** Lets the browser in that holds the secret, if the service says, when it is asked now, that the session is approved. */
+  async enter(id: string, secret: string): Promise<Answer<Login>> {
+    return this.#onLogin(id, async ({ sessionId }) => {
+      // Null: an expired session is not found (specification 4.2).
+      const session = await this.options.verifier.find(sessionId);
+      const matches = session !== null && (await verifySecret(secret, session.clientChallenge));
+      const judgement = judge(session, matches);
+      if (session !== null) this.#tell(id, session);
+      if (judgement === 'other_browser') throw new Turned({ code: 'OTHER_BROWSER' });
+      if (judgement === 'pending') throw new Turned({ code: 'NOT_APPROVED' });
+      // A session lets somebody in once.
+      if (this.book.find(id)?.phase === 'signed_in') throw new Turned(GONE);
+      return this.book.change(id, (login) => decide(login, judgement));
+    });
+  }
+
+  /** A webhook that was verified. Sessions of somebody else on the account are none of the shop's business. */
+  hear(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
+    const login = this.book.findBySession(session.id);
+    if (login !== null) this.#tell(login.id, session);
+  }
+
+  /** Asks the service, once at a time, for a login that still waits: webhooks may be late, or not come at all. */
+  async refresh(id: string): Promise<void> {
+    const asking = this.#asking.get(id) ?? this.#refresh(id).finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asking);
+    return asking;
+  }
+
+  async #refresh(id: string): Promise<void> {
+    const login = this.book.find(id);
+    if (login?.phase !== 'waiting') return;
+    try {
+      const session = await this.options.verifier.find(login.sessionId);
+      if (session === null) this.book.change(id, (current) => decide(current, 'expired'));
+      else this.#tell(id, session);
+    } catch {
+      // The service is away: the next time, or the clock, decides.
+      if (isOverdue(login, this.options.now())) this.book.change(id, (current) => decide(current, 'expired'));
+    }
+  }
+
+  #tell(id: string, session: Pick<SessionFacts, 'status' | 'latencyMs'>): void {
+    this.book.change(id, (login) => told(login, session));
+  }
+
+  /** Where webhooks to this machine are not allowed, the shop does without and asks. */
+  async #create({ phone, challenge, channel }: LoginRequest): Promise<SessionFacts> {
+    const { verifier, accountId, brandId, webhookUrl } = this.options;
+    const session: CreateSession = {
+      phone,
+      accountId,
+      brandId,
+      clientChallenge: challenge,
+      ...(channel === undefined ? {} : { channel }),
+    };
+    try {
+      return await verifier.create({ ...session, webhookUrl });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'INVALID_WEBHOOK_URL') throw error;
+      return verifier.create(session);
+    }
+  }
+
+  async #onLogin(id: string, act: (login: Login) => Promise<Login | null>): Promise<Answer<Login>> {
+    const login = this.book.find(id);
+    if (login === null) return refusal(GONE);
+    return this.#asked(async () => {
+      const after = await act(login);
+      return after === null ? refusal(GONE) : answer(after);
+    });
+  }
+
+  async #asked(ask: () => Promise<Answer<Login>>): Promise<Answer<Login>> {
+    try {
+      return await ask();
+    } catch (error) {
+      return refusal(faultOf(error));
+    }
+  }
+}
+
+/** Not let in, as against something that went wrong. */
+class Turned extends Error {
+  constructor(readonly fault: Fault) {
+    super(fault.code);
+  }
+}
+
+/** What is not the service's answer and not the lack of one is a fault of ours, and thrown on. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof Turned) return error.fault;
+  if (error instanceof ApiError) {
+    const attemptsRemaining = error instanceof InvalidCodeError ? error.attemptsRemaining : undefined;
+    return { code: error.code, retryAfterSeconds: error.retryAfterSeconds, attemptsRemaining };
+  }
+  if (error instanceof CountersignError) return { code: 'UNREACHABLE' };
+  throw error;
+}

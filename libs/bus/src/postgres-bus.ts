@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CONNECT_TIMEOUT_MS, connectionSettings, PollLoop } from '@countersign/postgres';
+import pg from 'pg';
+import { retryDelayMs } from './queue-connection.js';
+import type { BusConnection, LineEvents } from './bus-connection.js';
+import { FORGET_PAYLOADS, LISTEN, READ_PAYLOADS, SEND } from './postgres-bus.sql.js';
+
+/** Where a notification says what it is about: the id of its payload, its octets, its topic. */
+const WORD = /^([\da-f-]{36}) (\d{1,9}) (\S+)$/;
+const QUERY_TIMEOUT_MS = 2_500;
+/** A connection that only listens would never notice that nobody is there any more. */
+const PROBE_EVERY_MS = 5_000;
+const FORGET_EVERY_MS = 30_000;
+/** One to write with, one to read with: a process that says much still hears. */
+const CONNECTIONS = 2;
+/** What was said last may still be on its way. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** Waiting to be said, or to be heard, at most; the oldest are dropped. */
+const WAITING_MESSAGES = 10_000;
+const WAITING_OCTETS = 16 * 1024 * 1024;
+/** Messages of one statement, unless they are large. */
+const BATCH_MESSAGES = 100;
+const BATCH_OCTETS = 4 * 1024 * 1024;
+
+interface Item {
+  readonly id: string;
+  readonly topic: string;
+  /** Octets of the payload. */
+  readonly size: number;
+}
+
+interface Sent extends Item {
+  readonly octets: Buffer;
+}
+
+/**
+ * PostgreSQL's notifications, for want of a Redis. They carry ids only: payloads lie in an unlogged table, read by those
+ * who have joined the topic. Needs a direct or session-pooled connection.
+ */
+export class PostgresBus implements BusConnection {
+  readonly #pool: pg.Pool;
+  readonly #topics = new Set<string>();
+  readonly #outbox = new Waiting<Sent>();
+  readonly #inbox = new Waiting<Item>();
+  readonly #forget: PollLoop;
+  readonly #closing = new AbortController();
+  readonly #listening: Promise<void>;
+  /** Who waits until the connection listens, or was found to be away. */
+  readonly #joining = new Set<() => void>();
+  #hears = false;
+  #sending: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
+
+  constructor(
+    private readonly databaseUrl: string,
+    private readonly events: LineEvents,
+  ) {
+    this.#pool = new pg.Pool({ ...clientOptions(databaseUrl), max: CONNECTIONS });
+    this.#pool.on('error', () => undefined);
+    this.#forget = new PollLoop({
+      everyMs: FORGET_EVERY_MS,
+      work: async () => {
+        await this.#pool.query(FORGET_PAYLOADS);
+        return false;
+      },
+      onError: (error) => events.onError(error),
+    });
+    this.#listening = this.listen();
+  }
+
+  send(topic: string, octets: Buffer): void {
+    this.add(this.#outbox, { id: randomUUID(), topic, size: octets.length, octets });
+    this.#sending ??= this.sendAll().finally(() => (this.#sending = undefined));
+  }
+
+  async join(topic: string): Promise<void> {
+    this.#topics.add(topic);
+    if (!this.#hears && !this.#closing.signal.aborted) await new Promise<void>((resolve) => this.#joining.add(resolve));
+  }
+
+  leave(topic: string): void {
+    this.#topics.delete(topic);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#topics.clear();
+    const allSaid = Promise.all([this.#sending, this.#reading, this.#forget.stop(), this.#listening]).then(() =>
+      this.#pool.end(),
+    );
+    await Promise.race([allSaid, delay(CLOSE_TIMEOUT_MS)]);
+  }
+
+  private add<T extends Item>(waiting: Waiting<T>, item: T): void {
+    if (!waiting.add(item)) this.events.onError(new Error('too many messages are on their way'));
+  }
+
+  /** One statement at a time, so that messages keep their order; those that come meanwhile share the next one. */
+  private async sendAll(): Promise<void> {
+    await nextTurn();
+    for (let batch = this.#outbox.take(); batch.length > 0; batch = this.#outbox.take()) {
+      const full = batch.filter(({ size }) => size > 0);
+      const words = batch.map(({ id, size, topic }) => `${id} ${size} ${topic}`);
+      const values = [full.map(({ id }) => id), full.map(({ octets }) => octets), words];
+      await this.#pool.query(SEND, values).catch((error: unknown) => this.events.onError(error));
+    }
+  }
+
+  private hear(word: string): void {
+    const [, id, size, topic] = WORD.exec(word) ?? [];
+    if (id === undefined || size === undefined || topic === undefined || !this.#topics.has(topic)) return;
+    this.add(this.#inbox, { id, size: Number(size), topic });
+    this.#reading ??= this.readAll().finally(() => (this.#reading = undefined));
+  }
+
+  private async readAll(): Promise<void> {
+    await nextTurn();
+    for (let batch = this.#inbox.take(); batch.length > 0; batch = this.#inbox.take()) {
+      try {
+        const payloads = await this.payloadsOf(batch);
+        for (const { id, size, topic } of batch) {
+          const octets = size === 0 ? NOTHING : payloads.get(id);
+          if (octets !== undefined && this.#topics.has(topic)) this.events.onMessage(topic, octets);
+        }
+      } catch (error) {
+        this.events.onError(error);
+      }
+    }
+  }
+
+  private async payloadsOf(batch: readonly Item[]): Promise<Map<string, Buffer>> {
+    const ids = batch.filter(({ size }) => size > 0).map(({ id }) => id);
+    if (ids.length === 0) return new Map();
+    const { rows } = await this.#pool.query<{ id: string; payload: Buffer }>(READ_PAYLOADS, [ids]);
+    return new Map(rows.map(({ id, payload }) => [id, payload]));
+  }
+
+  /** Keeps one connection listening until the line is closed. */
+  private async listen(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let failures = 1; !signal.aborted; failures++) {
+      const client = new pg.Client(clientOptions(this.databaseUrl));
+      try {
+        await this.listenOn(client, () => (failures = 0));
+      } catch (error) {
+        this.events.onError(error);
+      }
+      // Who waits to join learns that the line is away; the next connection listens for all topics anyway.
+      this.settleJoins(false);
+      void client.end().catch(() => undefined);
+      await delay(retryDelayMs(failures, Math.random()), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Until the connection is lost or silent, or the line is closed. */
+  private async listenOn(client: pg.Client, onListening: () => void): Promise<void> {
+    const turn = new AbortController();
+    const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
+    client.on('error', (error) => {
+      this.events.onError(error);
+      turn.abort();
+    });
+    client.on('end', () => turn.abort());
+    client.on('notification', ({ payload }) => this.hear(payload ?? ''));
+    await client.connect();
+    await client.query(LISTEN);
+    onListening();
+    this.settleJoins(true);
+    while (await delay(PROBE_EVERY_MS, true, { signal, ref: false }).catch(() => false)) await client.query('SELECT 1');
+  }
+
+  private settleJoins(hears: boolean): void {
+    this.#hears = hears;
+    for (const settle of this.#joining) settle();
+    this.#joining.clear();
+  }
+}
+
+/** Items in their order, bounded in number and octets. */
+class Waiting<T extends Item> {
+  #items: T[] = [];
+  #octets = 0;
+
+  /** False when older ones had to go. */
+  add(item: T): boolean {
+    this.#items.push(item);
+    this.#octets += item.size;
+    let kept = true;
+    while (this.#items.length > WAITING_MESSAGES || this.#octets > WAITING_OCTETS) {
+      this.#octets -= this.#items.shift()?.size ?? 0;
+      kept = false;
+    }
+    return kept;
+  }
+
+  /** As many as one statement should carry; none when there are none. */
+  take(): T[] {
+    let count = 0;
+    let octets = 0;
+    for (const { size } of this.#items) {
+      if (count >= BATCH_MESSAGES || (count > 0 && octets + size > BATCH_OCTETS)) break;
+      count++;
+      octets += size;
+    }
+    this.#octets -= octets;
+    return this.#items.splice(0, count);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function clientOptions(databaseUrl: string): pg.ClientConfig {
+  return {
+    ...connectionSettings(databaseUrl),
+    application_name: 'countersign-bus',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}

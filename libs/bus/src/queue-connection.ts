@@ -1,0 +1,213 @@
+import {
+  CONNECT_TIMEOUT_MS,
+  connectionSettings,
+  grantDaemonRole,
+  type OwnerQuery,
+  SchemaOutdated,
+} from '@countersign/postgres';
+import {
+  assertSchemaCompatibility,
+  type ConnectionOptions,
+  LATEST_SCHEMA_VERSION,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  setDefaultBackendFactory,
+  type WorkerOptions,
+} from 'bullmq';
+import pg from 'pg';
+import { receivesNotifications } from './notification-check.js';
+import { createRetryingBackend } from './retrying-backend.js';
+
+export interface QueueStoreOptions {
+  /** `redis://` or `rediss://`; null rings through PostgreSQL. */
+  readonly redisUrl: string | null;
+  /** A direct or session-pooled connection when there is no Redis: the PostgreSQL bell listens. */
+  readonly databaseUrl: string;
+}
+
+/** A producer only adds; a worker blocks until there is something to take. */
+export type QueueUse = 'producer' | 'worker';
+
+/** Pause before the next attempt to connect, longer each time up to the second; healed is then found within 2 s. */
+const RETRY_STEP_MS = 200;
+const RETRY_CAP_MS = 1_000;
+/** Up to this much is added at random, so that all processes do not come back in one instant. */
+const RETRY_JITTER_MS = 200;
+/** A frozen Redis answers nothing and closes nothing: a ring is given up after this. */
+const PRODUCER_COMMAND_TIMEOUT_MS = 500;
+/** Three times the longest block of a worker: silence beyond it means that the line is dead. */
+const WORKER_SOCKET_TIMEOUT_MS = 30_000;
+/** `runRetryDelay` of every worker: BullMQ's own 15 s would leave it deaf for that long after PostgreSQL is back. */
+export const WORKER_RETRY_MS = 1_000;
+const KEEP_ALIVE_MS = 10_000;
+
+/** Connections of one queue or worker to PostgreSQL, beside the one that listens. */
+const POSTGRES_CONNECTIONS = 3;
+const POSTGRES_QUERY_TIMEOUT_MS = 3_000;
+const MIGRATION_TIMEOUT_MS = 60_000;
+
+/** A notification arrives within milliseconds, or never. */
+const NOTIFICATION_TIMEOUT_MS = 2_000;
+
+/** Milliseconds to wait before attempt number `times`, `chance` from 0 up to 1. */
+export function retryDelayMs(times: number, chance: number): number {
+  return Math.min(RETRY_STEP_MS * times, RETRY_CAP_MS) + Math.floor(chance * RETRY_JITTER_MS);
+}
+
+interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly db?: number;
+  readonly tls?: object;
+}
+
+/** The parts of a Redis URL as ioredis names them. Names and passwords may be percent-encoded; a path is the number of the database. */
+export function redisAddress(redisUrl: string): RedisAddress {
+  const url = new URL(redisUrl);
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 6379),
+    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
+    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(url.pathname.length > 1 ? { db: Number(url.pathname.slice(1)) } : {}),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}
+
+function redisConnection(redisUrl: string, use: QueueUse): ConnectionOptions {
+  const connection = {
+    ...redisAddress(redisUrl),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    retryStrategy: (times: number) => retryDelayMs(times, Math.random()),
+  };
+  if (use === 'worker') {
+    return { ...connection, maxRetriesPerRequest: null, socketTimeout: WORKER_SOCKET_TIMEOUT_MS };
+  }
+  return {
+    ...connection,
+    commandTimeout: PRODUCER_COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+    // The check is one INFO at the start; a frozen Redis would time it out, and the queue would stay broken for good.
+    skipVersionCheck: true,
+  };
+}
+
+/** `options` of the URL are joined to BullMQ's own: it finds its tables through the search path that it sets there. */
+function postgresConnection(databaseUrl: string, use: QueueUse): ConnectionOptions {
+  const { connectionString, options } = connectionSettings(databaseUrl);
+  return {
+    connectionString,
+    options,
+    max: POSTGRES_CONNECTIONS,
+    application_name: `countersign-bell-${use}`,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: POSTGRES_QUERY_TIMEOUT_MS,
+    statement_timeout: POSTGRES_QUERY_TIMEOUT_MS,
+    keepAlive: true,
+  };
+}
+
+/** The `connection` of a BullMQ Queue (`producer`) or Worker (`worker`, see queueWorkerOptions). Call prepareQueues first. */
+export function queueConnection(options: QueueStoreOptions, use: QueueUse): ConnectionOptions {
+  return options.redisUrl === null
+    ? postgresConnection(options.databaseUrl, use)
+    : redisConnection(options.redisUrl, use);
+}
+
+/** What a BullMQ Worker takes beside its `prefix`: its connection, and how soon it looks again after losing it. */
+export function queueWorkerOptions(options: QueueStoreOptions): Pick<WorkerOptions, 'connection' | 'runRetryDelay'> {
+  return { connection: queueConnection(options, 'worker'), runRetryDelay: WORKER_RETRY_MS };
+}
+
+/** BullMQ's own schema, the default of its PostgreSQL backend. */
+const SCHEMA = 'bullmq';
+/** Makes the sequence of a queue's job ids, which BullMQ would make with the first job; the number is not used. $1 queue. */
+const MAKE_JOB_IDS = `SELECT ${SCHEMA}.next_job_id($1)`;
+const HAS_JOB_IDS = `SELECT to_regclass('${SCHEMA}.' || ${SCHEMA}.job_id_seq_name($1)) IS NOT NULL AS "exists"`;
+
+async function withClient<T>(databaseUrl: string, timeoutMs: number, work: (client: pg.Client) => Promise<T>) {
+  const { connectionString } = connectionSettings(databaseUrl);
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: timeoutMs,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const ownerQuery =
+  (client: pg.Client): OwnerQuery =>
+  async <Row>(text: string, values?: unknown[]) =>
+    (await client.query(text, values)).rows as Row[];
+
+export interface QueueMigration {
+  /** Of the role that owns the tables. */
+  readonly databaseUrl: string;
+  /** Every queue that a daemon adds jobs to: it cannot make what a new queue needs. */
+  readonly queues: readonly string[];
+  /** Null: the daemons use the owner's role. */
+  readonly daemonRole: string | null;
+}
+
+/**
+ * Makes BullMQ's own tables (schema `bullmq`), those of an older BullMQ included, and what each queue needs. Several
+ * processes may call it at once.
+ */
+export async function migrateQueues({ databaseUrl, queues, daemonRole }: QueueMigration): Promise<void> {
+  await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
+    await runMigrations(client);
+    await client.query('BEGIN');
+    // Two processes that grant at once would update the same rows of the catalog; readers go on.
+    await client.query(`LOCK TABLE ${SCHEMA}.migration IN SHARE ROW EXCLUSIVE MODE`);
+    await client.query(`SET LOCAL search_path TO ${SCHEMA}`);
+    for (const queue of queues) {
+      const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_IDS, [queue]);
+      if (rows[0]?.exists !== true) await client.query(MAKE_JOB_IDS, [queue]);
+    }
+    if (daemonRole !== null) await grantDaemonRole(ownerQuery(client), daemonRole, SCHEMA);
+    // A connection that is lost before this leaves nothing of it.
+    await client.query('COMMIT');
+  });
+}
+
+/**
+ * Before the first Queue or Worker of the process: chooses BullMQ's store for the whole process and, for PostgreSQL,
+ * checks that BullMQ's tables are those of this release (without them its workers repeat their error without a pause).
+ * Throws SchemaOutdated when they are not, another error when the connection cannot carry the bell (a transaction
+ * pooler), and what `pg` throws when there is none. Redis needs nothing and is not contacted.
+ */
+export async function prepareQueues(options: QueueStoreOptions): Promise<void> {
+  if (options.redisUrl !== null) {
+    setDefaultBackendFactory();
+    return;
+  }
+  const { databaseUrl } = options;
+  if (!(await receivesNotifications(databaseUrl, databaseUrl, NOTIFICATION_TIMEOUT_MS))) {
+    throw new Error(
+      'without Redis, DATABASE_URL must be a direct or session-pooled connection: it hears no notification',
+    );
+  }
+  setDefaultBackendFactory(createRetryingBackend);
+  const version = await withClient(databaseUrl, POSTGRES_QUERY_TIMEOUT_MS, schemaVersion);
+  if (version < LATEST_SCHEMA_VERSION)
+    throw new SchemaOutdated("the database lacks the queues' tables of this release");
+}
+
+/** 0 where there are no tables. */
+async function schemaVersion(client: pg.Client): Promise<number> {
+  try {
+    return await assertSchemaCompatibility(client);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,48 @@
+import { type BackendFactory, PostgresConnection, type PostgresConnectionOptions, PostgresQueueBackend } from 'bullmq';
+
+/** Between two attempts at a worker's first connection. */
+const RETRY_MS = 1_000;
+
+/**
+ * BullMQ's connection to PostgreSQL remembers for good how its first attempt ended. A worker whose first attempt timed out
+ * would repeat that answer without ever letting anything else in the process run. This one asks again: a worker's
+ * connection after a pause, until it is closed; a producer's with the next call.
+ */
+class RetryingConnection extends PostgresConnection {
+  private ended = false;
+
+  constructor(
+    options: PostgresConnectionOptions,
+    private readonly waits: boolean,
+  ) {
+    super(options);
+  }
+
+  override async waitUntilReady(): Promise<void> {
+    for (;;) {
+      try {
+        await super.waitUntilReady();
+        return;
+      } catch (error) {
+        Reflect.set(this, 'readyPromise', undefined);
+        if (!this.waits || this.ended) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  override async close(): Promise<void> {
+    this.ended = true;
+    await super.close();
+  }
+}
+
+/** BullMQ's own backend for PostgreSQL over a connection that outlives a bad start. */
+export const createRetryingBackend: BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> = (
+  name,
+  options,
+  { withBlockingConnection = false } = {},
+) => {
+  const connection = new RetryingConnection(options.connection, withBlockingConnection);
+  return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined);
+};

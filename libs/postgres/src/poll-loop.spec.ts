@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PollLoop } from './poll-loop.js';
+
+describe('periodic work', () => {
+  let runs: number;
+  let answers: (boolean | Error)[];
+  let errors: unknown[];
+  let hold: Promise<void> | undefined;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    runs = 0;
+    answers = [];
+    errors = [];
+    hold = undefined;
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const start = (): PollLoop =>
+    new PollLoop({
+      everyMs: 1_000,
+      work: async () => {
+        runs++;
+        await hold;
+        const answer = answers.shift() ?? false;
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      onError: (error) => errors.push(error),
+    });
+
+  it('runs a period after the start, and a period after each end', async () => {
+    const periodic = start();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(runs).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(runs).toBe(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(runs).toBe(2);
+    await periodic.stop();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(runs).toBe(2);
+  });
+
+  it('runs again at once while there is more', async () => {
+    answers = [true, true, false];
+    const periodic = start();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(runs).toBe(3);
+    await periodic.stop();
+  });
+
+  it('goes on after an error', async () => {
+    answers = [new Error('away')];
+    const periodic = start();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([runs, errors]).toEqual([2, [new Error('away')]]);
+    await periodic.stop();
+  });
+
+  it('is never run twice at a time; a nudge during a run means once more after it', async () => {
+    let release = (): void => undefined;
+    hold = new Promise((resolve) => (release = resolve));
+    const periodic = start();
+    periodic.trigger();
+    periodic.trigger();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(runs).toBe(1);
+    release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(runs).toBe(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(runs).toBe(3);
+    await periodic.stop();
+  });
+
+  it.each(Array.from({ length: 12 }, (_, at) => at))(
+    'hears a nudge at whatever moment a run ends (%d turns after it)',
+    async (turns) => {
+      let release = (): void => undefined;
+      hold = new Promise((resolve) => (release = resolve));
+      const periodic = start();
+      periodic.trigger();
+      release();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      const before = runs;
+      periodic.trigger();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(runs).toBe(before + 1);
+      await periodic.stop();
+    },
+  );
+
+  it('is waited for when it is stopped', async () => {
+    let release = (): void => undefined;
+    hold = new Promise((resolve) => (release = resolve));
+    answers = [true];
+    const periodic = start();
+    periodic.trigger();
+    let stopped = false;
+    const stopping = periodic.stop().then(() => (stopped = true));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(stopped).toBe(false);
+    release();
+    await stopping;
+    periodic.trigger();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(runs).toBe(1);
+  });
+});

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Timers } from './timers.js';
+
+describe('alarms', () => {
+  const rung: number[] = [];
+  let alarms: Timers;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    rung.length = 0;
+    alarms = new Timers(() => void rung.push(performance.now()));
+  });
+  afterEach(() => {
+    alarms.clear();
+    vi.useRealTimers();
+  });
+
+  it('ring in their time, an earlier one not in place of a later', () => {
+    const startMs = performance.now();
+    for (const ms of [2_000, 500, 1_000]) alarms.setIn(ms);
+    vi.advanceTimersByTime(3_000);
+    expect(rung).toHaveLength(3);
+    [500, 1_000, 2_000].forEach((ms, index) => {
+      expect((rung[index] ?? 0) - startMs).toBeGreaterThanOrEqual(ms);
+      expect((rung[index] ?? 0) - startMs).toBeLessThan(ms + 100);
+    });
+  });
+
+  it('of one moment are one', () => {
+    for (let count = 0; count < 1_000; count++) alarms.setIn(500);
+    vi.advanceTimersByTime(3_000);
+    expect(rung).toHaveLength(1);
+  });
+
+  it('do not ring once they are cleared', () => {
+    alarms.setIn(500);
+    alarms.clear();
+    vi.advanceTimersByTime(3_000);
+    expect(rung).toEqual([]);
+  });
+});

@@ -1,0 +1,320 @@
+import {
+  BindLeaseStore,
+  CarrierStore,
+  MtMessageStore,
+  OutboundStore,
+  receiptIdOf,
+  type BindLease,
+  type ClaimedMessage,
+  type DeliveryPlan,
+  type DueLook,
+  type MessageIdBase,
+  type PlannedAttempt,
+} from '@countersign/carriers';
+import { EventStore } from '@countersign/events';
+import { firstIdAt, renderId, type Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
+
+const COUNT = 50;
+
+let harness: SessionHarness;
+let ledger: MtMessageStore;
+let session: Session;
+/** Of the connection that codes go by. */
+let lease: BindLease;
+
+beforeAll(async () => {
+  harness = await openSessionHarness();
+  ledger = new MtMessageStore({ events: new EventStore(), newId: () => harness.clock.newId() });
+  const [account] = await harness.database.query<{ id: Uuid }>(
+    `UPDATE accounts SET webhook_events = '{verification.otp_delivery}' RETURNING id`,
+  );
+  expect(account?.id).toBe(harness.account.id);
+  session = await harness.sessions.create(harness.draft({ ttlSeconds: 300 }));
+  const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  await carriers.createBind(harness.database, {
+    name: 'north',
+    carrier: 'north',
+    hosts: [{ host: '127.0.0.1', port: 2775 }],
+    systemId: 'us',
+    password: 'secret08',
+  });
+  lease = await claimLease();
+});
+afterAll(() => harness.close());
+afterEach(async () => {
+  for (const table of ['outbound_messages', 'submissions', 'events'])
+    await harness.database.query(`DELETE FROM ${table}`);
+});
+
+/** The one connection there is, claimed for a gateway; from whoever held it before. */
+async function claimLease(): Promise<BindLease> {
+  const store = new BindLeaseStore();
+  const { slots } = await store.survey(harness.database);
+  await harness.database.query('UPDATE bind_connections SET expires_at = clock_timestamp()');
+  const [claimed] = await store.claim(harness.database, harness.clock.newId(), slots);
+  if (claimed === undefined) throw new Error('nobody holds it, and it was not to be had');
+  return claimed;
+}
+
+async function queue(count: number, test = false): Promise<Uuid[]> {
+  const store = new OutboundStore();
+  const ids = Array.from({ length: count }, () => harness.clock.newId());
+  const now = new Date(harness.clock.nowMs());
+  await harness.database.transaction(async (tx) => {
+    for (const id of ids) {
+      await store.insert(tx, {
+        id,
+        sessionId: session.id,
+        accountId: session.accountId,
+        test,
+        destination: PHONE,
+        country: 'US',
+        sender: '60606',
+        textSealed: harness.keys.seal('message-text', 'code', id),
+        createdAt: now,
+        expiresAt: session.expiresAt,
+      });
+    }
+  });
+  return ids;
+}
+
+const look = (limit = 100): DueLook => ({
+  limit,
+  fromId: firstIdAt(0),
+  beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
+  claimedBy: harness.clock.newId(),
+});
+const north = (): PlannedAttempt => ({
+  kind: 'send',
+  routeId: session.id,
+  bindId: lease.bindId,
+  lease,
+  carrier: 'north',
+  source: '60606',
+  leaseSeconds: 30,
+});
+const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
+  harness.database.transaction((tx) => ledger.claim(tx, look(limit), plan));
+const submitted = (
+  claimed: readonly ClaimedMessage[],
+  idOf = (index: number): string | null => `id-${index}`,
+  base: MessageIdBase = 'as-is',
+) =>
+  harness.database.transaction((tx) =>
+    ledger.record(
+      tx,
+      claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
+        const smscMessageId = idOf(index);
+        const receiptId = smscMessageId === null ? null : receiptIdOf(smscMessageId, base);
+        return { id, attempt, carrier, lease, outcome: { kind: 'submitted', smscMessageId, receiptId } };
+      }),
+    ),
+  );
+const receipt = (smscMessageId: string, state: 'delivered' | 'undelivered' = 'delivered') =>
+  harness.database.transaction((tx) =>
+    ledger.receive(tx, [
+      { carrier: 'north', smscMessageId, state, networkError: state === 'delivered' ? null : '027' },
+    ]),
+  );
+async function states(): Promise<Record<string, number>> {
+  const rows = await harness.database.query<{ state: string; count: number }>(
+    'SELECT state, count(*)::int AS count FROM outbound_messages GROUP BY state',
+  );
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+const told = (): Promise<{ state: string; count: number; urls: number }[]> =>
+  harness.database.query(
+    `SELECT data->>'state' AS state, count(*)::int AS count, count(webhook_url)::int AS urls
+     FROM events GROUP BY 1 ORDER BY 1`,
+  );
+
+describe('a claim', () => {
+  it('is of one gateway, however many ask at once', async () => {
+    const ids = await queue(COUNT);
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(north, 20)));
+    const claimed = claims.flatMap((each) => each.claimed.map(({ message: { id } }) => id));
+    expect(new Set(claimed).size).toBe(claimed.length);
+    const rest = await claim();
+    expect([...claimed, ...rest.claimed.map(({ message: { id } }) => id)].sort()).toEqual([...ids].sort());
+    expect((await claim()).due).toBe(0);
+  });
+
+  it('passes over messages of test keys', async () => {
+    await queue(3, true);
+    expect((await claim()).due).toBe(0);
+  });
+
+  it('that was taken back cannot be recorded any more, but for the receipt', async () => {
+    await queue(1);
+    const { claimed: lapsed } = await claim();
+    await harness.database.query(`UPDATE outbound_messages SET claimed_until = clock_timestamp()`);
+    const { claimed: again } = await claim();
+    expect(again).toMatchObject([{ attempt: 2, message: { unknownFates: 1 } }]);
+    expect(await submitted(lapsed)).toEqual([]);
+    expect(await states()).toEqual({ sending: 1 });
+    expect(await submitted(again, () => 'second')).toHaveLength(1);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('that fails is told of at once, and keeps no text', async () => {
+    const [id = ''] = await queue(1);
+    const { eventIds } = await claim(() => ({ kind: 'fail', error: 'EXPIRED' }));
+    expect(eventIds).toHaveLength(1);
+    const [row] = await harness.database.query<{ data: string; text: Buffer | null }>(
+      `SELECT data::text AS data, text_sealed AS text FROM events, outbound_messages`,
+    );
+    const messageId = renderId('msg', id);
+    expect(JSON.parse(row?.data ?? '')).toEqual({
+      sessionId: renderId('sess', session.id),
+      messageId,
+      state: 'failed',
+      networkError: 'EXPIRED',
+    });
+    expect(row?.text).toBe(null);
+  });
+});
+
+describe('a response and its receipt', () => {
+  it('meet, whichever is first, and are told of once each', async () => {
+    await queue(COUNT);
+    const { claimed } = await claim();
+    const early = claimed.slice(0, 10).map((_, index) => receipt(`id-${index}`));
+    expect((await Promise.all(early)).map(({ fates }) => fates)).toEqual(early.map(() => ['parked']));
+    // The others race, each as several deliveries of one receipt.
+    const late = claimed.flatMap((_, index) => [receipt(`id-${index}`), receipt(`ID-${index}`)]);
+    await Promise.all([submitted(claimed), ...late]);
+    expect(await states()).toEqual({ delivered: COUNT });
+    expect(await told()).toEqual([
+      { state: 'delivered', count: COUNT, urls: COUNT },
+      { state: 'submitted', count: COUNT, urls: COUNT },
+    ]);
+  });
+
+  it('recorded twice, because the answer of a commit was lost, change nothing more', async () => {
+    await queue(3);
+    const { claimed } = await claim();
+    await receipt('id-0', 'undelivered');
+    expect(await submitted(claimed)).toHaveLength(4);
+    expect(await submitted(claimed)).toEqual([]);
+    expect(await states()).toEqual({ submitted: 2, undelivered: 1 });
+    expect((await receipt('id-0')).fates).toEqual(['late']);
+    expect((await receipt('id-1')).fates).toEqual(['settled']);
+    expect((await receipt('id-1')).fates).toEqual(['late']);
+  });
+
+  it('of a carrier that begins its ids anew belong to the newer message', async () => {
+    for (const state of ['delivered', 'undelivered'] as const) {
+      await queue(1);
+      await submitted((await claim()).claimed, () => '00000001');
+      expect((await receipt('1', state)).fates).toEqual(['settled']);
+    }
+    expect(await states()).toEqual({ delivered: 1, undelivered: 1 });
+  });
+
+  it('do not meet when the receipt was of another time', async () => {
+    await receipt('id-0');
+    await harness.database.query(`UPDATE submissions SET updated_at = clock_timestamp() - interval '11 minutes'`);
+    await queue(1);
+    await submitted((await claim()).claimed);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('meet after days', async () => {
+    await queue(1);
+    await submitted((await claim()).claimed);
+    await harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '95 hours'`);
+    expect(await ledger.purgeOld(harness.database)).toBe(0);
+    expect((await receipt('id-0')).fates).toEqual(['settled']);
+  });
+
+  it('meet where the receipt spells the id in another base, and may come first', async () => {
+    await queue(2);
+    const { claimed } = await claim();
+    expect((await receipt('255')).fates).toEqual(['parked']);
+    await submitted(claimed, (index) => ['FF', '0100'][index] ?? null, 'hex-to-dec');
+    expect((await receipt('00256')).fates).toEqual(['settled']);
+    expect(await states()).toEqual({ delivered: 2 });
+  });
+
+  it('are forgotten in their time: what was nobody’s after ten minutes, the rest after four days', async () => {
+    await queue(1);
+    await submitted((await claim()).claimed);
+    await receipt('nobody');
+    expect(await ledger.parked(harness.database)).toBe(1);
+    const age = (by: string): Promise<unknown> =>
+      harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
+    await age('11 minutes');
+    expect([await ledger.purgeOrphans(harness.database), await ledger.purgeOld(harness.database)]).toEqual([1, 0]);
+    await age('4 days');
+    expect([await ledger.purgeOrphans(harness.database), await ledger.purgeOld(harness.database)]).toEqual([0, 1]);
+  });
+});
+
+describe('a message of a test key', () => {
+  it('takes the steps that it is made to take, once each', async () => {
+    const [id = ''] = await queue(1, true);
+    const act = (to: 'submitted' | 'delivered' | 'undelivered') =>
+      harness.database.transaction((tx) => ledger.actOut(tx, [{ id, to, networkError: null }]));
+    expect(await act('delivered')).toEqual([]);
+    expect(await act('submitted')).toHaveLength(1);
+    expect(await act('submitted')).toEqual([]);
+    expect(await act('undelivered')).toHaveLength(1);
+    expect(await act('delivered')).toEqual([]);
+    expect(await states()).toEqual({ undelivered: 1 });
+    expect(await told()).toMatchObject([{ state: 'submitted' }, { state: 'undelivered' }]);
+  });
+});
+
+describe('a gateway that has lost the connection without knowing', () => {
+  /** Another gateway has it, or its time is over. */
+  const TAKEN = 'UPDATE bind_connections SET owner = bind_id, epoch = epoch + 1';
+  const RUN_OUT = `UPDATE bind_connections SET expires_at = clock_timestamp()`;
+  afterEach(async () => {
+    lease = await claimLease();
+  });
+
+  it.each([TAKEN, RUN_OUT])('claims nothing: %s', async (loss) => {
+    const [id] = await queue(1);
+    await harness.database.query(loss);
+    expect((await claim()).claimed).toEqual([]);
+    expect(await states()).toEqual({ queued: 1 });
+    lease = await claimLease();
+    expect((await claim()).claimed).toMatchObject([{ message: { id }, attempt: 1 }]);
+  });
+
+  it('records nothing that it did once another has it: the fate is unknown, and the time of the attempt decides', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await harness.database.query(TAKEN);
+    expect(await submitted(claimed)).toEqual([]);
+    expect(await states()).toEqual({ sending: 1 });
+    expect((await receipt('id-0')).fates).toEqual(['parked']);
+  });
+
+  it('still records what it did while nobody else has it', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await harness.database.query(RUN_OUT);
+    expect(await submitted(claimed)).toHaveLength(1);
+    expect(await states()).toEqual({ submitted: 1 });
+  });
+
+  it('may always say that it sent nothing', async () => {
+    await queue(1);
+    const { claimed } = await claim();
+    await harness.database.query(TAKEN);
+    await harness.database.transaction((tx) =>
+      ledger.record(
+        tx,
+        claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
+          return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };
+        }),
+      ),
+    );
+    expect(await states()).toEqual({ queued: 1 });
+  });
+});

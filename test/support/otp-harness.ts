@@ -1,0 +1,163 @@
+import { AccountStore } from '@countersign/accounts';
+import { CarrierStore } from '@countersign/carriers';
+import { parseId, type Uuid } from '@countersign/postgres';
+import { expect } from 'vitest';
+import { ControlPlaneHarness, type Answer, type Call } from './control-plane-harness.js';
+
+/** A message as whoever sends it will read it. */
+export interface QueuedMessage {
+  readonly id: Uuid;
+  readonly sender: string;
+  readonly state: string;
+  readonly test: boolean;
+  readonly text: string;
+}
+
+export interface SessionWithCode {
+  readonly id: string;
+  readonly code: string;
+  /** Six digits that are not the code. */
+  readonly wrong: string;
+}
+
+type Changes = Readonly<Record<string, unknown>>;
+
+/** A control plane with a route for codes, on which no gateway takes them: what was queued stays to be looked at. */
+export class OtpHarness {
+  private constructor(
+    readonly harness: ControlPlaneHarness,
+    readonly accountId: Uuid,
+    /** With a key of another account. */
+    readonly foreign: Call,
+    readonly withTestKey: Call,
+  ) {}
+
+  static async open(environment: Readonly<Record<string, string>> = {}): Promise<OtpHarness> {
+    const harness = await ControlPlaneHarness.open(environment);
+    const newId = (): Uuid => harness.clock.newId();
+    const accountId = parseId('acct', harness.demo.accountId) ?? '';
+    const accounts = new AccountStore({ keys: harness.keys, newId });
+    const { account } = await accounts.createAccount(harness.database, { name: 'Other' });
+    const keyOf = async (owner: Uuid, kind: 'live' | 'test'): Promise<Call> => ({
+      key: (await accounts.createApiKey(harness.database, { accountId: owner, kind, name: kind })).key,
+    });
+    const carriers = new CarrierStore({ keys: harness.keys, newId });
+    const bind = await carriers.createBind(harness.database, {
+      name: 'out',
+      carrier: 'out',
+      hosts: [{ host: '127.0.0.1', port: 1 }],
+      systemId: 'out',
+      password: 'secret',
+      enabled: true,
+    });
+    await carriers.createRoute(harness.database, { prefix: '+', bindId: bind.id });
+    return new OtpHarness(harness, accountId, await keyOf(account.id, 'live'), await keyOf(accountId, 'test'));
+  }
+
+  close(): Promise<void> {
+    return this.harness.close();
+  }
+
+  /** Nothing counted, nothing blocked, and the account sends everywhere. */
+  async forget(): Promise<void> {
+    const { database } = this.harness;
+    const tables = ['outbound_messages', 'otp_counters', 'otp_sends', 'otp_approvals', 'otp_phones', 'otp_checks'];
+    tables.push('otp_refusals', 'otp_spend', 'destination_rules', 'prices');
+    for (const table of tables) await database.query(`DELETE FROM ${table}`);
+    await database.query(
+      `UPDATE accounts SET otp_countries = '{*}', otp_daily_spend_cap_usd = NULL, otp_daily_message_cap = 1000000,
+         otp_unconverted_floor = 100000`,
+    );
+    await database.query(`UPDATE routes SET enabled = true, prefix = '+'`);
+  }
+
+  async created(changes: Changes = {}, call: Call = {}): Promise<string> {
+    const answer = await this.harness.create(changes, call);
+    expect(answer.status).toBe(200);
+    return String(answer.json['id']);
+  }
+
+  send(id: string, call: Call = {}): Promise<Answer> {
+    return this.harness.call(`/v1/verify/${id}/send-sms`, { method: 'POST', ...call });
+  }
+
+  check(id: string, code: unknown, call: Call = {}): Promise<Answer> {
+    return this.harness.call(`/v1/verify/${id}/check`, { method: 'POST', body: { code }, ...call });
+  }
+
+  get(id: string): Promise<Answer> {
+    return this.harness.call(`/v1/verify/${id}`);
+  }
+
+  async withCode(changes: Changes = {}): Promise<SessionWithCode> {
+    const id = await this.created(changes);
+    expect((await this.send(id)).status).toBe(200);
+    const [code = ''] = await this.codesOf(id);
+    return { id, code, wrong: code === '000000' ? '000001' : '000000' };
+  }
+
+  /** The messages of a session, oldest first. */
+  async messagesOf(id: string): Promise<QueuedMessage[]> {
+    const rows = await this.harness.database.query<Omit<QueuedMessage, 'text'> & { sealed: Buffer }>(
+      `SELECT id, sender, state, test, text_sealed AS sealed FROM outbound_messages WHERE session_id = $1
+       ORDER BY created_at`,
+      [parseId('sess', id)],
+    );
+    const { keys } = this.harness;
+    return rows.map((row) => ({ ...row, text: keys.open('message-text', row.sealed, row.id).toString('utf8') }));
+  }
+
+  async codesOf(id: string): Promise<string[]> {
+    return (await this.messagesOf(id)).map(({ text }) => text.slice(0, 6));
+  }
+
+  /** Moves a session into the past, as if an hour had gone by. */
+  async age(id: string): Promise<void> {
+    await this.harness.database.query(
+      `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'
+       WHERE id = $1`,
+      [parseId('sess', id)],
+    );
+  }
+
+  /** Lets the pause between two codes be over. */
+  async letResend(id: string): Promise<void> {
+    const shift = `UPDATE sessions SET otp_sent_at = otp_sent_at - interval '31 seconds' WHERE id = $1`;
+    await this.harness.database.query(shift, [parseId('sess', id)]);
+  }
+
+  /** Approvals that were counted for the conversion budget. */
+  credits(): Promise<{ scope: string; approvals: number }[]> {
+    return this.harness.database.query('SELECT scope, approvals FROM otp_approvals WHERE approvals > 0');
+  }
+
+  /** What the guard has tallied. */
+  refusals(): Promise<{ rule: string; prefix: string; refused: number }[]> {
+    return this.harness.database.query('SELECT rule, prefix, refused FROM otp_refusals ORDER BY rule');
+  }
+
+  /** Asks for what is to be refused, and leaves nothing behind: no message, no code, no count, no cost. */
+  async expectRefused(ask: () => Promise<Answer>, expected: readonly unknown[]): Promise<Answer> {
+    const before = await this.written();
+    const answer = await ask();
+    expect(told(answer)).toEqual(expected);
+    expect(await this.written()).toEqual(before);
+    return answer;
+  }
+
+  private async written(): Promise<object | undefined> {
+    const [row] = await this.harness.database.query(
+      `SELECT (SELECT count(*) FROM outbound_messages) AS messages,
+         (SELECT sum(sends) FROM otp_counters WHERE ends_at > clock_timestamp()) AS counted,
+         (SELECT sum(otp_sends) FROM sessions) AS codes, (SELECT sum(usd) FROM otp_spend) AS spent`,
+    );
+    return row;
+  }
+}
+
+/** What an error says to a machine. */
+export const told = ({ status, code, field }: Answer): unknown[] => [status, code, field];
+
+export const messageOf = ({ json }: Answer): unknown => (json['error'] as { message?: string } | undefined)?.message;
+
+export const retryAfter = ({ headers }: Answer): number => Number(headers['retry-after']);

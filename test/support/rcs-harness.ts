@@ -1,0 +1,190 @@
+import { JobNotifier, queueConnection, openPubSub, type PubSub } from '@countersign/bus';
+import {
+  CardAnswers,
+  CardStore,
+  cardTopic,
+  findCards,
+  OFFER_LIFE_MS,
+  OFFERS_TOPIC,
+  type CardOutcome,
+  type CardRecord,
+} from '@countersign/cards';
+import type { NewCard } from '@countersign/cards';
+import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
+import type { Uuid } from '@countersign/postgres';
+import type { Session } from '@countersign/session';
+import { Queue } from 'bullmq';
+import { GatewayHarness } from './gateway-harness.js';
+import { RbmHarness } from './rbm-harness.js';
+import { SiblingGateway } from './sibling-gateway.js';
+import { until } from './until.js';
+import { liveTenant } from './tenants.js';
+
+export const AGENT = 'acme_agent';
+const WITHIN_MS = 15_000;
+
+/** A card that was offered, and its session. */
+export interface OfferedCard {
+  readonly id: Uuid;
+  readonly phone: string;
+  readonly keyVersion: number;
+  readonly session: Session;
+}
+
+/** Two gateways, the emulated platform between them, and the part of a control plane: offers, the bell and the news. */
+export class RcsHarness {
+  readonly #news: CardOutcome[] = [];
+  #phones = 0;
+
+  private constructor(
+    readonly gateway: GatewayHarness,
+    readonly sibling: SiblingGateway,
+    readonly platform: RbmHarness,
+    readonly cards: CardStore,
+    readonly answers: CardAnswers,
+    private readonly waiter: Uuid,
+    private readonly notifier: JobNotifier,
+    private readonly bus: PubSub,
+    private readonly dispose: () => Promise<void>,
+  ) {}
+
+  static async open(redisUrl: string | null): Promise<RcsHarness> {
+    const queues: Record<string, string> = redisUrl === null ? {} : { REDIS_URL: redisUrl };
+    const platform = await RbmHarness.open();
+    const gateway = await GatewayHarness.open({ ...queues, ...(await platform.environment('north')) });
+    const sibling = await SiblingGateway.start(gateway, { ...queues, ...(await platform.environment('south')) });
+    platform.listensAt('north', gateway.ports.http);
+    platform.listensAt('south', sibling.httpPort);
+    const { database, clock, keys, url: databaseUrl } = gateway.harness;
+    const cards = new CardStore({ database, clock, keys });
+    const waiter = clock.newId();
+    const queue = new Queue(QUEUES.cards, {
+      connection: queueConnection({ redisUrl, databaseUrl }, 'producer'),
+      prefix: QUEUE_PREFIX,
+    });
+    queue.on('error', () => undefined);
+    const notifier = new JobNotifier(queue, () => undefined);
+    const bus: PubSub = openPubSub({ redisUrl, databaseUrl }, () => undefined);
+    const harness = new RcsHarness(
+      gateway,
+      sibling,
+      platform,
+      cards,
+      new CardAnswers(keys),
+      waiter,
+      notifier,
+      bus,
+      async () => {
+        await notifier.close();
+        await queue.close();
+        await bus.close();
+      },
+    );
+    await bus.subscribe(cardTopic(waiter), (message) => harness.#news.push(...(message.json() as CardOutcome[]))).ready;
+    return harness;
+  }
+
+  /** A phone that nobody has sent anything to. */
+  freshPhone(): string {
+    return `+1415557${String(this.#phones++).padStart(4, '0')}`;
+  }
+
+  /**
+   * Offers a card of a new session to that phone, and rings. On a machine that is busy with other things it may be too
+   * old before a gateway comes to it: it is then taken back, as its create would, and another offered.
+   */
+  async offer(
+    phone: string,
+    changes: Partial<NewCard> = {},
+    notify: (id: Uuid) => void = (id) => this.notify([id]),
+  ): Promise<OfferedCard> {
+    for (;;) {
+      const card = await this.offerSilently(phone, changes);
+      notify(card.id);
+      const tooOldMs = performance.now() + OFFER_LIFE_MS;
+      await until('it is claimed, or too old', WITHIN_MS, async () => {
+        return performance.now() > tooOldMs || (await this.record(card)).state !== 'offered';
+      });
+      if ((await this.cards.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
+    }
+  }
+
+  /** A card that a gateway has claimed and done nothing about. */
+  async offerClaimed(phone: string): Promise<OfferedCard> {
+    for (;;) {
+      const card = await this.offerSilently(phone);
+      if ((await this.cards.claimOffers([card.id])).length === 1) return card;
+      await this.cards.withdrawUnclaimed(card.id);
+    }
+  }
+
+  private async offerSilently(phone: string, changes: Partial<NewCard> = {}): Promise<OfferedCard> {
+    const { account, brand } = this.gateway.harness;
+    const session = await this.gateway.create({ phone });
+    const { id, keyVersion, expiresAt } = session;
+    const offered = await this.cards.offer({
+      id,
+      accountId: account.id,
+      brandId: brand.id,
+      waiter: this.waiter,
+      agentId: AGENT,
+      phone,
+      brandName: 'Acme',
+      logoUrl: null,
+      numberMatching: false,
+      keyVersion,
+      expiresAt,
+      ...changes,
+    });
+    if (offered.kind !== 'offered') throw new Error(`the card was ${JSON.stringify(offered)}`);
+    return { id, phone, keyVersion, session };
+  }
+
+  notify(ids: readonly Uuid[]): void {
+    this.notifier.notify(ids);
+  }
+
+  /** Calls both gateways for offers. */
+  call(ids: readonly Uuid[]): void {
+    this.bus.publish(OFFERS_TOPIC, [...ids]);
+  }
+
+  /** What a create that waits for this card hears, in its order. */
+  outcomesOf({ id }: OfferedCard): CardOutcome['news'][] {
+    return this.#news.filter((each) => each.id === id).map(({ news }) => news);
+  }
+
+  async hears(card: OfferedCard, word: CardOutcome['news']): Promise<void> {
+    await until(`${word} is told`, WITHIN_MS, () => this.outcomesOf(card).includes(word));
+  }
+
+  async record({ id }: OfferedCard): Promise<CardRecord> {
+    const record = (await findCards(this.gateway.harness.database, [id])).get(id);
+    if (record === undefined) throw new Error('there is no such card');
+    return record;
+  }
+
+  /** The session as it stands. */
+  async session({ session: { accountId, id } }: OfferedCard): Promise<Session> {
+    const session = await this.gateway.harness.sessions.find(liveTenant(accountId), id);
+    if (session === null) throw new Error('there is no such session');
+    return session;
+  }
+
+  async becomes(card: OfferedCard, status: Session['status']): Promise<Session> {
+    await until(`the session is ${status}`, WITHIN_MS, async () => (await this.session(card)).status === status);
+    return this.session(card);
+  }
+
+  async sql<Row extends object>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.gateway.harness.database.query<Row>(statement, values);
+  }
+
+  async close(): Promise<void> {
+    await this.platform.close();
+    await this.cards.drain();
+    await this.sibling.close();
+    await this.gateway.close();
+    await this.dispose();
+  }
+}

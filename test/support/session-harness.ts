@@ -1,0 +1,125 @@
+import { AccountStore, type Account, type Brand } from '@countersign/accounts';
+import { EventStore } from '@countersign/events';
+import { ServerKeys } from '@countersign/keys';
+import { Database, DatabaseClock, ensurePartitions, type EntityClass, type Uuid } from '@countersign/postgres';
+import { deriveToken, SessionRenderer, SessionStore, type CreateSession, type FoundToken } from '@countersign/session';
+import { freshDatabase, migrated, pastPartitions, type DatabaseUrls, type TestDatabase } from './database.js';
+
+export const PHONE = '+14155552671';
+export const STRANGER = '+442071838750';
+export const ENTROPY_KEYS: ReadonlyMap<number, Buffer> = new Map([[1, Buffer.alloc(32, 9)]]);
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A migrated database with partitions, an account and a brand, and the stores that share it. */
+export interface SessionHarness extends DatabaseUrls {
+  /** As the daemons' role. */
+  readonly database: Database;
+  readonly clock: DatabaseClock;
+  readonly keys: ServerKeys;
+  readonly accounts: AccountStore;
+  readonly sessions: SessionStore;
+  readonly renderer: SessionRenderer;
+  readonly account: Account;
+  readonly brand: Brand;
+  readonly webhookSecret: string;
+  /** Ids of events that were told of after their commit. */
+  readonly told: string[];
+  /** A session to be created, with changes. */
+  draft(changes?: Partial<CreateSession>): CreateSession;
+  /** The token that is in the session's fallbackUri. */
+  tokenOf(id: Uuid, slug?: string): FoundToken;
+  close(): Promise<void>;
+}
+
+export interface SessionHarnessOptions {
+  readonly poolMax?: number;
+  readonly entities?: readonly EntityClass[];
+  /** Days of partitions before yesterday. */
+  readonly pastDays?: number;
+  /** A database of the test's own, empty; it stays when the room is closed. */
+  readonly home?: DatabaseUrls;
+}
+
+export async function openSessionHarness(options: SessionHarnessOptions = {}): Promise<SessionHarness> {
+  const home = await databaseOf(options);
+  const errors: unknown[] = [];
+  const database = await Database.open({
+    url: home.url,
+    poolMax: options.poolMax ?? 8,
+    applicationName: 'medium',
+    entities: options.entities ?? [],
+    onError: (error) => errors.push(error),
+  });
+  const clock = await DatabaseClock.start(database, (error) => errors.push(error));
+  await ensurePartitions(database, clock.nowMs());
+  if (options.pastDays !== undefined) await pastPartitions(home, clock.nowMs() - options.pastDays * DAY_MS);
+  const keys = ServerKeys.fromMaster(Buffer.alloc(32, 1));
+  const renderer = new SessionRenderer(keys, ENTROPY_KEYS);
+  const told: string[] = [];
+  const onEvents = (ids: readonly string[]): void => void told.push(...ids);
+  const sessions = new SessionStore({ database, clock, keys, events: new EventStore(), renderer, onEvents });
+  const accounts = new AccountStore({ keys, newId: () => clock.newId() });
+  const { account, webhookSecret } = await accounts.createAccount(database, {
+    name: 'Acme',
+    defaultWebhookUrl: 'https://acme.example/hook',
+  });
+  const brand = await accounts.createBrand(database, {
+    accountId: account.id,
+    name: 'Acme',
+    slug: 'ACME',
+    instruction: 'Send this message.',
+    entropyKeyVersion: 1,
+  });
+  return {
+    url: home.url,
+    ownerUrl: home.ownerUrl,
+    database,
+    clock,
+    keys,
+    accounts,
+    sessions,
+    renderer,
+    account,
+    brand,
+    webhookSecret,
+    told,
+    draft: (changes = {}) => ({ ...draftOf(account, brand), ...changes }),
+    tokenOf: (id, slug = brand.slug) => ({ slug, token: deriveToken(keys, id) }),
+    close: async () => {
+      await sessions.drain();
+      await clock.stop();
+      // A connection that is still saying goodbye hears of the drop; that is no error of the test.
+      const heard = [...errors];
+      await database.close();
+      await home.drop();
+      if (heard.length > 0) throw new AggregateError(heard, 'the database was heard to fail');
+    },
+  };
+}
+
+async function databaseOf({ home }: SessionHarnessOptions): Promise<TestDatabase> {
+  return home === undefined ? freshDatabase() : { ...(await migrated(home)), drop: () => Promise.resolve() };
+}
+
+function draftOf(account: Account, brand: Brand): CreateSession {
+  return {
+    accountId: account.id,
+    brandId: brand.id,
+    phone: PHONE,
+    country: 'US',
+    test: false,
+    brandName: 'Acme',
+    otpSender: null,
+    otpDomain: null,
+    channel: 'sms_fallback',
+    clientChallenge: 'ab'.repeat(32),
+    brandSlug: brand.slug,
+    instruction: brand.instruction,
+    inboundNumber: '+14155550100',
+    webhookUrl: null,
+    ttlSeconds: 90,
+    allowSmsOtp: true,
+    metadata: [],
+    entropyKeyVersion: brand.entropyKeyVersion,
+  };
+}
