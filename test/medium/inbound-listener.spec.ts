@@ -218,7 +218,7 @@ describe('a crowd that connects and does not bind', () => {
     const clients = await Promise.all(Array.from({ length: 200 }, () => Esme.connect({ port: gateway.ports.smpp })));
     expect(await bindAnswer('open')).toBe(OK);
     await Promise.race(clients.map(({ closed }) => closed));
-    expect(await gateway.metric('countersign_smpp_turned_away_total')).toBeGreaterThan(0);
+    expect(await gateway.metric('countersign_smpp_connections_rejected_total')).toBeGreaterThan(0);
     expect((await steady.send('submit_sm', sms('still here'))).command_status).toBe(OK);
     for (const esme of [...clients, steady]) esme.destroy();
   });

@@ -29,6 +29,6 @@ describe('a sender that floods a link', () => {
     const stored = statuses.filter((status) => status === OK).length;
     expect(stored).toBeGreaterThanOrEqual(20);
     expect((await gateway.messages()).filter(({ source }) => source === '14155559999')).toHaveLength(stored);
-    expect(await gateway.metric('countersign_mo_sent_back_total{reason="sender_rate"')).toBe(FLOOD - stored);
+    expect(await gateway.metric('countersign_mo_retryable_responses_total{reason="sender_rate"')).toBe(FLOOD - stored);
   });
 });

@@ -31,7 +31,7 @@ describe('a peer from outside the networks of every system', () => {
     expect(await bindFrom('127.0.0.1', 'next')).toBe(OK);
     // Inside the network of one system is not inside that of another.
     expect(await bindFrom('127.0.0.1', 'near')).toBe(BIND_FAILED);
-    expect(await gateway.metric('countersign_smpp_turned_away_total{reason="network"')).toBe(2);
+    expect(await gateway.metric('countersign_smpp_connections_rejected_total{reason="network"')).toBe(2);
     expect(await gateway.metric('countersign_smpp_pdus_total{side="listener",direction="in",command="bind_tr')).toBe(3);
   });
 
@@ -52,7 +52,7 @@ describe('a peer that guesses', () => {
     expect([first, performance.now() - startedMs >= 1_000]).toEqual([WRONG_PASSWORD, true]);
     // Even the right password is too late, over a new connection as over one that was open before.
     expect(await bindFrom('127.0.0.66', 'guessed')).toBeNull();
-    expect(await gateway.metric('countersign_smpp_turned_away_total{reason="shut_out"')).toBe(1);
+    expect(await gateway.metric('countersign_smpp_connections_rejected_total{reason="shut_out"')).toBe(1);
     expect(await bindFrom('127.0.0.67', 'guessed')).toBe(OK);
     expect(await Promise.all(guesses)).toEqual(guesses.map(() => WRONG_PASSWORD));
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual(9_000);
@@ -87,7 +87,7 @@ describe('a system with a rate', () => {
     expect(counts.get(OK)).toBeGreaterThanOrEqual(20);
     expect(counts.get(OK)).toBeLessThanOrEqual(mostTaken);
     expect((counts.get(OK) ?? 0) + (counts.get(THROTTLED) ?? 0)).toBe(100);
-    expect(await gateway.metric('countersign_mo_sent_back_total{reason="throttled"')).toBe(counts.get(THROTTLED));
+    expect(await gateway.metric('countersign_mo_retryable_responses_total{reason="throttled"')).toBe(counts.get(THROTTLED));
     await query('UPDATE smpp_systems SET submit_per_second = NULL WHERE id = $1', [id]);
     await until('there is no limit', 2_000, async () => (await statuses(esmes, 60)).get(OK) === 60);
   });

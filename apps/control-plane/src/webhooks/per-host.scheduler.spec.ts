@@ -43,7 +43,7 @@ describe('the lanes of hosts', () => {
   it('do not let a dead host slow the others', () => {
     const { add, running } = queuesOf();
     add('dead', 50);
-    add('success', 1);
+    add('well', 1);
     expect(running.has('well0')).toBe(true);
   });
 

@@ -66,7 +66,7 @@ describe('the answer to an MO', () => {
   ])('asks the carrier to send again when it could not be stored: %s', async (reason, error) => {
     const { service, metrics } = opened(() => Promise.reject(error));
     expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
-    expect(await metrics()).toContain(`countersign_mo_sent_back_total{reason="${reason}",app="test"} 1`);
+    expect(await metrics()).toContain(`countersign_mo_retryable_responses_total{reason="${reason}",app="test"} 1`);
   });
 
   it('asks the carrier to send again when too many are waiting, at once', async () => {
@@ -74,7 +74,7 @@ describe('the answer to an MO', () => {
     const waiting = Array.from({ length: MAX_QUEUED_MESSAGES }, () => service.accept(message, link));
     expect(service.queued).toBe(waiting.length);
     expect(await service.accept(message, link)).toEqual({ status: THROTTLED });
-    expect(await metrics()).toContain('countersign_mo_sent_back_total{reason="queue_full",app="test"} 1');
+    expect(await metrics()).toContain('countersign_mo_retryable_responses_total{reason="queue_full",app="test"} 1');
   });
 
   it('to a receipt is that of whoever takes receipts, and nothing is stored here', () => {
