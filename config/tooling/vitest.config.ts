@@ -2,24 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const libs = [
-  'phone',
-  'text',
-  'keys',
-  'key-ring',
-  'smpp',
-  'postgres',
-  'bus',
-  'events',
-  'session',
-  'accounts',
-  'carriers',
-  'cards',
-  'sdk',
-  'settings',
-  'telemetry',
+/** `@countersign/<lib>` and `@countersign/<lib>/<folder>`, as in tsconfig.json. */
+const alias = [
+  { find: /^@countersign\/([^/]+)$/, replacement: `${root}libs/$1/src/index.ts` },
+  { find: /^@countersign\/([^/]+)\/([^/]+)$/, replacement: `${root}libs/$1/src/$2/index.ts` },
 ];
-const alias = Object.fromEntries(libs.map((lib) => [`@countersign/${lib}`, `${root}libs/${lib}/src/index.ts`]));
 
 /** Kinds that share one machine run file after file: each starts real servers of its own. */
 const serial = { pool: 'forks', fileParallelism: false, hookTimeout: 120_000 } as const;

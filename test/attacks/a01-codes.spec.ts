@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { OtpHarness, told } from '../support/otp-harness.js';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { AccountStore } from '@countersign/accounts';
+import { AccountStore } from '@countersign/accounts/accounts';
 import { createApiKey } from '@countersign/keys';
-import { parseId, renderId } from '@countersign/postgres';
+import { parseId, renderId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';
 import { AdminCalls } from '../support/admin-calls.js';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook, WebhookVerificationError } from '@countersign/sdk';
 import { createWebhookSecret } from '@countersign/keys';
-import { newId } from '@countersign/postgres';
+import { newId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';

@@ -1,4 +1,4 @@
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import type { MeteredProcess } from './cpu/use.js';
 import { benchHalfLoad } from './half-load.js';
 import type { HttpsRequest, HttpsTask } from './load/https.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { SmppLink, type LinkOptions } from '@countersign/smpp';
+import { SmppLink, type LinkOptions } from '@countersign/smpp/link';
 import { Metrics } from '@countersign/telemetry';
 import { LinkMetrics, type Side } from '../../apps/gateway/src/link.metrics.js';
 

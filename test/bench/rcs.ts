@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { newId, parseId, renderId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { newId, parseId, renderId } from '@countersign/ids';
 import type { ClientsFigure, ClientsTask } from './load/clients.js';
 import type { HttpsAtRateTask } from './load/https-at-rate.js';
 import { phones } from './phones.js';

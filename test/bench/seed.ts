@@ -1,7 +1,9 @@
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, parseId, renderId } from '@countersign/postgres';
-import { deriveToken, fallbackText, SessionRenderer, SessionStore } from '@countersign/session';
+import { parseId, renderId } from '@countersign/ids';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { SessionRenderer, SessionStore } from '@countersign/session';
+import { deriveToken, fallbackText } from '@countersign/session/tokens';
 import { seedDemo, type SeededDemo } from '../support/demo.js';
 import type { Environment } from './subjects.js';
 

@@ -1,4 +1,6 @@
-import { ensurePartitions, firstIdAt, type Database, type Uuid } from '@countersign/postgres';
+import { firstIdAt, type Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import { ensurePartitions } from '@countersign/postgres/partitions';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { newId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { newId } from '@countersign/ids';
 import { Agent, request } from 'undici';
 import type { HttpsTask } from './load/https.js';
 import { runLoad } from './processes.js';

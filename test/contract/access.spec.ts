@@ -1,6 +1,6 @@
-import { AccountStore } from '@countersign/accounts';
+import { AccountStore } from '@countersign/accounts/accounts';
 import { createApiKey } from '@countersign/keys';
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { connect as tlsConnect } from 'node:tls';
 import { connect as netConnect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

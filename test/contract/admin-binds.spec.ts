@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { BINDS, bindPassword } from '@countersign/carriers';
-import { parseId } from '@countersign/postgres';
+import { bindPassword } from '@countersign/carriers/config';
+import { BINDS } from '@countersign/carriers/records';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { teach } from '../support/sender-evidence.js';

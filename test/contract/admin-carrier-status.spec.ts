@@ -1,6 +1,11 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { BindLeaseStore, type ConnectionStatus, GatewayStore, SystemConnectionStore } from '@countersign/carriers';
-import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import {
+  BindLeaseStore,
+  type ConnectionStatus,
+  GatewayStore,
+  SystemConnectionStore,
+} from '@countersign/carriers/leases';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { ControlPlaneSettings, loadSettings } from '@countersign/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';

@@ -1,5 +1,5 @@
-import { DestinationStore } from '@countersign/carriers';
-import { parseId } from '@countersign/postgres';
+import { DestinationStore } from '@countersign/carriers/destinations';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf, idOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';

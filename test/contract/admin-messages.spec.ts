@@ -1,5 +1,7 @@
-import { CarrierStore, MessageStore, OutboundStore, type MessageFate } from '@countersign/carriers';
-import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { CarrierStore } from '@countersign/carriers/config';
+import { MessageStore, type MessageFate } from '@countersign/carriers/inbound';
+import { OutboundStore } from '@countersign/carriers/outbound';
+import { newId, parseId, renderId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';

@@ -1,6 +1,8 @@
-import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
-import { CarrierStore, MessageStore, OutboundStore } from '@countersign/carriers';
-import { newId, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts/admin-keys';
+import { CarrierStore } from '@countersign/carriers/config';
+import { MessageStore } from '@countersign/carriers/inbound';
+import { OutboundStore } from '@countersign/carriers/outbound';
+import { newId, parseId, renderId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { type Answer, ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';

@@ -1,5 +1,5 @@
-import { OutboundStore } from '@countersign/carriers';
-import { parseId } from '@countersign/postgres';
+import { OutboundStore } from '@countersign/carriers/outbound';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';

@@ -1,5 +1,5 @@
-import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts/admin-keys';
+import { parseId } from '@countersign/ids';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { afterAll, describe, expect, it } from 'vitest';
 import { operationsOf, type Operation } from '../../apps/control-plane/src/docs/openapi/operations.js';

@@ -1,5 +1,5 @@
-import { CarrierStore } from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import { CarrierStore } from '@countersign/carriers/config';
+import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';

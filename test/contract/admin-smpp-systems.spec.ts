@@ -1,5 +1,6 @@
-import { SMPP_SYSTEMS, systemPasswordMatches, type SmppSystem } from '@countersign/carriers';
-import { parseId } from '@countersign/postgres';
+import { systemPasswordMatches, type SmppSystem } from '@countersign/carriers/config';
+import { SMPP_SYSTEMS } from '@countersign/carriers/records';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, idOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';

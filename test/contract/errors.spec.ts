@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { newId, parseId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { newId, parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ErrorCode, ERRORS } from '../../apps/control-plane/src/http/errors.js';
 import { AdminCalls } from '../support/admin-calls.js';

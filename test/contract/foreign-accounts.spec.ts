@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { parseId, renderId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { parseId, renderId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, type Answer, type Call } from '../support/control-plane-harness.js';
 

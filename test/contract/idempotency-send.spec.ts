@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newId, parseId } from '@countersign/postgres';
+import { newId, parseId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/control-plane-harness.js';
 import { OtpHarness } from '../support/otp-harness.js';

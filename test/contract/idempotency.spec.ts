@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { AccountStore } from '@countersign/accounts';
-import { newId, parseId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { newId, parseId } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 import { until } from '../support/until.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { AccountStore, type KeyLimits } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { AccountStore, type KeyLimits } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRedis, startRedis } from '../../config/stack/redis.mjs';

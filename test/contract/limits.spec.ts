@@ -1,5 +1,5 @@
-import { AccountStore, type KeyLimits } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { AccountStore, type KeyLimits } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { connect } from 'node:tls';
 import { parseList } from 'structured-headers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

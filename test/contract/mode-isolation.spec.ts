@@ -1,6 +1,6 @@
 import { MODES, type Mode } from '@countersign/keys';
-import { parseId } from '@countersign/postgres';
-import { deriveToken } from '@countersign/session';
+import { parseId } from '@countersign/ids';
+import { deriveToken } from '@countersign/session/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness, PHONE, type Answer, type Call } from '../support/control-plane-harness.js';

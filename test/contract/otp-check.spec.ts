@@ -1,5 +1,5 @@
-import { parseId } from '@countersign/postgres';
-import { authEntropy } from '@countersign/session';
+import { parseId } from '@countersign/ids';
+import { authEntropy } from '@countersign/session/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, ENTROPY_KEY, PHONE } from '../support/control-plane-harness.js';
 import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';

@@ -1,4 +1,4 @@
-import { DestinationStore } from '@countersign/carriers';
+import { DestinationStore } from '@countersign/carriers/destinations';
 import type { RestrictedKind } from '@countersign/phone';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';

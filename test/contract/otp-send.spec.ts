@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 import { messageOf, OtpHarness, retryAfter, told } from '../support/otp-harness.js';

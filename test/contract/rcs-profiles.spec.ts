@@ -1,5 +1,5 @@
-import { findCards, type CardRecord } from '@countersign/cards';
-import { parseId } from '@countersign/postgres';
+import { findCards, type CardRecord } from '@countersign/rcs/offers';
+import { parseId } from '@countersign/ids';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-import { AccountStore, type Scope } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { AccountStore, type Scope } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls, dataOf } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';

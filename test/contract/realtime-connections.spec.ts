@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { AccountStore } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { renderId } from '@countersign/ids';
 import { WebSocket } from 'ws';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';

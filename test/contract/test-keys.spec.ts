@@ -1,6 +1,6 @@
-import { AccountStore } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
-import { authEntropy } from '@countersign/session';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
+import { authEntropy } from '@countersign/session/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, ENTROPY_KEY, type Answer, type Call } from '../support/control-plane-harness.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';

@@ -1,5 +1,6 @@
-import { AccountStore, PriceStore, type Scope } from '@countersign/accounts';
-import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { AccountStore, type Scope } from '@countersign/accounts/accounts';
+import { PriceStore } from '@countersign/accounts/prices';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, type Answer } from '../support/control-plane-harness.js';
 import { storePast, storePrice, storeSubmittedCode, type PastSession } from '../support/past-sessions.js';

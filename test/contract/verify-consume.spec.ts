@@ -1,4 +1,4 @@
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, type Answer, type Call } from '../support/control-plane-harness.js';
 

@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js';
 

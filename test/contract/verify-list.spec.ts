@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { parseId, renderId } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { parseId, renderId } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, PHONE, type Answer } from '../support/control-plane-harness.js';
 

@@ -1,5 +1,5 @@
-import { AccountStore } from '@countersign/accounts';
-import { authEntropy } from '@countersign/session';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { authEntropy } from '@countersign/session/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness, ENTROPY_KEY, PHONE } from '../support/control-plane-harness.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { AccountStore, type Scope } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import { AccountStore, type Scope } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { CountersignClient } from '@countersign/sdk';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

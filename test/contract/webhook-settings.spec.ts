@@ -1,4 +1,4 @@
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { verifyWebhook } from '@countersign/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AdminCalls } from '../support/admin-calls.js';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newId, parseId } from '@countersign/postgres';
+import { newId, parseId } from '@countersign/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CarrierStore, OutboundStore } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import { CarrierStore } from '@countersign/carriers/config';
+import { OutboundStore } from '@countersign/carriers/outbound';
+import type { Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AppPart } from '../support/parts.js';
 import { gatewayProcesses, type GatewayProcesses } from '../support/gateway-processes.js';

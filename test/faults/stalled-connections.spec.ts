@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { CarrierStore } from '@countersign/carriers';
+import { CarrierStore } from '@countersign/carriers/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureServiceAccount } from '../../config/stack/service-account.mjs';
 import { quantile } from '../bench/statistics.js';

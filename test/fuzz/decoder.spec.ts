@@ -1,18 +1,7 @@
-import {
-  InvalidPduError,
-  LIMITS_OF_34,
-  LIMITS_OF_50,
-  concatenationOf,
-  decodePdu,
-  encodePdu,
-  messageKind,
-  messageOctets,
-  parseReceipt,
-  redactPdu,
-  type MalformedPdu,
-  type MessagePdu,
-  type Pdu,
-} from '@countersign/smpp';
+import { redactPdu } from '@countersign/smpp/capture';
+import { InvalidPduError, LIMITS_OF_34, LIMITS_OF_50, decodePdu, encodePdu } from '@countersign/smpp/codec';
+import { concatenationOf, messageKind, messageOctets, parseReceipt } from '@countersign/smpp/messages';
+import type { MalformedPdu, MessagePdu, Pdu } from '@countersign/smpp/pdu';
 import { decodeText } from '@countersign/text';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';

@@ -1,16 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import {
-  SmppLink,
-  concatenationOf,
-  deliverSm,
-  parseReceipt,
-  redactPdu,
-  submitSm,
-  type LinkOptions,
-  type LinkRole,
-} from '@countersign/smpp';
+import { redactPdu } from '@countersign/smpp/capture';
+import { SmppLink, type LinkOptions, type LinkRole } from '@countersign/smpp/link';
+import { concatenationOf, parseReceipt } from '@countersign/smpp/messages';
+import { deliverSm, submitSm } from '@countersign/smpp/pdu';
 import { Chance, framedMutant, mutant } from './mutator.js';
 
 /** What one connection is sent before it is asked whether it still lives. */

@@ -1,4 +1,5 @@
-import { decodePdu, LIMITS_OF_50, type Pdu } from '@countersign/smpp';
+import { decodePdu, LIMITS_OF_50 } from '@countersign/smpp/codec';
+import type { Pdu } from '@countersign/smpp/pdu';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';
 import { FUZZ_CASES, FUZZ_SEED, reportSeed } from './fuzz-run.js';

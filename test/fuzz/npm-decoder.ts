@@ -1,4 +1,4 @@
-import type { Pdu, SmppAddress, Tlv } from '@countersign/smpp';
+import type { Pdu, SmppAddress, Tlv } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import type { CommandDefinition, PDU } from 'smpp';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { pcapOf, type Conversation } from '@countersign/smpp';
+import { pcapOf, type Conversation } from '@countersign/smpp/capture';
 
 const run = promisify(execFile);
 const SMPP_PORT = 2775;

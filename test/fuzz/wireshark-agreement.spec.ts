@@ -1,4 +1,6 @@
-import { LIMITS_OF_50, decodePdu, messageOctets, type Pdu, type Tlv } from '@countersign/smpp';
+import { LIMITS_OF_50, decodePdu } from '@countersign/smpp/codec';
+import { messageOctets } from '@countersign/smpp/messages';
+import type { Pdu, Tlv } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.js';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import { deliverSm, SmppLink, STATUS, type LinkOptions, type MessagePdu } from '@countersign/smpp';
+import { SmppLink, type LinkOptions } from '@countersign/smpp/link';
+import { deliverSm, STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kannelIsMissing, tsharkIsMissing } from '../support/foreign-stack.js';
 import { GatewayHarness, INBOUND_NUMBER, PASSWORD } from '../support/gateway-harness.js';

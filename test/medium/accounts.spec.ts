@@ -1,7 +1,8 @@
-import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts';
+import { AccountDirectory, BrandRefused, checkBrand, SCOPES } from '@countersign/accounts/accounts';
 import { SealError, createApiKey } from '@countersign/keys';
 import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
-import { fallbackText, otpText, TOKEN_LENGTH } from '@countersign/session';
+import { otpText } from '@countersign/session/rules';
+import { fallbackText, TOKEN_LENGTH } from '@countersign/session/tokens';
 import { gsmSeptets } from '@countersign/text';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';

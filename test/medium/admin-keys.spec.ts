@@ -1,4 +1,6 @@
-import { ADMIN_KEYS, AdminKeyDirectory, AdminKeyStore, KeyUse } from '@countersign/accounts';
+import { AdminKeyDirectory, AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { KeyUse } from '@countersign/accounts/keys';
+import { ADMIN_KEYS } from '@countersign/accounts/records';
 import { createApiKey } from '@countersign/keys';
 import { DataError, DatabaseUnavailable, type Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { ACCOUNTS } from '@countersign/accounts';
+import { ACCOUNTS } from '@countersign/accounts/records';
 import { AUDIT_ENTRIES, AuditStore, type NewAuditEntry } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

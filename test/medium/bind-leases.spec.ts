@@ -1,5 +1,6 @@
-import { BindLeaseStore, CarrierStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
+import { CarrierStore } from '@countersign/carriers/config';
+import { BindLeaseStore, GatewayStore, slotKey, type ConnectionStatus } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 

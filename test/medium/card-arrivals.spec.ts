@@ -1,5 +1,6 @@
-import { messageIdOf, type JudgedArrivals, type NewCardEvent } from '@countersign/cards';
-import { newId, type Uuid } from '@countersign/postgres';
+import type { JudgedArrivals } from '@countersign/rcs/events';
+import { messageIdOf, type NewCardEvent } from '@countersign/rcs/rules';
+import { newId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 

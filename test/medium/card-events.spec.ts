@@ -1,5 +1,5 @@
-import { CardAnswers, messageIdOf, type NewCard, type NewCardEvent } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import { CardAnswers, messageIdOf, type NewCard, type NewCardEvent } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { STRANGER } from '../support/session-harness.js';

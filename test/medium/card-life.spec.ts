@@ -1,5 +1,6 @@
-import { CardQueue, messageIdOf, type SendOutcome } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import { CardQueue } from '@countersign/rcs/offers';
+import { messageIdOf, type SendOutcome } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AGENT, openCardHarness, type CardHarness } from '../support/card-harness.js';
 

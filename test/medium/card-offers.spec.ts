@@ -1,5 +1,6 @@
-import type { NewCard, OfferResult } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import type { OfferResult } from '@countersign/rcs/offers';
+import type { NewCard } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGENT, openCardHarness, type CardHarness } from '../support/card-harness.js';
 

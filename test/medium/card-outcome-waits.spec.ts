@@ -1,9 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import type { Brand } from '@countersign/accounts';
+import type { Brand } from '@countersign/accounts/accounts';
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { CardAnswers, CardStore, findCards, type Card, type CardRecord, type FinalChannel } from '@countersign/cards';
-import { Database, type Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import { CardStore } from '@countersign/rcs';
+import { findCards, type CardRecord } from '@countersign/rcs/offers';
+import { CardAnswers, type Card, type FinalChannel } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import { Database } from '@countersign/postgres';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import {
   RcsOfferService,

@@ -1,5 +1,6 @@
-import type { CardStore, NewCard, FinalChannel } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import type { NewCard, FinalChannel } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { liveTenant } from '../support/tenants.js';

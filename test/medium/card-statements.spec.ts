@@ -1,15 +1,16 @@
-import { CardStore } from '@countersign/cards';
-import { firstIdAt, type Database, type Executor } from '@countersign/postgres';
+import { CardStore } from '@countersign/rcs';
+import { firstIdAt } from '@countersign/ids';
+import type { Database, Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLAIM_OFFERS } from '../../libs/cards/src/card-sends.sql.js';
+import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-sends.sql.js';
 import {
   FIND_BY_MESSAGE,
   LOCK_BY_MESSAGE,
   LOCK_FOR_EVENTS,
   TAKE_OLDEST_EVENTS,
-} from '../../libs/cards/src/card-events.sql.js';
-import { TAKE_COMMANDS } from '../../libs/cards/src/rbm-commands.sql.js';
-import { READ_STANDING, SETTLE_CARDS } from '../../libs/cards/src/card-offers.sql.js';
+} from '../../libs/rcs/src/events/card-events.sql.js';
+import { TAKE_COMMANDS } from '../../libs/rcs/src/commands/rbm-commands.sql.js';
+import { READ_STANDING, SETTLE_CARDS } from '../../libs/rcs/src/offers/card-offers.sql.js';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { asOwner } from '../support/database.js';
 

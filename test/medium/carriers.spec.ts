@@ -1,22 +1,23 @@
 import {
   type Bind,
-  BindLeaseStore,
   bindPassword,
-  type BindRecord,
-  BINDS,
   CarrierDirectory,
   CarrierStore,
+  systemPasswordMatches,
+} from '@countersign/carriers/config';
+import {
   ConcatenationStore,
   MAX_STORED_PART_CHARACTERS,
   MessageStore,
-  systemPasswordMatches,
   type NearbyParts,
   type MessageFate,
   type MessagePart,
   type NewInboundMessage,
-} from '@countersign/carriers';
+} from '@countersign/carriers/inbound';
+import { BindLeaseStore } from '@countersign/carriers/leases';
+import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import { DataError } from '@countersign/postgres';
-import type { Fate } from '@countersign/session';
+import type { Fate } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 

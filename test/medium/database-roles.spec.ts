@@ -1,17 +1,9 @@
 import { prepareQueues } from '@countersign/bus';
 import { prepareByDaemon, prepareDatabase } from '@countersign/events';
-import {
-  checkSchema,
-  Database,
-  DataError,
-  dropOldPartitions,
-  ensurePartitions,
-  ensureSchema,
-  migrate,
-  newId,
-  revertMigration,
-  SchemaOutdated,
-} from '@countersign/postgres';
+import { newId } from '@countersign/ids';
+import { Database, DataError } from '@countersign/postgres';
+import { dropOldPartitions, ensurePartitions } from '@countersign/postgres/partitions';
+import { checkSchema, ensureSchema, migrate, revertMigration, SchemaOutdated } from '@countersign/postgres/schema';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureRoles } from '../../config/stack/postgres-roles.mjs';

@@ -1,13 +1,9 @@
-import { AccountDirectory } from '@countersign/accounts';
-import {
-  bindPassword,
-  CarrierDirectory,
-  RouteDirectory,
-  routesInOrder,
-  systemPasswordMatches,
-} from '@countersign/carriers';
+import { AccountDirectory } from '@countersign/accounts/accounts';
+import { bindPassword, CarrierDirectory, systemPasswordMatches } from '@countersign/carriers/config';
+import { RouteDirectory, routesInOrder } from '@countersign/carriers/routes';
 import { createApiKey, ServerKeys } from '@countersign/keys';
-import { Database, newId, renderId } from '@countersign/postgres';
+import { newId, renderId } from '@countersign/ids';
+import { Database } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import type { SeedRequest } from '../../apps/control-plane/src/demo/seed-request.js';

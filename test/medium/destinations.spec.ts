@@ -1,5 +1,6 @@
-import { DestinationRuleEntity, DestinationStore } from '@countersign/carriers';
-import { DataError, type Uuid } from '@countersign/postgres';
+import { DestinationRuleEntity, DestinationStore } from '@countersign/carriers/destinations';
+import type { Uuid } from '@countersign/ids';
+import { DataError } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 

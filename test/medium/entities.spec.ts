@@ -1,13 +1,10 @@
-import { AccountEntity, AdminKeyEntity, ApiKeyEntity, BrandEntity } from '@countersign/accounts';
-import {
-  BindEntity,
-  CarrierStore,
-  DestinationRuleEntity,
-  InboundNumberEntity,
-  MessageEntity,
-  RouteEntity,
-  SmppSystemEntity,
-} from '@countersign/carriers';
+import { AccountEntity, ApiKeyEntity, BrandEntity } from '@countersign/accounts/accounts';
+import { AdminKeyEntity } from '@countersign/accounts/admin-keys';
+import { CarrierStore } from '@countersign/carriers/config';
+import { DestinationRuleEntity } from '@countersign/carriers/destinations';
+import { MessageEntity } from '@countersign/carriers/inbound';
+import { BindEntity, InboundNumberEntity, SmppSystemEntity } from '@countersign/carriers/records';
+import { RouteEntity } from '@countersign/carriers/routes';
 import { SessionEntity } from '@countersign/session';
 import type { EntityMetadata } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

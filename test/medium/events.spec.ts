@@ -1,5 +1,7 @@
 import { EventStore, type EventType, type NewEvent } from '@countersign/events';
-import { Database, ensurePartitions, newId } from '@countersign/postgres';
+import { newId } from '@countersign/ids';
+import { Database } from '@countersign/postgres';
+import { ensurePartitions } from '@countersign/postgres/partitions';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { asOwner, freshDatabase, type TestDatabase } from '../support/database.js';
 

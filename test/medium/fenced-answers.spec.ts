@@ -1,6 +1,6 @@
-import { sealBindPassword, type Bind } from '@countersign/carriers';
+import { sealBindPassword, type Bind } from '@countersign/carriers/config';
 import { ServerKeys } from '@countersign/keys';
-import type { MessageAnswer } from '@countersign/smpp';
+import type { MessageAnswer } from '@countersign/smpp/link';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BindSupervisor } from '../../apps/gateway/src/binds/bind-supervisor.js';
 import { LeaseGuard } from '../../apps/gateway/src/leases/lease-guard.js';

@@ -1,5 +1,6 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { recordFully, TraceSeal, traceTopic, type Bind, type TraceAnswer, type TracedPdu } from '@countersign/carriers';
+import type { Bind } from '@countersign/carriers/config';
+import { recordFully, TraceSeal, traceTopic, type TraceAnswer, type TracedPdu } from '@countersign/carriers/traces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';

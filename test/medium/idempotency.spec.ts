@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseUnavailable } from '@countersign/postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse, succeed, type Outcome } from '../../apps/control-plane/src/http/errors.js';
 import { IdempotencyQuota } from '../../apps/control-plane/src/idempotency/idempotency-quota.js';

@@ -1,4 +1,4 @@
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { encodeUcs2 } from '@countersign/text';
 import type { PduValues } from 'smpp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
-import type { SmppSystem } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { SmppSystem } from '@countersign/carriers/config';
+import type { Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SmscServer } from '../../apps/simulator/src/smsc/smsc.server.js';
 import { asOwner } from '../support/database.js';

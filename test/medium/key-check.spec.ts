@@ -1,5 +1,9 @@
-import { AccountDirectory, AccountStore, AdminKeyStore, entropyVersionsInUse } from '@countersign/accounts';
-import { CarrierStore, MessageStore, SenderFormatStore } from '@countersign/carriers';
+import { AccountDirectory, AccountStore } from '@countersign/accounts/accounts';
+import { AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { entropyVersionsInUse } from '@countersign/accounts/keys';
+import { CarrierStore } from '@countersign/carriers/config';
+import { MessageStore } from '@countersign/carriers/inbound';
+import { SenderFormatStore } from '@countersign/carriers/senders';
 import { checkKeys, KeyCheckError, listNeeds, Resealer } from '@countersign/key-ring';
 import { sealedVersion, ServerKeys } from '@countersign/keys';
 import { SessionRenderer, SessionStore } from '@countersign/session';

@@ -1,26 +1,18 @@
-import {
-  AccountDirectory,
-  AccountStore,
-  AdminKeyDirectory,
-  AdminKeyStore,
-  KeyUse,
-  type OutdatedDigest,
-} from '@countersign/accounts';
-import { CardAnswers } from '@countersign/cards';
-import {
-  CarrierStore,
-  ConcatenationStore,
-  DestinationStore,
-  SenderFormatStore,
-  SystemPasswordStore,
-  systemPasswordMatches,
-  type MessagePart,
-  type SmppSystem,
-} from '@countersign/carriers';
+import { AccountDirectory, AccountStore } from '@countersign/accounts/accounts';
+import { AdminKeyDirectory, AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { KeyUse, type OutdatedDigest } from '@countersign/accounts/keys';
+import { CardAnswers } from '@countersign/rcs/rules';
+import { CarrierStore, systemPasswordMatches, type SmppSystem } from '@countersign/carriers/config';
+import { SystemPasswordStore } from '@countersign/carriers/credentials';
+import { DestinationStore } from '@countersign/carriers/destinations';
+import { ConcatenationStore, type MessagePart } from '@countersign/carriers/inbound';
+import { SenderFormatStore } from '@countersign/carriers/senders';
 import { EventStore } from '@countersign/events';
 import { createApiKey, ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
-import { findTokens, SessionRenderer, SessionStore, type Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import { SessionRenderer, SessionStore } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
+import { findTokens } from '@countersign/session/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   IdempotencyStore,

@@ -1,4 +1,4 @@
-import { AccountDirectory } from '@countersign/accounts';
+import { AccountDirectory } from '@countersign/accounts/accounts';
 import { sealedVersion, ServerKeys } from '@countersign/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KeyRotationWorker } from '../../apps/control-plane/src/key-rotation/key-rotation.worker.js';

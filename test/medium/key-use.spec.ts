@@ -1,5 +1,6 @@
-import { KeyUse } from '@countersign/accounts';
-import { type Executor, type Uuid } from '@countersign/postgres';
+import { KeyUse } from '@countersign/accounts/keys';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { Esme } from '../support/esme.js';
 import { GatewayHarness, sms } from '../support/gateway-harness.js';
 import { until } from '../support/until.js';
@@ -87,7 +87,9 @@ describe('a system with a rate', () => {
     expect(counts.get(OK)).toBeGreaterThanOrEqual(20);
     expect(counts.get(OK)).toBeLessThanOrEqual(mostTaken);
     expect((counts.get(OK) ?? 0) + (counts.get(THROTTLED) ?? 0)).toBe(100);
-    expect(await gateway.metric('countersign_mo_retryable_responses_total{reason="throttled"')).toBe(counts.get(THROTTLED));
+    expect(await gateway.metric('countersign_mo_retryable_responses_total{reason="throttled"')).toBe(
+      counts.get(THROTTLED),
+    );
     await query('UPDATE smpp_systems SET submit_per_second = NULL WHERE id = $1', [id]);
     await until('there is no limit', 2_000, async () => (await statuses(esmes, 60)).get(OK) === 60);
   });

@@ -1,5 +1,5 @@
-import { MessageLog, type MessageFilter } from '@countersign/carriers';
-import { firstIdAt, type Uuid } from '@countersign/postgres';
+import { MessageLog, type MessageFilter } from '@countersign/carriers/messages';
+import { firstIdAt, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asOwner } from '../support/database.js';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';

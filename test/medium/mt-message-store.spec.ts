@@ -1,19 +1,17 @@
+import { CarrierStore, type MessageIdBase } from '@countersign/carriers/config';
+import { BindLeaseStore, type BindLease } from '@countersign/carriers/leases';
 import {
-  BindLeaseStore,
-  CarrierStore,
   MtMessageStore,
   OutboundStore,
   receiptIdOf,
-  type BindLease,
   type ClaimedMessage,
   type DeliveryPlan,
   type DueLook,
-  type MessageIdBase,
   type PlannedAttempt,
-} from '@countersign/carriers';
+} from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
-import { firstIdAt, renderId, type Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import { firstIdAt, renderId, type Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 

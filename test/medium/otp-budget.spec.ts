@@ -1,5 +1,5 @@
 import { EventStore } from '@countersign/events';
-import { renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Send } from '../../apps/control-plane/src/otp/guard.store.js';
 import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';

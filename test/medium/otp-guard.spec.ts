@@ -1,4 +1,4 @@
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
 import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';

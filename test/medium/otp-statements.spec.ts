@@ -1,4 +1,4 @@
-import { DestinationStore } from '@countersign/carriers';
+import { DestinationStore } from '@countersign/carriers/destinations';
 import { EventStore } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { Carrier, receiptOf } from '../support/carrier.js';
 import { INBOUND_NUMBER } from '../support/gateway-harness.js';

@@ -1,4 +1,5 @@
-import { Database, migrate, revertMigration } from '@countersign/postgres';
+import { Database } from '@countersign/postgres';
+import { migrate, revertMigration } from '@countersign/postgres/schema';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';

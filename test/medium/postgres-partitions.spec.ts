@@ -1,14 +1,6 @@
-import {
-  Database,
-  DatabaseUnavailable,
-  dropOldPartitions,
-  ensurePartitions,
-  type Executor,
-  firstIdAt,
-  idBounds,
-  newId,
-  RowLease,
-} from '@countersign/postgres';
+import { firstIdAt, idBounds, newId } from '@countersign/ids';
+import { Database, DatabaseUnavailable, type Executor, RowLease } from '@countersign/postgres';
+import { dropOldPartitions, ensurePartitions } from '@countersign/postgres/partitions';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 

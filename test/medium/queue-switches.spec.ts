@@ -1,4 +1,4 @@
-import { OutboundQueue } from '@countersign/carriers';
+import { OutboundQueue } from '@countersign/carriers/outbound';
 import { QueueSwitchStore } from '@countersign/events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { CardAnswers, messageIdOf, type Card } from '@countersign/cards';
+import { CardAnswers, messageIdOf, type Card } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
-import { newId } from '@countersign/postgres';
+import { newId } from '@countersign/ids';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

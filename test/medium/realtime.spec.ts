@@ -1,5 +1,5 @@
 import type { MessageHandler } from '@countersign/bus';
-import { CarrierStore } from '@countersign/carriers';
+import { CarrierStore } from '@countersign/carriers/config';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BindStatusFeed } from '../../apps/control-plane/src/realtime/bind-status.feed.js';

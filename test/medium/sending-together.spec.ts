@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { OutboundHarness } from '../support/outbound-harness.js';

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { PduValues } from 'smpp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier, receiptOf } from '../support/carrier.js';

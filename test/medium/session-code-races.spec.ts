@@ -1,6 +1,7 @@
 import { EventStore } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
-import { SessionStore, type CheckResult, type Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import { SessionStore, type CheckResult } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

@@ -1,13 +1,8 @@
 import { randomInt } from 'node:crypto';
-import type { Executor, Uuid } from '@countersign/postgres';
-import {
-  codeLimit,
-  GuardedWriteError,
-  type CheckResult,
-  type CodeReadiness,
-  type ReadyForCode,
-  type Session,
-} from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { GuardedWriteError, type CheckResult, type CodeReadiness, type ReadyForCode } from '@countersign/session';
+import { codeLimit, type Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

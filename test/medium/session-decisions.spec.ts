@@ -1,5 +1,7 @@
-import type { Executor, Uuid } from '@countersign/postgres';
-import type { Decision, Ended, Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { Decision, Ended } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';

@@ -1,4 +1,4 @@
-import { MAX_ATTEMPTS, MAX_CODES, type Session, type SessionStatus } from '@countersign/session';
+import { MAX_ATTEMPTS, MAX_CODES, type Session, type SessionStatus } from '@countersign/session/rules';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, STRANGER, type SessionHarness } from '../support/session-harness.js';

@@ -1,5 +1,6 @@
-import { newId, type Uuid } from '@countersign/postgres';
-import { SESSION_STATUSES, type Session, type SessionQuery, type SessionStatus } from '@countersign/session';
+import { newId, type Uuid } from '@countersign/ids';
+import type { SessionQuery } from '@countersign/session';
+import { SESSION_STATUSES, type Session, type SessionStatus } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pastPartitions } from '../support/database.js';
 import { openSessionHarness, PHONE, STRANGER, type SessionHarness } from '../support/session-harness.js';

@@ -1,5 +1,6 @@
-import type { Uuid } from '@countersign/postgres';
-import type { InboundEvidence, Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { InboundEvidence } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { CarrierStore, ConcatenationStore, MessageStore, type MessagePart } from '@countersign/carriers';
-import { fallbackText } from '@countersign/session';
+import { CarrierStore } from '@countersign/carriers/config';
+import { ConcatenationStore, MessageStore, type MessagePart } from '@countersign/carriers/inbound';
+import { fallbackText } from '@countersign/session/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

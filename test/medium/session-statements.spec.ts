@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { EventStore } from '@countersign/events';
-import { firstIdAt, type Executor } from '@countersign/postgres';
+import { firstIdAt } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { SessionStore, type InboundEvidence } from '@countersign/session';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listSessions } from '../../libs/session/src/session-list.sql.js';

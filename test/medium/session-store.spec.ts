@@ -1,6 +1,8 @@
 import { EventStore } from '@countersign/events';
-import { parseId, TransactionConflict, type Database, type Uuid } from '@countersign/postgres';
-import { SessionStore, type InboundEvidence, type InboundVerdict, type Session } from '@countersign/session';
+import { parseId, type Uuid } from '@countersign/ids';
+import { TransactionConflict, type Database } from '@countersign/postgres';
+import { SessionStore, type InboundEvidence } from '@countersign/session';
+import type { InboundVerdict, Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openSessionHarness, PHONE, STRANGER, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

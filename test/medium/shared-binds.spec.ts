@@ -1,5 +1,5 @@
-import type { ConnectionStatus } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
+import type { ConnectionStatus } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayHarness, sms } from '../support/gateway-harness.js';

@@ -1,7 +1,8 @@
-import { MtMessageStore, MessageStore, OutboundStore } from '@countersign/carriers';
+import { MessageStore } from '@countersign/carriers/inbound';
+import { MtMessageStore, OutboundStore } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
-import type { Channel, Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Channel, Session } from '@countersign/session/rules';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestAnswers } from '../../apps/control-plane/src/test-numbers/test-answers.js';
 import { TestCodes } from '../../apps/control-plane/src/test-numbers/test-codes.js';

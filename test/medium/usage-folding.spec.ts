@@ -1,5 +1,5 @@
 import { MODES, ownsRow, type Tenant } from '@countersign/keys';
-import { SESSION_STATUSES } from '@countersign/session';
+import { SESSION_STATUSES } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, planUsage, type Span } from '../../apps/control-plane/src/usage/usage-window.js';
 import { UsageAggregator } from '../../apps/control-plane/src/usage/usage.aggregator.js';

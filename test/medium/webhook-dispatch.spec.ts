@@ -1,5 +1,5 @@
 import { showsSession } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../apps/control-plane/src/webhooks/attempt.js';
 import {

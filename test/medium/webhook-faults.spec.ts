@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createWebhookSecret } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';

@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createWebhookSecret } from '@countersign/keys';
-import { newId } from '@countersign/postgres';
+import { newId } from '@countersign/ids';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';

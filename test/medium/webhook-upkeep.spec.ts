@@ -1,6 +1,8 @@
-import { ACCOUNTS, type Account, DefaultWebhookStore } from '@countersign/accounts';
+import type { Account } from '@countersign/accounts/accounts';
+import { ACCOUNTS } from '@countersign/accounts/records';
+import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import { AuditStore, EventStore } from '@countersign/events';
-import { newId, renderId, type Uuid } from '@countersign/postgres';
+import { newId, renderId, type Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDeliveries } from '../../apps/control-plane/src/webhooks/account-deliveries.sql.js';
 import type { DeliveryStatus, Verdict } from '../../apps/control-plane/src/webhooks/attempt.js';

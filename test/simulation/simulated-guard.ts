@@ -1,4 +1,4 @@
-import { destinationPrefix } from '@countersign/carriers';
+import { destinationPrefix } from '@countersign/carriers/outbound';
 import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/otp/approval-tally.js';
 import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-phones.js';
 import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';

@@ -1,4 +1,4 @@
-import type { AdminRole } from '@countersign/accounts';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 import type { Answer, ControlPlaneHarness } from './control-plane-harness.js';
 
 /** One entry of the audit log, as the table has it. */

@@ -1,20 +1,19 @@
+import { CardStore, type CardStoreOptions } from '@countersign/rcs';
+import type { AppliedEvents } from '@countersign/rcs/events';
+import { type CardRecord, findCards } from '@countersign/rcs/offers';
 import {
   CardAnswers,
-  CardStore,
   messageIdOf,
   newCardEventId,
-  type AppliedEvents,
   type Card,
-  type CardRecord,
-  findCards,
   type CardEventKind,
-  type CardStoreOptions,
   type Choice,
   type NewCard,
   type NewCardEvent,
-} from '@countersign/cards';
-import type { Executor, Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+} from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { Session } from '@countersign/session/rules';
 import { openSessionHarness, type SessionHarness, type SessionHarnessOptions } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 

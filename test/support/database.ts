@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { prepareDatabase } from '@countersign/events';
-import { Database, ensurePartitions } from '@countersign/postgres';
+import { Database } from '@countersign/postgres';
+import { ensurePartitions } from '@countersign/postgres/partitions';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { roleUrls } from '../../config/stack/postgres-roles.mjs';

@@ -1,4 +1,4 @@
-import { CarrierStore, type NewSystem, type SmppSystem } from '@countersign/carriers';
+import { CarrierStore, type NewSystem, type SmppSystem } from '@countersign/carriers/config';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { startGateway } from '../../apps/gateway/src/gateway.js';

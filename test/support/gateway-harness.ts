@@ -1,6 +1,8 @@
-import { CarrierStore, type Bind, type NewBind, type NewSystem, type SmppSystem } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
-import { fallbackText, type CreateSession, type Session } from '@countersign/session';
+import { CarrierStore, type Bind, type NewBind, type NewSystem, type SmppSystem } from '@countersign/carriers/config';
+import type { Uuid } from '@countersign/ids';
+import type { CreateSession } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
+import { fallbackText } from '@countersign/session/tokens';
 import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import type { PduValues } from 'smpp';

@@ -1,7 +1,9 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
-import { CarrierStore, DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { CarrierStore } from '@countersign/carriers/config';
+import { DestinationStore } from '@countersign/carriers/destinations';
+import { OutboundLookup, OutboundStore } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
-import { renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
 import type { CreateSession } from '@countersign/session';
 import { expect } from 'vitest';
 import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';

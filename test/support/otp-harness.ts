@@ -1,6 +1,6 @@
-import { AccountStore } from '@countersign/accounts';
-import { CarrierStore } from '@countersign/carriers';
-import { parseId, type Uuid } from '@countersign/postgres';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { CarrierStore } from '@countersign/carriers/config';
+import { parseId, type Uuid } from '@countersign/ids';
 import { expect } from 'vitest';
 import { ControlPlaneHarness, type Answer, type Call } from './control-plane-harness.js';
 

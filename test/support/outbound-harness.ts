@@ -1,8 +1,9 @@
 import { JobNotifier, queueConnection } from '@countersign/bus';
-import { OutboundStore, type NewBind, type NewRoute } from '@countersign/carriers';
+import type { NewBind, NewRoute } from '@countersign/carriers/config';
+import { OutboundStore } from '@countersign/carriers/outbound';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { renderId, type Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import { renderId, type Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import { Queue } from 'bullmq';
 import type { Carrier } from './carrier.js';
 import { GatewayHarness, INBOUND_NUMBER } from './gateway-harness.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { PriceStore, type PricedChannel } from '@countersign/accounts';
-import { newId, type Database, type Uuid } from '@countersign/postgres';
-import type { SessionStatus } from '@countersign/session';
+import { PriceStore, type PricedChannel } from '@countersign/accounts/prices';
+import { newId, type Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import type { SessionStatus } from '@countersign/session/rules';
 
 /** A session that was made at a given time, as its row tells. */
 export interface PastSession {

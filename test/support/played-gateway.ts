@@ -1,16 +1,17 @@
 import type { PubSub } from '@countersign/bus';
+import { CardStore } from '@countersign/rcs';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
 import {
   CardAnswers,
-  CardStore,
   newCardEventId,
-  type AddressedCardOutcome,
   type Card,
   type CardEventKind,
   type Choice,
   type SendOutcome,
-} from '@countersign/cards';
+} from '@countersign/rcs/rules';
 import type { ServerKeys } from '@countersign/keys';
-import type { Database, DatabaseClock, Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { Database, DatabaseClock } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 import { CardDecisions } from '../../apps/gateway/src/rcs/card-decisions.js';
 import { publishCardOutcomes } from '../../apps/gateway/src/rcs/card-outcome-messages.js';

@@ -1,18 +1,11 @@
 import { JobNotifier, queueConnection, openPubSub, type PubSub } from '@countersign/bus';
-import {
-  CardAnswers,
-  CardStore,
-  cardTopic,
-  findCards,
-  OFFER_LIFE_MS,
-  OFFERS_TOPIC,
-  type CardOutcome,
-  type CardRecord,
-} from '@countersign/cards';
-import type { NewCard } from '@countersign/cards';
+import { CardStore } from '@countersign/rcs';
+import { findCards, type CardRecord } from '@countersign/rcs/offers';
+import { CardAnswers, cardTopic, OFFER_LIFE_MS, OFFERS_TOPIC, type CardOutcome } from '@countersign/rcs/rules';
+import type { NewCard } from '@countersign/rcs/rules';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import { Queue } from 'bullmq';
 import { GatewayHarness } from './gateway-harness.js';
 import { RbmHarness } from './rbm-harness.js';

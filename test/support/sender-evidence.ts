@@ -1,6 +1,7 @@
-import { SenderFormatStore, type LearnedSenderFormat, type ObservedSender } from '@countersign/carriers';
+import { SenderFormatStore, type LearnedSenderFormat, type ObservedSender } from '@countersign/carriers/senders';
 import type { ServerKeys } from '@countersign/keys';
-import type { Database, Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
 
 const EPOCH_OF_LINK = 'SELECT epoch FROM sender_formats WHERE link_id = $1';
 

@@ -1,8 +1,11 @@
-import { AccountStore, type Account, type Brand } from '@countersign/accounts';
+import { AccountStore, type Account, type Brand } from '@countersign/accounts/accounts';
 import { EventStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions, type EntityClass, type Uuid } from '@countersign/postgres';
-import { deriveToken, SessionRenderer, SessionStore, type CreateSession, type FoundToken } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import { Database, DatabaseClock, type EntityClass } from '@countersign/postgres';
+import { ensurePartitions } from '@countersign/postgres/partitions';
+import { SessionRenderer, SessionStore, type CreateSession } from '@countersign/session';
+import { deriveToken, type FoundToken } from '@countersign/session/tokens';
 import { freshDatabase, migrated, pastPartitions, type DatabaseUrls, type TestDatabase } from './database.js';
 
 export const PHONE = '+14155552671';

@@ -1,5 +1,5 @@
-import { type Card, messageIdOf, type SendOutcome, type Verdict } from '@countersign/cards';
-import { newId } from '@countersign/postgres';
+import { type Card, messageIdOf, type SendOutcome, type Verdict } from '@countersign/rcs/rules';
+import { newId } from '@countersign/ids';
 import smpp, { type PDU, type Session } from 'smpp';
 import { RbmClient } from '../../apps/gateway/src/rcs/rbm-client.js';
 import { loadServiceAccount } from '../../apps/gateway/src/rcs/service-account.js';

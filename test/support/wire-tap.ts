@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { pcapOf, type CapturedPdu, type Conversation } from '@countersign/smpp';
+import { pcapOf, type CapturedPdu, type Conversation } from '@countersign/smpp/capture';
 import { findProgram } from './foreign-stack.js';
 
 const PORT_IN_CAPTURE = 2775;

@@ -2,7 +2,8 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { PartitionMaintainer, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { PartitionMaintainer } from '@countersign/postgres/partitions';
 import type { ExpiredCounts } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {

@@ -1,6 +1,6 @@
 import type { PubSub, Subscription } from '@countersign/bus';
 import { EVENT_TYPES, type EventType } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 
 /** A code was sent, or something became of it: told to live channels alone, without a row of its own. */
 export const UPDATED = 'verification.updated';

@@ -1,6 +1,6 @@
 import { JobNotifier, queueConnection, type QueueStoreOptions } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES, type QueueName } from '@countersign/events';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { withinDeadline } from '@countersign/telemetry';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { Queue } from 'bullmq';

@@ -1,5 +1,5 @@
 import { KeyCheckError } from '@countersign/key-ring';
-import { SchemaOutdated } from '@countersign/postgres';
+import { SchemaOutdated } from '@countersign/postgres/schema';
 import { ControlPlaneSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
 import { startControlPlane } from './control-plane.js';

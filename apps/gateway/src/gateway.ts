@@ -1,12 +1,13 @@
 import { Logger as NestLogger, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
+import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts/keys';
 import { JobNotifier, prepareQueues, PubSub } from '@countersign/bus';
-import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
+import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
 import { prepareByDaemon } from '@countersign/events';
 import { checkKeys, joinDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensureSchema } from '@countersign/postgres';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { ensureSchema } from '@countersign/postgres/schema';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';

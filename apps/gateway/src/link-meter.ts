@@ -1,4 +1,4 @@
-import type { Pdu } from '@countersign/smpp';
+import type { Pdu } from '@countersign/smpp/pdu';
 import { isThrottle } from './throttle.js';
 
 /** Commands of ours whose answers are timed. */

@@ -1,4 +1,4 @@
-import { submitSm, type Pdu } from '@countersign/smpp';
+import { submitSm, type Pdu } from '@countersign/smpp/pdu';
 import { Metrics } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
 import { LinkMetrics, type LinkView } from './link.metrics.js';

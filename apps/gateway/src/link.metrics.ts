@@ -1,4 +1,4 @@
-import { STATUS, type Pdu } from '@countersign/smpp';
+import { STATUS, type Pdu } from '@countersign/smpp/pdu';
 import type { Metrics, Reading } from '@countersign/telemetry';
 import { LinkMeter, type Direction, type PeerCounts, type TimedCommand } from './link-meter.js';
 import { PeerNames } from './peer-names.js';

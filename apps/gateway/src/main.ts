@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { KeyCheckError } from '@countersign/key-ring';
-import { SchemaOutdated } from '@countersign/postgres';
+import { SchemaOutdated } from '@countersign/postgres/schema';
 import { GatewaySettings, loadSettings, SettingsError } from '@countersign/settings';
 import { createLogger, runDaemon } from '@countersign/telemetry';
 import { startGateway } from './gateway.js';

@@ -1,11 +1,8 @@
-import { PARTS_BELONG_SECONDS, type ConcatenationStore, type MtMessageStore } from '@countersign/carriers';
-import {
-  ensurePartitions,
-  PartitionMaintainer,
-  PollLoop,
-  type Database,
-  type DatabaseClock,
-} from '@countersign/postgres';
+import { PARTS_BELONG_SECONDS, type ConcatenationStore } from '@countersign/carriers/inbound';
+import type { MtMessageStore } from '@countersign/carriers/outbound';
+import type { Database, DatabaseClock } from '@countersign/postgres';
+import { ensurePartitions, PartitionMaintainer } from '@countersign/postgres/partitions';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 
 const PURGE_EVERY_MS = 60_000;

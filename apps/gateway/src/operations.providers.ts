@@ -1,5 +1,6 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { ConcatenationStore, MtMessageStore, OutboundQueue } from '@countersign/carriers';
+import { ConcatenationStore } from '@countersign/carriers/inbound';
+import { MtMessageStore, OutboundQueue } from '@countersign/carriers/outbound';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';

@@ -1,4 +1,5 @@
-import type { ConcatenationStore, OutboundQueue } from '@countersign/carriers';
+import type { ConcatenationStore } from '@countersign/carriers/inbound';
+import type { OutboundQueue } from '@countersign/carriers/outbound';
 import type { Database } from '@countersign/postgres';
 import type { Metrics } from '@countersign/telemetry';
 

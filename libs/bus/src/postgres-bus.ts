@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECT_TIMEOUT_MS, connectionSettings, PollLoop } from '@countersign/postgres';
+import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import pg from 'pg';
 import { retryDelayMs } from './queue-connection.js';
 import type { BusConnection, LineEvents } from './bus-connection.js';

@@ -1,10 +1,5 @@
-import {
-  CONNECT_TIMEOUT_MS,
-  connectionSettings,
-  grantDaemonRole,
-  type OwnerQuery,
-  SchemaOutdated,
-} from '@countersign/postgres';
+import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
+import { grantDaemonRole, type OwnerQuery, SchemaOutdated } from '@countersign/postgres/schema';
 import {
   assertSchemaCompatibility,
   type ConnectionOptions,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECT_TIMEOUT_MS, PollLoop } from '@countersign/postgres';
+import { CONNECT_TIMEOUT_MS } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { Redis } from 'ioredis';
 import { redisAddress, retryDelayMs } from './queue-connection.js';
 import type { BusConnection, LineEvents } from './bus-connection.js';

@@ -1,4 +1,5 @@
-import { type Executor, RecordTable, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { type Executor, RecordTable } from '@countersign/postgres';
 import { APPEND_AUDIT, AUDIT_ENTRY } from './audit.sql.js';
 
 /** One change of what engineers look after (contract, Admin). */

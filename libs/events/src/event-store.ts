@@ -1,4 +1,5 @@
-import { type Executor, idBounds, type Uuid } from '@countersign/postgres';
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import {
   APPEND_EVENTS,
   LOCK_NAMED,

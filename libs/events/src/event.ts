@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 
 /** What can happen to a session (contract, Webhooks). */
 export const SESSION_EVENT_TYPES = [

@@ -1,4 +1,4 @@
-import { renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
 import type { NewEvent } from './event.js';
 
 /** A code got somewhere, or will not. */

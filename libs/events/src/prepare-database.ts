@@ -1,5 +1,5 @@
 import { migrateQueues } from '@countersign/bus';
-import { migrate, migrateFor, type Migrated } from '@countersign/postgres';
+import { migrate, migrateFor, type Migrated } from '@countersign/postgres/schema';
 import { QUEUES } from './queues.js';
 
 export interface DatabaseToPrepare {

@@ -1,4 +1,5 @@
-import { firstIdAt, type Database, type Executor } from '@countersign/postgres';
+import { firstIdAt } from '@countersign/ids';
+import type { Database, Executor } from '@countersign/postgres';
 import { nameOf, type KeyDependants, type VersionedRows } from './sealed-column.js';
 import { countValues, hasValues } from './sealed-column.sql.js';
 

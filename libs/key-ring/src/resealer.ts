@@ -1,5 +1,6 @@
 import type { ServerKeys } from '@countersign/keys';
-import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { nameOf, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { pageOfOutdated, replaceValues } from './sealed-column.sql.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clockOffset, DatabaseClock } from './database-clock.js';
 import { DatabaseUnavailable } from './database-errors.js';
-import { idTimeMs } from './id.js';
+import { idTimeMs } from '@countersign/ids';
 
 describe('the offset of the database clock', () => {
   it('is that of the quickest round trip, read at its middle', () => {

@@ -1,6 +1,6 @@
 import type { Executor } from './database.js';
-import { newId, type Uuid } from './id.js';
-import { PollLoop } from './poll-loop.js';
+import { newId, type Uuid } from '@countersign/ids';
+import { PollLoop } from '@countersign/schedule';
 
 const REFRESH_MS = 10_000;
 /** Readings of which the one with the shortest round trip counts: its error is at most half of that trip. */

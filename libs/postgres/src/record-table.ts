@@ -1,5 +1,5 @@
 import type { Executor } from './database.js';
-import type { Uuid } from './id.js';
+import type { Uuid } from '@countersign/ids';
 
 export interface RecordTableOptions {
   readonly table: string;

@@ -1,5 +1,5 @@
 import type { Executor } from './database.js';
-import type { Uuid } from './id.js';
+import type { Uuid } from '@countersign/ids';
 
 /** Takes the lease when nobody holds it, when it has run out, or when it is the owner's already (and so renews it). */
 const TAKE_LEASE = `

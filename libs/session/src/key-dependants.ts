@@ -1,5 +1,5 @@
 import type { KeyDependants } from '@countersign/key-ring';
-import { LONGEST_SESSION_MS } from './session.js';
+import { LONGEST_SESSION_MS } from './rules/session.js';
 
 /** The longest window of a counter of codes. */
 const COUNTER_SECONDS = 86_400;

@@ -1,5 +1,6 @@
 import { ownsRow, tenantKey, type ServerKeys, type Tenant } from '@countersign/keys';
-import { Batcher, idBounds, type BatcherOptions, type Database, type Executor, type Uuid } from '@countersign/postgres';
+import { idBounds, type Uuid } from '@countersign/ids';
+import { Batcher, type BatcherOptions, type Database, type Executor } from '@countersign/postgres';
 import {
   codeDigest,
   codeDigests,
@@ -14,7 +15,7 @@ import {
 import { GuardedWriteError, type SessionEndings } from './session-ending.js';
 import { codeState, sessionOf } from './session.row.js';
 import { ADD_CODE, COUNT_ATTEMPTS, LOCK_FOR_CODES, type AttemptRow, type CodeRow } from './session.sql.js';
-import type { Session } from './session.js';
+import type { Session } from './rules/session.js';
 
 /** A session under its lock that may send a code, as far as itself is concerned. */
 export interface ReadyForCode extends CodeHistory {

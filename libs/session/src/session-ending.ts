@@ -1,7 +1,8 @@
 import type { EventStore, EventType, NewEvent } from '@countersign/events';
-import { idBounds, renderId, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
+import { idBounds, renderId, type Uuid } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { transition, type SessionTrigger } from './rules/transition.js';
-import type { ApprovedBy, SessionStatus } from './session.js';
+import type { ApprovedBy, SessionStatus } from './rules/session.js';
 import { plainSessionOf, stateOf } from './session.row.js';
 import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
 import type { BareSessionRenderer } from './session.view.js';

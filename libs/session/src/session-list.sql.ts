@@ -1,5 +1,5 @@
 import { COLUMNS, type TimedRow } from './session.sql.js';
-import type { SessionStatus } from './session.js';
+import type { SessionStatus } from './rules/session.js';
 
 /** The clock of a page: one reading for the filter and for what is shown, so that the two agree. */
 const READ_AT = `date_trunc('milliseconds', statement_timestamp())`;

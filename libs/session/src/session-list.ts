@@ -1,15 +1,9 @@
 import { isTestMode, type Tenant } from '@countersign/keys';
-import {
-  firstIdAt,
-  ID_CLOCK_SLACK_MS,
-  idTimeMs,
-  type Database,
-  type DatabaseClock,
-  type Uuid,
-} from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, idTimeMs, type Uuid } from '@countersign/ids';
+import type { Database, DatabaseClock } from '@countersign/postgres';
 import { sessionOf } from './session.row.js';
 import { listSessions, type ListedRow } from './session-list.sql.js';
-import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './session.js';
+import { ID_TAKEN_UP_WITHIN_MS, LONGEST_SESSION_MS, type Session, type SessionStatus } from './rules/session.js';
 
 /** The filter of a list of sessions of one tenant. */
 export interface SessionQuery {

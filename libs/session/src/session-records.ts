@@ -2,7 +2,7 @@ import { RecordTable } from '@countersign/postgres';
 import type { SessionEntity } from './session.entity.js';
 import { sessionOf } from './session.row.js';
 import { COLUMNS, type TimedRow } from './session.sql.js';
-import type { Session } from './session.js';
+import type { Session } from './rules/session.js';
 
 /** A row of any account, with what was done with codes. */
 export type SessionRecord = TimedRow & Pick<SessionEntity, 'otpSends' | 'otpAttempts'>;

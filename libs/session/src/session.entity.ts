@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ApprovedBy, Channel, SessionStatus } from './session.js';
+import type { ApprovedBy, Channel, SessionStatus } from './rules/session.js';
 
 /** The row of a session (contract, Session), partitioned by id. Written by SessionStore alone. */
 @Entity('sessions')

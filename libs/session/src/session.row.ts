@@ -1,11 +1,11 @@
 import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { LockedSession } from './rules/judge-inbound.js';
 import { encodeMetadata, parseMetadata } from './rules/metadata.js';
-import { deriveToken, tokenDigest } from './rules/token.js';
+import { deriveToken, tokenDigest } from './tokens/token.js';
 import { MAX_ATTEMPTS, type CodeState } from './rules/otp.js';
 import { statusAt, type SessionState } from './rules/transition.js';
-import type { Channel, Metadata, PlainSession, Session } from './session.js';
+import type { Channel, Metadata, PlainSession, Session } from './rules/session.js';
 import type { CodeRow, TimedRow } from './session.sql.js';
 
 /** What a new session is made of: all of it checked, and brand and number copied, by the caller. */

@@ -1,19 +1,10 @@
 import type { EventStore } from '@countersign/events';
 import { isTestMode, ownsRow, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
-import {
-  Batcher,
-  firstIdAt,
-  ID_CLOCK_SLACK_MS,
-  idBounds,
-  idTimeMs,
-  type Database,
-  type DatabaseClock,
-  type Executor,
-  type Uuid,
-} from '@countersign/postgres';
-import type { FoundToken } from './rules/find-tokens.js';
+import { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
+import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import type { FoundToken } from './tokens/find-tokens.js';
 import { judgeInbound, type InboundCase, type InboundVerdict } from './rules/judge-inbound.js';
-import { tokenDigests } from './rules/token.js';
+import { tokenDigests } from './tokens/token.js';
 import {
   SessionCodes,
   type CheckResult,
@@ -37,7 +28,7 @@ import {
   type DigestRow,
   type TimedRow,
 } from './session.sql.js';
-import type { Session } from './session.js';
+import type { Session } from './rules/session.js';
 import type { BareSessionRenderer } from './session.view.js';
 
 /** How long a token is told from one that never was (contract, MO matching): older ones are unknown. No session lives longer. */

@@ -1,8 +1,8 @@
 import { ServerKeys } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
-import { authEntropy } from './rules/auth-entropy.js';
-import { deriveToken } from './rules/token.js';
-import type { Session } from './session.js';
+import { authEntropy } from './tokens/auth-entropy.js';
+import { deriveToken } from './tokens/token.js';
+import type { Session } from './rules/session.js';
 import { SessionRenderer } from './session.view.js';
 
 const keys = ServerKeys.fromMaster(Buffer.alloc(32, 3));

@@ -1,10 +1,10 @@
 import { modeOf, type ServerKeys } from '@countersign/keys';
-import { renderId, type Uuid } from '@countersign/postgres';
-import { authEntropy, type EntropyKeys } from './rules/auth-entropy.js';
-import { fallbackText, fallbackUri } from './rules/fallback-uri.js';
+import { renderId, type Uuid } from '@countersign/ids';
+import { authEntropy, type EntropyKeys } from './tokens/auth-entropy.js';
+import { fallbackText, fallbackUri } from './tokens/fallback-uri.js';
 import { encodeMetadata } from './rules/metadata.js';
-import { deriveToken } from './rules/token.js';
-import type { PlainSession, Session } from './session.js';
+import { deriveToken } from './tokens/token.js';
+import type { PlainSession, Session } from './rules/session.js';
 
 const MAX_RENDERED_IDS = 4_096;
 

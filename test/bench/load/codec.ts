@@ -1,4 +1,5 @@
-import { decodePdu, deliverSm, encodePdu, octetsTlv, submitSm, textTlv, type MessagePdu } from '@countersign/smpp';
+import { decodePdu, encodePdu } from '@countersign/smpp/codec';
+import { deliverSm, octetsTlv, submitSm, textTlv, type MessagePdu } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 
 /** Encodes and decodes the same PDUs with both codecs, each for the time given, taking turns. */

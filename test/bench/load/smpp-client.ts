@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { once } from 'node:events';
-import { STATUS, submitSm } from '@countersign/smpp';
+import { STATUS, submitSm } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import { meteredLink } from '../metered-link.js';
 import type { Measure } from '../report.js';

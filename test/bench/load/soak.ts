@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NotSentError, STATUS, submitSm, type SmppLink } from '@countersign/smpp';
+import { NotSentError, type SmppLink } from '@countersign/smpp/link';
+import { STATUS, submitSm } from '@countersign/smpp/pdu';
 import { meteredLink } from '../metered-link.js';
 import { median } from '../statistics.js';
 

@@ -1,5 +1,6 @@
 import net from 'node:net';
-import { SmppLink, STATUS } from '@countersign/smpp';
+import { SmppLink } from '@countersign/smpp/link';
+import { STATUS } from '@countersign/smpp/pdu';
 
 /** Our session layer alone, every check and timer on: it answers each submit_sm at once and stores nothing. */
 const answer = Promise.resolve({ status: STATUS.ESME_ROK, messageId: '1' });

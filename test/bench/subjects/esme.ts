@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { STATUS } from '@countersign/smpp';
+import { STATUS } from '@countersign/smpp/pdu';
 import smpp from 'smpp';
 import { meteredLink } from '../metered-link.js';
 

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { STATUS } from '@countersign/smpp';
+import { STATUS } from '@countersign/smpp/pdu';
 import { meteredLink } from '../metered-link.js';
 
 /** Our server side as the gateway runs it, metrics too: it answers each submit_sm at once and stores nothing. */

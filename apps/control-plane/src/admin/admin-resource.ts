@@ -1,5 +1,6 @@
-import type { AdminRole } from '@countersign/accounts';
-import type { Executor, Records, Uuid } from '@countersign/postgres';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
+import type { Uuid } from '@countersign/ids';
+import type { Executor, Records } from '@countersign/postgres';
 import type { Refusal } from '../http/errors.js';
 
 /** A kind of thing that engineers read. */

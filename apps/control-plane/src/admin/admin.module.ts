@@ -1,5 +1,8 @@
-import { AccountStore, AdminKeyStore, CodePrices, PriceStore } from '@countersign/accounts';
-import { CarrierStore, DestinationStore } from '@countersign/carriers';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { CodePrices, PriceStore } from '@countersign/accounts/prices';
+import { CarrierStore } from '@countersign/carriers/config';
+import { DestinationStore } from '@countersign/carriers/destinations';
 import { AuditStore } from '@countersign/events';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';

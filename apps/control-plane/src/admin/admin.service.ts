@@ -1,5 +1,6 @@
 import { AuditStore } from '@countersign/events';
-import { Database, DataError, type Executor, type Page, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { Database, DataError, type Executor, type Page } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import type { AdminResource, Engineer, Listed, Written } from './admin-resource.js';

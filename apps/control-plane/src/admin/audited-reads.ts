@@ -1,5 +1,6 @@
 import { AuditStore } from '@countersign/events';
-import { Database, type Executor, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { Database, type Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../http/admin-policy.js';
 import type { Outcome } from '../http/errors.js';

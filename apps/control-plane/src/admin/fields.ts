@@ -1,4 +1,4 @@
-import { isUsd } from '@countersign/accounts';
+import { isUsd } from '@countersign/accounts/prices';
 import { isCountry } from '@countersign/phone';
 import type { Type } from '@nestjs/common';
 import { PartialType } from '@nestjs/swagger';

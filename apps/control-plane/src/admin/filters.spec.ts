@@ -1,4 +1,4 @@
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import type { Type } from '@nestjs/common';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

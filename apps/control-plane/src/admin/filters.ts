@@ -1,5 +1,5 @@
 import { maskPhone } from '@countersign/phone';
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, Matches } from 'class-validator';

@@ -1,6 +1,6 @@
-import type { AdminRole } from '@countersign/accounts';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { hasRight } from '../http/admin-policy.js';
 import type { AdminResource, Engineer } from './admin-resource.js';
 

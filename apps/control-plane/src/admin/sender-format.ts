@@ -1,4 +1,5 @@
-import { LEARNED_SENDER_FORMATS, type LinkTerms } from '@countersign/carriers';
+import type { LinkTerms } from '@countersign/carriers/config';
+import { LEARNED_SENDER_FORMATS } from '@countersign/carriers/senders';
 import { SENDER_FORMATS } from '@countersign/phone';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 

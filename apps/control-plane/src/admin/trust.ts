@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Bind, SmppSystem } from '@countersign/carriers';
+import type { Bind, SmppSystem } from '@countersign/carriers/config';
 import { ADMIN_RIGHTS, hasRight } from '../http/admin-policy.js';
 import type { Refusal } from '../http/errors.js';
 import type { Engineer } from './admin-resource.js';

@@ -1,5 +1,5 @@
-import type { CardOutcome } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import type { CardOutcome } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 
 /** What a create can hear of its card. */
 export type CardOutcomeKind = CardOutcome['news'];

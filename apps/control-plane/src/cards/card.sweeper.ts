@@ -1,5 +1,5 @@
-import type { CardStore } from '@countersign/cards';
-import { PollLoop } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import { PollLoop } from '@countersign/schedule';
 import type { OnModuleDestroy } from '@nestjs/common';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-import { CardAnswers, OFFERS_TOPIC } from '@countersign/cards';
+import { CardAnswers, OFFERS_TOPIC } from '@countersign/rcs/rules';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';

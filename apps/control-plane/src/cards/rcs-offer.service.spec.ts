@@ -1,8 +1,9 @@
-import type { Brand } from '@countersign/accounts';
-import { cardTopic, type CardOutcome, type OfferResult, type FinalChannel, type Withdrawal } from '@countersign/cards';
+import type { Brand } from '@countersign/accounts/accounts';
+import type { OfferResult, Withdrawal } from '@countersign/rcs/offers';
+import { cardTopic, type CardOutcome, type FinalChannel } from '@countersign/rcs/rules';
 import type { MessageHandler } from '@countersign/bus';
 import { DatabaseUnavailable, DataError } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import { RcsOfferService, type CardEnd } from './rcs-offer.service.js';

@@ -1,18 +1,11 @@
-import type { Brand } from '@countersign/accounts';
-import {
-  cardTopic,
-  findCards,
-  mayReachPhone,
-  SEND_LIFE_MS,
-  type CardAnswers,
-  type CardStore,
-  type NewCard,
-  type OfferResult,
-  type FinalChannel,
-} from '@countersign/cards';
+import type { Brand } from '@countersign/accounts/accounts';
+import type { CardStore } from '@countersign/rcs';
+import { findCards, mayReachPhone, type OfferResult } from '@countersign/rcs/offers';
+import { cardTopic, SEND_LIFE_MS, type CardAnswers, type NewCard, type FinalChannel } from '@countersign/rcs/rules';
 import type { PubSub, Subscription } from '@countersign/bus';
-import { BatcherFull, DatabaseUnavailable, type Database, type Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import { BatcherFull, DatabaseUnavailable, type Database } from '@countersign/postgres';
+import type { Session } from '@countersign/session/rules';
 import { DeadlineError, withinDeadline } from '@countersign/telemetry';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
 import { CardOutcomeWaits, parseCardOutcomes, type CardOutcomeWait } from './card-outcome-waits.js';

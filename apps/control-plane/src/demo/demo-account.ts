@@ -1,17 +1,20 @@
-import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts';
+import { AccountDirectory, AccountStore, type KeyLimits } from '@countersign/accounts/accounts';
 import {
   bindPassword,
   CarrierDirectory,
   CarrierStore,
+  systemPasswordMatches,
+  type Bind,
+} from '@countersign/carriers/config';
+import {
   createSystemPassword,
   isCommonPassword,
   lacksTrustProof,
   MIN_CHOSEN_PASSWORD_CHARACTERS,
-  systemPasswordMatches,
-  type Bind,
-} from '@countersign/carriers';
+} from '@countersign/carriers/credentials';
 import { SealError, type ServerKeys, type Tenant } from '@countersign/keys';
-import { renderId, type Executor, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import {
   DELETE_BIND,
   DELETE_BIND_ROUTES,

@@ -1,6 +1,7 @@
 import { prepareDatabase } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensurePartitions } from '@countersign/postgres';
+import { Database, DatabaseClock } from '@countersign/postgres';
+import { ensurePartitions } from '@countersign/postgres/partitions';
 import { ControlPlaneSettings, loadSettings, MigrationSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
 import { DemoSeed, type SeededDemo } from './demo-account.js';

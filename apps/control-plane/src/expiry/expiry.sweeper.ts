@@ -1,4 +1,4 @@
-import { PollLoop } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { ExpiredCounts, SessionStore } from '@countersign/session';
 
 const SWEEP_INTERVAL_MS = 1_000;

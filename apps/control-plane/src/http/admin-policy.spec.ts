@@ -1,4 +1,4 @@
-import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts';
+import { ADMIN_ROLES, type AdminRole } from '@countersign/accounts/admin-keys';
 import { describe, expect, it } from 'vitest';
 import {
   ADMIN_POLICY,

@@ -1,4 +1,4 @@
-import type { AdminRole } from '@countersign/accounts';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 
 const EVERY_ROLE = ['viewer', 'support', 'operator', 'owner'] as const satisfies readonly AdminRole[];
 const FROM_SUPPORT = ['support', 'operator', 'owner'] as const satisfies readonly AdminRole[];

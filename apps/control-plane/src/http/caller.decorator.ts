@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 

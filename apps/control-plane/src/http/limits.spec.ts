@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal, KeyLimits } from '@countersign/accounts';
+import type { ApiKeyPrincipal, KeyLimits } from '@countersign/accounts/accounts';
 import { Limiter, type LimiterStore, memoryLimiterStore } from '@countersign/bus';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Limits } from './limits.js';

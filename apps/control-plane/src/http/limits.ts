@@ -1,6 +1,7 @@
-import { ROOT_NAME, type KeyLimits } from '@countersign/accounts';
+import type { KeyLimits } from '@countersign/accounts/accounts';
+import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import type { Limiter, Standing } from '@countersign/bus';
-import { parseId } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
 import { networkOf } from '../address-ranges.js';
 import type { Refusal } from './errors.js';
 import {

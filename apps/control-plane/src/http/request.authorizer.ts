@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { AccountDirectory, AdminKeyDirectory, AdminPrincipal } from '@countersign/accounts';
+import type { AccountDirectory } from '@countersign/accounts/accounts';
+import type { AdminKeyDirectory, AdminPrincipal } from '@countersign/accounts/admin-keys';
 import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
 import type { AllowedMethods } from './allowed-methods.js';

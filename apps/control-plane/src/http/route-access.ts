@@ -1,4 +1,5 @@
-import type { AdminPrincipal, ApiKeyPrincipal, Scope } from '@countersign/accounts';
+import type { ApiKeyPrincipal, Scope } from '@countersign/accounts/accounts';
+import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension, ApiSecurity } from '@nestjs/swagger';

@@ -1,4 +1,5 @@
-import type { AdminPrincipal, ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import type { AdminPrincipal } from '@countersign/accounts/admin-keys';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-import { PollLoop } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { IdempotencyStore } from './idempotency.store.js';
 
 const PURGE_INTERVAL_MS = 60_000;

@@ -1,4 +1,6 @@
-import { RowCache, type Executor, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { RowCache } from '@countersign/resilience';
 import { COUNT_SAMPLE } from './idempotency.sql.js';
 
 /** One key in 64 is counted; must match the predicate of the index idempotency_keys_sample. */

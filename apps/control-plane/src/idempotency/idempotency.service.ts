@@ -1,5 +1,6 @@
 import { isTestMode, type ServerKeys } from '@countersign/keys';
-import type { DatabaseClock, Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { DatabaseClock } from '@countersign/postgres';
 import { ERRORS, refuse, succeed, type Outcome } from '../http/errors.js';
 import type { IdempotencyQuota } from './idempotency-quota.js';
 import type { Claim, DigestedRequest, IdempotencyStore } from './idempotency.store.js';

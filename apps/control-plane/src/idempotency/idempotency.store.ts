@@ -1,14 +1,7 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
-import {
-  Batcher,
-  firstIdAt,
-  newId,
-  type Database,
-  type DatabaseClock,
-  type Executor,
-  type Uuid,
-} from '@countersign/postgres';
-import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session';
+import { firstIdAt, newId, type Uuid } from '@countersign/ids';
+import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { ID_TAKEN_UP_WITHIN_MS } from '@countersign/session/rules';
 import { ADOPT_RESOURCES, CLAIM_KEYS, END_CLAIMS, PURGE_KEYS, READ_KEYS } from './idempotency.sql.js';
 
 /**

@@ -1,5 +1,5 @@
-import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts';
-import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
+import { ACCOUNT_KEY_DEPENDANTS } from '@countersign/accounts/keys';
+import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
 import { joinDependants } from '@countersign/key-ring';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import { IDEMPOTENCY_KEY_ROWS } from '../idempotency/idempotency.rows.js';

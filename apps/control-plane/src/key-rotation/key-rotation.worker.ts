@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Resealer } from '@countersign/key-ring';
 import type { ServerKeys } from '@countersign/keys';
-import { PollLoop, RowLease, type Database, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { RowLease, type Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { KEY_DEPENDANTS } from './key-dependants.js';
 
 const LEASE_NAME = 'key-rotation';

@@ -1,6 +1,7 @@
 import { checkKeys, KeyCheckError, Resealer } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { checkSchema, Database, SchemaOutdated } from '@countersign/postgres';
+import { Database } from '@countersign/postgres';
+import { checkSchema, SchemaOutdated } from '@countersign/postgres/schema';
 import { DaemonSettings, loadSettings, SettingsError } from '@countersign/settings';
 import { redactText } from '@countersign/telemetry';
 import { KEY_DEPENDANTS } from './key-dependants.js';

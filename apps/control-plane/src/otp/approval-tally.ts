@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { ACCOUNT_SCOPE, DAY_SCOPE, keptUntil, slotOf } from './traffic-slots.js';
 
 /** A send or an approval that is counted. */

@@ -1,8 +1,10 @@
-import { destinationPrefix } from '@countersign/carriers';
+import { destinationPrefix } from '@countersign/carriers/outbound';
 import type { DueEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import { firstIdAt, idBounds, idTimeMs, type Executor, type Uuid } from '@countersign/postgres';
-import { ID_EARLIER_MS, LONGEST_SESSION_MS } from '@countersign/session';
+import { firstIdAt, idBounds, idTimeMs, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { ID_EARLIER_MS } from '@countersign/session';
+import { LONGEST_SESSION_MS } from '@countersign/session/rules';
 import {
   ADD_APPROVALS,
   CONVERT_PHONES,

@@ -1,5 +1,5 @@
 import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { DAY_MS } from './traffic-slots.js';
 
 /** Days for which a phone counts as known to an account after it approved a session of that account. */

@@ -1,5 +1,5 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../http/errors.js';

@@ -1,6 +1,9 @@
 import type { ServerKeys } from '@countersign/keys';
-import { Batcher, RowCache, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
-import { MAX_ATTEMPTS, type CodeCheck } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import { Batcher, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { RowCache } from '@countersign/resilience';
+import type { CodeCheck } from '@countersign/session';
+import { MAX_ATTEMPTS } from '@countersign/session/rules';
 import { phoneDigest } from './approved-phones.js';
 import { ADD_CHECKS, PURGE_CHECKS, READ_CHECKS } from './code-checks.sql.js';
 import { ATTEMPTS_UNDER_GUESSING, GUESSING_PHONES, isGuessingSuspected, type CheckTally } from './guard-rules.js';

@@ -1,4 +1,5 @@
-import { RESEND_COOLDOWN_SECONDS, type CheckResult, type CodeLimit, type CodeReadiness } from '@countersign/session';
+import type { CheckResult, CodeReadiness } from '@countersign/session';
+import { RESEND_COOLDOWN_SECONDS, type CodeLimit } from '@countersign/session/rules';
 import { refuse, type Refusal } from '../http/errors.js';
 import type { GuardRefusal } from './guard-rules.js';
 

@@ -1,7 +1,9 @@
-import { OutboundLookup, OutboundStore } from '@countersign/carriers';
+import { OutboundLookup, OutboundStore } from '@countersign/carriers/outbound';
 import type { ServerKeys, Tenant } from '@countersign/keys';
-import type { DatabaseClock, Executor, Uuid } from '@countersign/postgres';
-import { otpText, type ReadyForCode } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
+import type { ReadyForCode } from '@countersign/session';
+import { otpText } from '@countersign/session/rules';
 import { UPDATED, type BroadcastEvent } from '../event-broadcast.js';
 
 export interface CodeOutboxOptions {

@@ -1,4 +1,5 @@
-import { PollLoop, type DatabaseClock, type Executor } from '@countersign/postgres';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { OnModuleDestroy } from '@nestjs/common';
 import type { ApprovalStore } from './approval.store.js';
 import type { CodeChecks } from './code-checks.store.js';

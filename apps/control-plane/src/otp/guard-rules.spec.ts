@@ -1,4 +1,4 @@
-import type { DestinationRule } from '@countersign/carriers';
+import type { DestinationRule } from '@countersign/carriers/destinations';
 import type { OtpLimits } from '@countersign/settings';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { DestinationRule } from '@countersign/carriers';
+import type { DestinationRule } from '@countersign/carriers/destinations';
 import type { RestrictedKind } from '@countersign/phone';
 import type { OtpLimits } from '@countersign/settings';
 

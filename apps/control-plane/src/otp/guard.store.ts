@@ -1,8 +1,10 @@
-import { destinationPrefix, DestinationStore, type DestinationRule } from '@countersign/carriers';
+import { DestinationStore, type DestinationRule } from '@countersign/carriers/destinations';
+import { destinationPrefix } from '@countersign/carriers/outbound';
 import { ServerKeys } from '@countersign/keys';
 import { numberTypeOf, restrictedKindOf } from '@countersign/phone';
-import type { Executor, Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { firstKnownDay, phoneDigest, phoneDigests, phoneKey } from './approved-phones.js';
 import type { Counted, Destination } from './guard-rules.js';

@@ -1,5 +1,5 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
-import type { Uuid } from '@countersign/postgres';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import type { Uuid } from '@countersign/ids';
 import { Body, Controller, Header, HttpCode, Param, Post } from '@nestjs/common';
 import { BodyPipe, NoBodyPipe } from '../http/body.pipe.js';
 import { CallerKey } from '../http/caller.decorator.js';

@@ -1,4 +1,5 @@
-import { DestinationStore, OutboundLookup, OutboundStore } from '@countersign/carriers';
+import { DestinationStore } from '@countersign/carriers/destinations';
+import { OutboundLookup, OutboundStore } from '@countersign/carriers/outbound';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { BodyConstraints } from '../http/body.pipe.js';

@@ -1,4 +1,5 @@
-import type { ReadyForCode, Session } from '@countersign/session';
+import type { ReadyForCode } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { GuardRefusal } from './guard-rules.js';
 import { SendBatch, type AskedSend, type SendDecision } from './send-batch.js';

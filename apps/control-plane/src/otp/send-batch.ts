@@ -1,5 +1,6 @@
-import type { Uuid } from '@countersign/postgres';
-import { codeLimit, type CodeReadiness, type ReadyForCode } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { CodeReadiness, ReadyForCode } from '@countersign/session';
+import { codeLimit } from '@countersign/session/rules';
 import type { Refusal } from '../http/errors.js';
 import { testNumberOf } from '../test-numbers/test-number.js';
 import { codeRefusal, guardRefusal, limitRefusal, NO_ROUTE } from './code-refusals.js';

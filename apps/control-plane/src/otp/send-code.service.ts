@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import type { Tenant } from '@countersign/keys';
-import { Batcher, Database, parseId, type Executor, type Uuid } from '@countersign/postgres';
-import { generateCode, SessionStore, type ReadyForCode } from '@countersign/session';
+import { parseId, type Uuid } from '@countersign/ids';
+import { Batcher, Database, type Executor } from '@countersign/postgres';
+import { SessionStore, type ReadyForCode } from '@countersign/session';
+import { generateCode } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../http/errors.js';
 import { TEST_CODE } from '../test-numbers/test-number.js';

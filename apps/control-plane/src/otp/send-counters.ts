@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { Balance, Counted, PhoneTraffic, Traffic } from './guard-rules.js';
 import { ACCOUNT_SCOPE, DAY_SCOPE } from './traffic-slots.js';
 

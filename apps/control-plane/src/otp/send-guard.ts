@@ -1,4 +1,5 @@
-import { destinationPrefix, DestinationStore } from '@countersign/carriers';
+import { DestinationStore } from '@countersign/carriers/destinations';
+import { destinationPrefix } from '@countersign/carriers/outbound';
 import { Database, type Executor } from '@countersign/postgres';
 import type { OtpLimits } from '@countersign/settings';
 import { Injectable } from '@nestjs/common';

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PubSub, Subscription } from '@countersign/bus';
-import { BINDS } from '@countersign/carriers';
-import { type DatabaseClock, type Executor, PollLoop, renderId } from '@countersign/postgres';
+import { BINDS } from '@countersign/carriers/records';
+import { renderId } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { bindView } from '../admin/binds/bind.view.js';
 import type { FrameId } from './client-frame.js';
 import type { RealtimeConnection } from './realtime-connection.js';

@@ -1,4 +1,4 @@
-import type { SessionStatus } from '@countersign/session';
+import type { SessionStatus } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from './session-view.js';
 import { isNews, ChannelSubscription, type Rendering } from './channel-subscription.js';

@@ -1,4 +1,4 @@
-import type { SessionStatus } from '@countersign/session';
+import type { SessionStatus } from '@countersign/session/rules';
 import type { RealtimeConnection } from './realtime-connection.js';
 import type { SessionView } from './session-view.js';
 

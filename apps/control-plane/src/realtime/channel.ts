@@ -1,4 +1,4 @@
-import { parseId, renderId, type Uuid } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
 
 /** What can be listened to (contract, Realtime). */
 export type Channel =

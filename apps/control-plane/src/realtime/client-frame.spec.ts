@@ -1,4 +1,4 @@
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { channelName, parseChannel } from './channel.js';

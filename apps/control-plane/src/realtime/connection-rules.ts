@@ -1,5 +1,5 @@
 import type { Tenant } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { Channel } from './channel.js';
 import type { BadFrame, ClientFrame, ClientFrameType } from './client-frame.js';
 import { CLOSE, type CloseCode } from './close-codes.js';

@@ -1,4 +1,4 @@
-import type { LiveKey } from '@countersign/accounts';
+import type { LiveKey } from '@countersign/accounts/accounts';
 import { describe, expect, it } from 'vitest';
 import type { Listener } from './connection-rules.js';
 import { judgeAdminKey, judgeKey } from './key-revocation.poller.js';

@@ -1,5 +1,7 @@
-import type { AccountDirectory, AdminKeyDirectory, LiveAdminKey, LiveKey, Scope } from '@countersign/accounts';
-import { PollLoop, type Uuid } from '@countersign/postgres';
+import type { AccountDirectory, LiveKey, Scope } from '@countersign/accounts/accounts';
+import type { AdminKeyDirectory, LiveAdminKey } from '@countersign/accounts/admin-keys';
+import type { Uuid } from '@countersign/ids';
+import { PollLoop } from '@countersign/schedule';
 import { CLOSE, type CloseCode } from './close-codes.js';
 import type { Listener } from './connection-rules.js';
 import type { RealtimeConnection } from './realtime-connection.js';

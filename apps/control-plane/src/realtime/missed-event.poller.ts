@@ -1,5 +1,7 @@
-import { type DatabaseClock, type Executor, firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/postgres';
-import type { Session, SessionStore } from '@countersign/session';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
+import type { SessionStore } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import type { BroadcastEvent } from '../event-broadcast.js';
 import { FIND_ENDINGS } from './endings.sql.js';
 import type { SessionSubscriptions } from './session-subscriptions.js';

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscription } from '@countersign/bus';
 import { modeOf, MODES, tenantKey, type Mode, type Tenant } from '@countersign/keys';
-import { type DatabaseClock, PollLoop, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { DatabaseClock } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import type { EventBroadcast, BroadcastEvent } from '../event-broadcast.js';
 import { channelName } from './channel.js';

@@ -1,4 +1,4 @@
-import { PollLoop } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { RequestAuthorizer } from '../http/request.authorizer.js';
 import { Limits } from '../http/limits.js';

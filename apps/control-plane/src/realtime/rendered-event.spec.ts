@@ -1,4 +1,4 @@
-import type { Session } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { BroadcastEvent } from '../event-broadcast.js';
 import { RenderedEvent, EventLoader } from './rendered-event.js';

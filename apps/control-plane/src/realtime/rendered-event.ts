@@ -1,7 +1,9 @@
 import { type EventStore, showsSession } from '@countersign/events';
 import { tenantOf, type Tenant } from '@countersign/keys';
-import { type Executor, renderId, type Uuid } from '@countersign/postgres';
-import { ENDS, type Session, type SessionRenderer, type SessionStatus, type SessionStore } from '@countersign/session';
+import { renderId, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { SessionRenderer, SessionStore } from '@countersign/session';
+import { ENDS, type Session, type SessionStatus } from '@countersign/session/rules';
 import { UPDATED, type BroadcastEvent } from '../event-broadcast.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';

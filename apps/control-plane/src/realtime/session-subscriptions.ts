@@ -1,5 +1,5 @@
-import type { Uuid } from '@countersign/postgres';
-import type { Session } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Session } from '@countersign/session/rules';
 import type { RenderedEvent } from './rendered-event.js';
 import type { ChannelSubscription } from './channel-subscription.js';
 

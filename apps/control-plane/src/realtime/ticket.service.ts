@@ -1,5 +1,5 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
-import { parseId } from '@countersign/postgres';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { SessionStore } from '@countersign/session';
 import { refuse, refuseExpired, succeed, type Outcome } from '../http/errors.js';
 import { TicketStore } from './ticket.store.js';

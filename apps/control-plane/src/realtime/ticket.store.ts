@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isTestMode, tenantOf, type OwnedRow, type ServerKeys, type Tenant } from '@countersign/keys';
-import { Batcher, type Executor, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { Batcher, type Executor } from '@countersign/postgres';
 import { INSERT_TICKETS, PURGE_TICKETS, REDEEM_TICKETS } from './ticket.sql.js';
 
 /** From being made to being used (contract, Realtime). */

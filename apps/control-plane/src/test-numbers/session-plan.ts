@@ -1,5 +1,5 @@
 import type { Mode } from '@countersign/keys';
-import type { Channel } from '@countersign/session';
+import type { Channel } from '@countersign/session/rules';
 import { isTestNumber, TEST_COUNTRY, testNumberOf } from './test-number.js';
 
 /** What is decided of a session by its phone. */

@@ -1,15 +1,12 @@
-import { TEST_LINK_ID, type MessageStore, type NewInboundMessage } from '@countersign/carriers';
+import type { MessageStore, NewInboundMessage } from '@countersign/carriers/inbound';
+import { TEST_LINK_ID } from '@countersign/carriers/messages';
 import type { ServerKeys } from '@countersign/keys';
 import { TON } from '@countersign/phone';
-import { type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
-import {
-  deriveToken,
-  fallbackText,
-  findTokens,
-  type InboundVerdict,
-  type Session,
-  type SessionStore,
-} from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
+import type { SessionStore } from '@countersign/session';
+import type { InboundVerdict, Session } from '@countersign/session/rules';
+import { deriveToken, fallbackText, findTokens } from '@countersign/session/tokens';
 import { ACTS_AFTER_SECONDS, idWindow, type TestStep } from './test-step.js';
 import { ACTING_NUMBERS, type TestAct } from './test-number.js';
 import { LOCK_DUE_ANSWERS, type DueAnswer } from './test-numbers.sql.js';

@@ -1,4 +1,4 @@
-import type { MtMessageStore } from '@countersign/carriers';
+import type { MtMessageStore } from '@countersign/carriers/outbound';
 import type { DatabaseClock } from '@countersign/postgres';
 import { testNumberOf } from './test-number.js';
 import { LOCK_QUEUED_CODES, LOCK_SUBMITTED_CODES, type DueCode } from './test-numbers.sql.js';

@@ -1,4 +1,4 @@
-import type { Channel } from '@countersign/session';
+import type { Channel } from '@countersign/session/rules';
 
 /** What the phone behind a number does a second after its session was made. `wrong_sender`: another phone sends the SMS. */
 export type TestAct = 'sms' | 'wrong_sender' | 'approve_card' | 'deny_card';

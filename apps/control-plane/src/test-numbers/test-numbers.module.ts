@@ -1,4 +1,5 @@
-import { MtMessageStore, MessageStore } from '@countersign/carriers';
+import { MessageStore } from '@countersign/carriers/inbound';
+import { MtMessageStore } from '@countersign/carriers/outbound';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
 import type { Stores } from '../stores.js';

@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { TestAct } from './test-number.js';
 
 /** A live session whose phone is to act now. */

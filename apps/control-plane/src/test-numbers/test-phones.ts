@@ -1,4 +1,6 @@
-import { Timers, PollLoop, type Database, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import { Timers, PollLoop } from '@countersign/schedule';
 import { ACTS_AFTER_SECONDS, type StepResult, type TestStep } from './test-step.js';
 
 /** For what a process that ended had begun: what this one begins, it looks after in time. */

@@ -1,4 +1,5 @@
-import { firstIdAt, ID_CLOCK_SLACK_MS, type Executor, type Uuid } from '@countersign/postgres';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 
 /** What a phone of a test number takes to do anything, and a carrier to say what became of a code. */
 export const ACTS_AFTER_SECONDS = 1;

@@ -1,4 +1,4 @@
-import { firstIdAt } from '@countersign/postgres';
+import { firstIdAt } from '@countersign/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, idSpan, isSettled, planUsage, startOfMonth, type Span } from './usage-window.js';

@@ -1,5 +1,6 @@
-import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/postgres';
-import { ID_EARLIER_MS, LONGEST_SESSION_MS } from '@countersign/session';
+import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
+import { ID_EARLIER_MS } from '@countersign/session';
+import { LONGEST_SESSION_MS } from '@countersign/session/rules';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;

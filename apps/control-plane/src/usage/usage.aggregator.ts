@@ -1,4 +1,5 @@
-import { PollLoop, type Database } from '@countersign/postgres';
+import type { Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { HOUR_MS, isSettled } from './usage-window.js';
 import type { UsageStore } from './usage.store.js';
 

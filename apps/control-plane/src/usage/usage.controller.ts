@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { Controller, Get, Query } from '@nestjs/common';
 import { CallerKey } from '../http/caller.decorator.js';
 import { valueOf } from '../http/errors.js';

@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { parseInstant } from '../http/instant.js';
 import { DAY_MS, MAX_SPAN_DAYS, planUsage, startOfMonth, type Span } from './usage-window.js';

@@ -1,5 +1,6 @@
 import type { Tenant } from '@countersign/keys';
-import { idTimeMs, type Executor, type Uuid } from '@countersign/postgres';
+import { idTimeMs, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { firstHourOf, HOUR_MS, idSpan, type Span, type UsageClock, type UsagePlan } from './usage-window.js';
 import { FIRST_SESSION, FOLD_HOUR, READ_CLOCK, READ_USAGE } from './usage.sql.js';
 

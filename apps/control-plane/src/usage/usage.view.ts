@@ -1,5 +1,5 @@
-import { renderUsd } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { renderUsd } from '@countersign/accounts/prices';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Span } from './usage-window.js';
 import type { Grouping, UsageCount, UsageCounts } from './usage.store.js';

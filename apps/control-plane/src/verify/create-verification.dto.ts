@@ -1,4 +1,4 @@
-import { LONGEST_SESSION_MS } from '@countersign/session';
+import { LONGEST_SESSION_MS } from '@countersign/session/rules';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, Min, Validate, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';

@@ -1,4 +1,4 @@
-import { SESSION_STATUSES, type SessionStatus } from '@countersign/session';
+import { SESSION_STATUSES, type SessionStatus } from '@countersign/session/rules';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, Matches, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';

@@ -1,5 +1,5 @@
-import { parseId } from '@countersign/postgres';
-import { SESSION_STATUSES } from '@countersign/session';
+import { parseId } from '@countersign/ids';
+import { SESSION_STATUSES } from '@countersign/session/rules';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RefusedRequest, type Refusal } from '../http/errors.js';

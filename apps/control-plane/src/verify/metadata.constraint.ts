@@ -1,4 +1,4 @@
-import type { Metadata } from '@countersign/session';
+import type { Metadata } from '@countersign/session/rules';
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 import type { JsonObject } from '../http/json-body.js';
 

@@ -1,8 +1,9 @@
-import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts';
-import { CarrierDirectory } from '@countersign/carriers';
+import { AccountDirectory, type ApiKeyPrincipal, type Brand } from '@countersign/accounts/accounts';
+import { CarrierDirectory } from '@countersign/carriers/config';
 import { isTestMode } from '@countersign/keys';
-import { parseId, renderId, type Uuid } from '@countersign/postgres';
-import { MAX_ATTEMPTS, type Session, SessionStore } from '@countersign/session';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { SessionStore } from '@countersign/session';
+import { MAX_ATTEMPTS, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { CodeChecks } from '../otp/code-checks.store.js';

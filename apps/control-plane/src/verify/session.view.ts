@@ -1,4 +1,4 @@
-import { SESSION_STATUSES, type Channel, type SessionStatus } from '@countersign/session';
+import { SESSION_STATUSES, type Channel, type SessionStatus } from '@countersign/session/rules';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 /*

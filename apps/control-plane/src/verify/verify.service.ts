@@ -1,5 +1,5 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
-import { parseId, type Uuid } from '@countersign/postgres';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
+import { parseId, type Uuid } from '@countersign/ids';
 import { SessionRenderer, SessionStore } from '@countersign/session';
 import { Injectable } from '@nestjs/common';
 import { RcsOfferService } from '../cards/rcs-offer.service.js';

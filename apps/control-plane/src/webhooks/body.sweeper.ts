@@ -1,4 +1,6 @@
-import { idBounds, PollLoop, type Database, type Uuid } from '@countersign/postgres';
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { FORGET_BODIES, LOCK_OLD_BODIES } from './account-deliveries.sql.js';
 
 /** How long a body is kept after its delivery has ended, to be looked at and sent again (contract, Webhooks). */

@@ -1,7 +1,9 @@
 import { type EventStore, type EventType, showsSession } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import type { Executor, Uuid } from '@countersign/postgres';
-import type { Session, SessionRenderer, SessionStore } from '@countersign/session';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { SessionRenderer, SessionStore } from '@countersign/session';
+import type { Session } from '@countersign/session/rules';
 
 /** What a body is made of, or opened from. */
 export interface Bodied {

@@ -1,5 +1,6 @@
 import type { QueueDepth } from '@countersign/events';
-import { idBounds, type Executor, type Uuid } from '@countersign/postgres';
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { BEGIN_ANEW, LOCK_FAILED, WEBHOOKS_DEPTH } from './delivery-queue.sql.js';
 
 /** What engineers see of the webhooks on their way out, and what they can do for them. */

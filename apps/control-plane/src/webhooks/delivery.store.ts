@@ -1,8 +1,10 @@
-import type { CardStore } from '@countersign/cards';
+import type { CardStore } from '@countersign/rcs';
 import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
-import { Batcher, firstIdAt, type Database, type DatabaseClock, type Executor, type Uuid } from '@countersign/postgres';
-import { ENDS, type SessionRenderer, type SessionStore } from '@countersign/session';
+import { firstIdAt, type Uuid } from '@countersign/ids';
+import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import type { SessionRenderer, SessionStore } from '@countersign/session';
+import { ENDS } from '@countersign/session/rules';
 import type { ApprovalStore } from '../otp/approval.store.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {

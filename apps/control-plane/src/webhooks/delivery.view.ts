@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '@countersign/events';
-import { renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { AttemptRecord, DeliveryStatus } from './attempt.js';
 

@@ -1,21 +1,10 @@
-import {
-  ACCOUNTS,
-  DAYS_OF_FAILURE,
-  type Account,
-  type AccountStore,
-  type DefaultWebhookStore,
-  type FailingDefault,
-} from '@countersign/accounts';
+import type { Account, AccountStore } from '@countersign/accounts/accounts';
+import { ACCOUNTS } from '@countersign/accounts/records';
+import { DAYS_OF_FAILURE, type DefaultWebhookStore, type FailingDefault } from '@countersign/accounts/webhooks';
 import type { AuditStore, EventStore } from '@countersign/events';
-import {
-  firstIdAt,
-  PollLoop,
-  renderId,
-  type Database,
-  type DatabaseClock,
-  type Executor,
-  type Uuid,
-} from '@countersign/postgres';
+import { firstIdAt, renderId, type Uuid } from '@countersign/ids';
+import type { Database, DatabaseClock, Executor } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { accountView } from '../admin/accounts/account.view.js';
 import type { Verdict } from './attempt.js';
 import type { ClaimedDelivery } from './delivery.store.js';

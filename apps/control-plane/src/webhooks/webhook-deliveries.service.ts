@@ -3,10 +3,11 @@ import {
   type AccountDirectory,
   type AccountStore,
   type ApiKeyPrincipal,
-} from '@countersign/accounts';
+} from '@countersign/accounts/accounts';
 import type { NewEvent } from '@countersign/events';
 import { isTestMode, type Mode, type ServerKeys, type Tenant } from '@countersign/keys';
-import { parseId, renderId, type Database, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
+import type { Database, DatabaseClock } from '@countersign/postgres';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
 import { FIND_DELIVERY, listDeliveries, RETRY_DELIVERY } from './account-deliveries.sql.js';
 import type { DeliveryStore } from './delivery.store.js';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createWebhookSecret } from '@countersign/keys';
-import { newId, renderId } from '@countersign/postgres';
+import { newId, renderId } from '@countersign/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import { guardedAgent } from './guarded-agent.js';

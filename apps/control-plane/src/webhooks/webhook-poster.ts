@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { webhookSignature } from '@countersign/keys';
-import { renderId, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
 import { ProxyAway, TargetRefused } from './guarded-agent.js';

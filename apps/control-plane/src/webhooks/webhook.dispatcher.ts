@@ -1,6 +1,7 @@
 import { tenantOf, type Tenant } from '@countersign/keys';
-import type { DatabaseClock, Uuid } from '@countersign/postgres';
-import { PollLoop } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import type { DatabaseClock } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import { Backlog } from './backlog.js';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import {

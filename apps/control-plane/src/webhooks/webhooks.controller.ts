@@ -1,4 +1,4 @@
-import type { ApiKeyPrincipal } from '@countersign/accounts';
+import type { ApiKeyPrincipal } from '@countersign/accounts/accounts';
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody } from '@nestjs/swagger';
 import { NoBodyPipe, OptionalBodyPipe } from '../http/body.pipe.js';

@@ -1,10 +1,11 @@
 import { queueConnection } from '@countersign/bus';
 import { AuditStore, QUEUE_PREFIX, type DueEvent } from '@countersign/events';
 import { modeOf } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BullModule } from '@nestjs/bullmq';
-import { AccountStore, DefaultWebhookStore } from '@countersign/accounts';
+import { AccountStore } from '@countersign/accounts/accounts';
+import { DefaultWebhookStore } from '@countersign/accounts/webhooks';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { BodyConstraints } from '../http/body.pipe.js';
 import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';

@@ -1,4 +1,4 @@
-import type { Bind } from '@countersign/carriers';
+import type { Bind } from '@countersign/carriers/config';
 import { describe, expect, it } from 'vitest';
 import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
 

@@ -1,5 +1,5 @@
-import type { Bind } from '@countersign/carriers';
-import type { BindCall, LinkOptions } from '@countersign/smpp';
+import type { Bind } from '@countersign/carriers/config';
+import type { BindCall, LinkOptions } from '@countersign/smpp/link';
 
 /** From the connection to the answer of the bind. */
 const SESSION_INIT_MS = 10_000;

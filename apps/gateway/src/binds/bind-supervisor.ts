@@ -1,25 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  bindPassword,
-  type Bind,
-  type BindLease,
-  type ConnectionState,
-  type ConnectionStatus,
-} from '@countersign/carriers';
+import { bindPassword, type Bind } from '@countersign/carriers/config';
+import type { BindLease, ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
+import { NotSentError, SmppLink, type MessageAnswer } from '@countersign/smpp/link';
 import {
-  NotSentError,
-  SmppLink,
   STATUS,
   statusName,
-  type MessageAnswer,
   type MessagePdu,
   type Outgoing,
   type Pdu,
   type ResponsePdu,
   type SubmitSm,
-} from '@countersign/smpp';
+} from '@countersign/smpp/pdu';
 import type { InboundLink } from '../inbound/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';

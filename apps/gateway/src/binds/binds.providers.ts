@@ -1,8 +1,9 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { PubSub } from '@countersign/bus';
-import { CarrierDirectory } from '@countersign/carriers';
+import { CarrierDirectory } from '@countersign/carriers/config';
 import { ServerKeys } from '@countersign/keys';
-import { DatabaseClock, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseClock } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';

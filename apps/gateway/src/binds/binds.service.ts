@@ -1,15 +1,16 @@
 import type { PubSub, Subscription } from '@countersign/bus';
+import type { Bind, CarrierDirectory } from '@countersign/carriers/config';
 import {
   slotKey,
-  type Bind,
   type BindLease,
   type BindSlotName,
-  type CarrierDirectory,
   type ConnectionState,
   type LeaseSurvey,
-} from '@countersign/carriers';
+} from '@countersign/carriers/leases';
 import type { ServerKeys } from '@countersign/keys';
-import { PollLoop, renderId, type DatabaseClock, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
+import type { DatabaseClock } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundService } from '../inbound/inbound.service.js';

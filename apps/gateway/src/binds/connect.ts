@@ -1,6 +1,6 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import type { BindHost, BindTls } from '@countersign/carriers';
+import type { BindHost, BindTls } from '@countersign/carriers/config';
 
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';

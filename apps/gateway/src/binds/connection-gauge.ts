@@ -1,5 +1,6 @@
-import type { ConnectionState, ConnectionStatus } from '@countersign/carriers';
-import type { Pdu, SmppLink } from '@countersign/smpp';
+import type { ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
+import type { SmppLink } from '@countersign/smpp/link';
+import type { Pdu } from '@countersign/smpp/pdu';
 import { ThroughputMeter } from '../listener/throughput-meter.js';
 import { isThrottle } from '../throttle.js';
 

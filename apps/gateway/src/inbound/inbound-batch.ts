@@ -1,17 +1,15 @@
-import {
-  leaseKey,
-  type BindLeaseStore,
-  type CarrierDirectory,
-  type ConcatenationStore,
-  type MessagePart,
-  type MessageStore,
-} from '@countersign/carriers';
+import type { CarrierDirectory } from '@countersign/carriers/config';
+import type { ConcatenationStore, MessagePart, MessageStore } from '@countersign/carriers/inbound';
+import { leaseKey, type BindLeaseStore } from '@countersign/carriers/leases';
 import type { ServerKeys } from '@countersign/keys';
 import { isOfUnknownFormat, readSender, TON, type SenderEvidence } from '@countersign/phone';
-import type { Database, Executor, Uuid } from '@countersign/postgres';
-import { tokenEdges } from '@countersign/session';
-import type { FoundToken, InboundEvidence, InboundVerdict, SessionStore } from '@countersign/session';
-import type { SmppAddress } from '@countersign/smpp';
+import type { Uuid } from '@countersign/ids';
+import type { Database, Executor } from '@countersign/postgres';
+import { tokenEdges } from '@countersign/session/tokens';
+import type { InboundEvidence, SessionStore } from '@countersign/session';
+import type { InboundVerdict } from '@countersign/session/rules';
+import type { FoundToken } from '@countersign/session/tokens';
+import type { SmppAddress } from '@countersign/smpp/pdu';
 import { messageRow, type InboundCommand } from './inbound-command.js';
 import { tokensOfPart } from './part-tokens.js';
 import type { SenderLearner } from './sender-learner.js';

@@ -1,7 +1,8 @@
-import type { NewInboundMessage, WholeMessage } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
-import type { InboundVerdict } from '@countersign/session';
-import type { Concatenation, SmppAddress } from '@countersign/smpp';
+import type { NewInboundMessage, WholeMessage } from '@countersign/carriers/inbound';
+import type { Uuid } from '@countersign/ids';
+import type { InboundVerdict } from '@countersign/session/rules';
+import type { Concatenation } from '@countersign/smpp/messages';
+import type { SmppAddress } from '@countersign/smpp/pdu';
 import type { InboundLink } from './inbound-link.js';
 import type { ReceivedMessage } from './received-message.js';
 

@@ -1,5 +1,6 @@
-import type { BindLease, LinkTerms } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
+import type { LinkTerms } from '@countersign/carriers/config';
+import type { BindLease } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
 
 /** What the MO path knows of the link a message came over, be it a bind of ours or a system that connected in. */
 export interface InboundLink extends Omit<LinkTerms, 'enabled'> {

@@ -1,12 +1,9 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { JobNotifier, PubSub } from '@countersign/bus';
-import {
-  BindLeaseStore,
-  CarrierDirectory,
-  ConcatenationStore,
-  MessageStore,
-  SenderFormatStore,
-} from '@countersign/carriers';
+import { CarrierDirectory } from '@countersign/carriers/config';
+import { ConcatenationStore, MessageStore } from '@countersign/carriers/inbound';
+import { BindLeaseStore } from '@countersign/carriers/leases';
+import { SenderFormatStore } from '@countersign/carriers/senders';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';

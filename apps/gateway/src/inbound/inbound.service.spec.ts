@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from '@countersign/postgres';
-import type { InboundVerdict } from '@countersign/session';
-import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp';
+import type { InboundVerdict } from '@countersign/session/rules';
+import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
 import { GatewayMetrics } from '../gateway.metrics.js';

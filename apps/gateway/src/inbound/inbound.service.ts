@@ -1,6 +1,9 @@
-import { Batcher, BatcherFull, DatabaseUnavailable, renderId, type DatabaseClock } from '@countersign/postgres';
-import type { InboundVerdict } from '@countersign/session';
-import { messageKind, STATUS, type MessageAnswer, type MessagePdu } from '@countersign/smpp';
+import { renderId } from '@countersign/ids';
+import { Batcher, BatcherFull, DatabaseUnavailable, type DatabaseClock } from '@countersign/postgres';
+import type { InboundVerdict } from '@countersign/session/rules';
+import type { MessageAnswer } from '@countersign/smpp/link';
+import { messageKind } from '@countersign/smpp/messages';
+import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundBatch } from './inbound-batch.js';

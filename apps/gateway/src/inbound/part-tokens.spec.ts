@@ -1,4 +1,4 @@
-import { findTokens, tokenEdges, type FoundToken } from '@countersign/session';
+import { findTokens, tokenEdges, type FoundToken } from '@countersign/session/tokens';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tokensOfPart } from './part-tokens.js';

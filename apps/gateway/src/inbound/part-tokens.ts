@@ -1,4 +1,4 @@
-import { findStraddlingTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from '@countersign/session';
+import { findStraddlingTokens, MAX_TOKENS_PER_MESSAGE, type FoundToken } from '@countersign/session/tokens';
 
 /**
  * The tokens of one part of a long message: those in its own text, and those across its edges, which it completes together

@@ -1,4 +1,12 @@
-import { dataSm, deliverSm, integerTlv, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp';
+import {
+  dataSm,
+  deliverSm,
+  integerTlv,
+  octetsTlv,
+  submitSm,
+  type MessagePdu,
+  type Outgoing,
+} from '@countersign/smpp/pdu';
 import { encodeUcs2, packSeptets } from '@countersign/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

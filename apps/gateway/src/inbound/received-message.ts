@@ -1,11 +1,6 @@
-import { findTokens, type FoundToken } from '@countersign/session';
-import {
-  concatenationOf,
-  messageOctets,
-  type Concatenation,
-  type MessagePdu,
-  type SmppAddress,
-} from '@countersign/smpp';
+import { findTokens, type FoundToken } from '@countersign/session/tokens';
+import { concatenationOf, messageOctets, type Concatenation } from '@countersign/smpp/messages';
+import type { MessagePdu, SmppAddress } from '@countersign/smpp/pdu';
 import { decodeText, type DefaultAlphabet } from '@countersign/text';
 
 /** An MO as text and evidence. */

@@ -1,4 +1,4 @@
-import type { LearnedSenderFormat, SenderLearning, SenderObservation } from '@countersign/carriers';
+import type { LearnedSenderFormat, SenderLearning, SenderObservation } from '@countersign/carriers/senders';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InboundLink } from './inbound-link.js';

@@ -5,9 +5,11 @@ import {
   type LearnedSenderFormat,
   type ObservedSender,
   type SenderFormatStore,
-} from '@countersign/carriers';
+} from '@countersign/carriers/senders';
 import type { SenderEvidence, SenderReading, SenderRule } from '@countersign/phone';
-import { PollLoop, renderId, type Database, type Uuid } from '@countersign/postgres';
+import { renderId, type Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import type { InboundLink } from './inbound-link.js';
 

@@ -1,4 +1,4 @@
-import { slotKey, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers';
+import { slotKey, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers/leases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slotsToClaim, slotToGive } from './fair-share.js';

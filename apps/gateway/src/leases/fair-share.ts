@@ -1,5 +1,5 @@
-import { slotKey, type BindSlotName, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
+import { slotKey, type BindSlotName, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
 
 export interface ShareFacts {
   readonly self: Uuid;

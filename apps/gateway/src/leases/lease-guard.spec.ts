@@ -1,4 +1,4 @@
-import { LEASE_SECONDS } from '@countersign/carriers';
+import { LEASE_SECONDS } from '@countersign/carriers/leases';
 import { describe, expect, it } from 'vitest';
 import { HELD_FOR_MS, LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 

@@ -1,4 +1,4 @@
-import { HELD_FOR_SECONDS, type BindLease } from '@countersign/carriers';
+import { HELD_FOR_SECONDS, type BindLease } from '@countersign/carriers/leases';
 
 /** Leases are renewed this often. */
 export const RENEW_EVERY_MS = 5_000;

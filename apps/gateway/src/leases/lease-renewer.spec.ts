@@ -1,4 +1,4 @@
-import type { BindLease, ConnectionStatus, HeldConnection } from '@countersign/carriers';
+import type { BindLease, ConnectionStatus, HeldConnection } from '@countersign/carriers/leases';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HELD_FOR_MS, RENEW_EVERY_MS, type LeaseGuard } from './lease-guard.js';

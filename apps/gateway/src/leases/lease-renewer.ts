@@ -7,8 +7,9 @@ import {
   type GatewayStore,
   type HeldConnection,
   type LeaseSurvey,
-} from '@countersign/carriers';
-import { PollLoop, type Database } from '@countersign/postgres';
+} from '@countersign/carriers/leases';
+import type { Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 

@@ -1,7 +1,8 @@
 import os from 'node:os';
 import type { FactoryProvider } from '@nestjs/common';
-import { BindLeaseStore, GatewayStore } from '@countersign/carriers';
-import { Database, type Uuid } from '@countersign/postgres';
+import { BindLeaseStore, GatewayStore } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
+import { Database } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { GatewayMetrics } from '../gateway.metrics.js';

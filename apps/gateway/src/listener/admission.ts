@@ -1,4 +1,4 @@
-import { trustProofOf, type TrustTerms } from '@countersign/carriers';
+import { trustProofOf, type TrustTerms } from '@countersign/carriers/credentials';
 import { isAllowedAddress } from './networks.js';
 
 export type BindType = 'transmitter' | 'receiver' | 'transceiver';

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemPasswordMatches, type CarrierDirectory, type SmppSystem } from '@countersign/carriers';
+import { systemPasswordMatches, type CarrierDirectory, type SmppSystem } from '@countersign/carriers/config';
 import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
-import { STATUS, type BindRequest } from '@countersign/smpp';
+import type { Uuid } from '@countersign/ids';
+import type { BindRequest } from '@countersign/smpp/link';
+import { STATUS } from '@countersign/smpp/pdu';
 import { connectionRefusal, refusalOf, type ConnectedPeer, type Refusal } from './admission.js';
 import { LAST_ANSWER_MS, type BindLockout } from './bind-lockout.js';
 import { MessageRate, shareOfRate } from './message-rate.js';

@@ -1,5 +1,7 @@
-import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
-import { PollLoop, type Database, type Uuid } from '@countersign/postgres';
+import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
+import type { Database } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 
 /** How often the rows are brought up to date; who binds or goes is written at once. */

@@ -1,6 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { PubSub } from '@countersign/bus';
-import { CarrierDirectory, SystemConnectionStore, SystemPasswordStore } from '@countersign/carriers';
+import { CarrierDirectory } from '@countersign/carriers/config';
+import { SystemPasswordStore } from '@countersign/carriers/credentials';
+import { SystemConnectionStore } from '@countersign/carriers/leases';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { readFileSync } from 'node:fs';
-import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers';
+import type { SystemConnection, SystemConnectionStore } from '@countersign/carriers/leases';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import { certificateNames } from './certificate-names.js';
 import { ConnectionRegistry } from './connection-registry.js';

@@ -1,4 +1,4 @@
-import type { SmppSystem } from '@countersign/carriers';
+import type { SmppSystem } from '@countersign/carriers/config';
 import { createLogger } from '@countersign/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemCache } from './system-cache.js';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lacksTrustProof, type CarrierDirectory, type SmppSystem } from '@countersign/carriers';
-import { PollLoop } from '@countersign/postgres';
+import type { CarrierDirectory, SmppSystem } from '@countersign/carriers/config';
+import { lacksTrustProof } from '@countersign/carriers/credentials';
+import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { NetworkSet } from './networks.js';
 

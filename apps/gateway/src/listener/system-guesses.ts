@@ -1,4 +1,4 @@
-import type { SmppSystem } from '@countersign/carriers';
+import type { SmppSystem } from '@countersign/carriers/config';
 import { FAILURE_WINDOW_MS } from './bind-lockout.js';
 import { peerNetwork } from './networks.js';
 

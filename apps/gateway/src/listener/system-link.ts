@@ -1,8 +1,12 @@
 import type { Socket } from 'node:net';
-import { isTrustedConnection, type SmppSystem, type SystemConnection } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
-import { SmppLink, STATUS } from '@countersign/smpp';
-import type { BindRequest, LinkState, LinkTimers, MessageAnswer, MessagePdu } from '@countersign/smpp';
+import type { SmppSystem } from '@countersign/carriers/config';
+import { isTrustedConnection } from '@countersign/carriers/credentials';
+import type { SystemConnection } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
+import { SmppLink } from '@countersign/smpp/link';
+import { STATUS } from '@countersign/smpp/pdu';
+import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
+import type { MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundLink } from '../inbound/inbound-link.js';

@@ -1,7 +1,8 @@
-import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersign/carriers';
+import type { AttemptOutcome, ClaimedMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { ServerKeys } from '@countersign/keys';
 import type { DatabaseClock } from '@countersign/postgres';
-import { NotSentError, type ResponsePdu } from '@countersign/smpp';
+import { NotSentError } from '@countersign/smpp/link';
+import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { SubmitQueues, Senders } from './submit-queues.js';
 import { EXPIRED } from './delivery-plan.js';
 import {

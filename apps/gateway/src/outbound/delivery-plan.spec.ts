@@ -1,4 +1,5 @@
-import type { DueMessage, Route } from '@countersign/carriers';
+import type { DueMessage } from '@countersign/carriers/outbound';
+import type { Route } from '@countersign/carriers/routes';
 import { describe, expect, it } from 'vitest';
 import { backoffMs, deliveryPlan, type PlanFacts } from './delivery-plan.js';
 

@@ -1,4 +1,6 @@
-import type { BindLease, DeliveryPlan, DueMessage, PlannedAttempt, Route } from '@countersign/carriers';
+import type { BindLease } from '@countersign/carriers/leases';
+import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
+import type { Route } from '@countersign/carriers/routes';
 import { doubledMs, spreadMs } from '../exponential-backoff.js';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */

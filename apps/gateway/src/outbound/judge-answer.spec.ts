@@ -1,4 +1,5 @@
-import { LinkClosedError, NotSentError, ResponseTimeoutError, STATUS, type ResponsePdu } from '@countersign/smpp';
+import { LinkClosedError, NotSentError, ResponseTimeoutError } from '@countersign/smpp/link';
+import { STATUS, type ResponsePdu } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
 import { isThrottle } from '../throttle.js';
 import { judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';

@@ -1,5 +1,7 @@
-import { receiptIdOf, type AttemptOutcome, type Bind } from '@countersign/carriers';
-import { NotSentError, STATUS, statusName, type ResponsePdu } from '@countersign/smpp';
+import type { Bind } from '@countersign/carriers/config';
+import { receiptIdOf, type AttemptOutcome } from '@countersign/carriers/outbound';
+import { NotSentError } from '@countersign/smpp/link';
+import { STATUS, statusName, type ResponsePdu } from '@countersign/smpp/pdu';
 
 /** What is known of a carrier's manners: which answers ask for time (all others are its last word), how it spells ids. */
 export type CarrierManners = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;

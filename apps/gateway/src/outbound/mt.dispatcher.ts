@@ -1,30 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  leaseKey,
-  routesInOrder,
-  slotKey,
-  type AttemptOutcome,
-  type AttemptRecord,
-  type BindLease,
-  type ClaimedMessage,
-  type DeliveryClaim,
-  type MtMessageStore,
-  type DeliveryPlan,
-  type DueLook,
-  type DueMessage,
-  type Route,
-  type RouteDirectory,
-} from '@countersign/carriers';
-import {
-  Timers,
-  Batcher,
-  firstIdAt,
-  PollLoop,
-  type Database,
-  type DatabaseClock,
-  type Executor,
-  type Uuid,
-} from '@countersign/postgres';
+import { leaseKey, slotKey, type BindLease } from '@countersign/carriers/leases';
+import type {
+  AttemptOutcome,
+  AttemptRecord,
+  ClaimedMessage,
+  DeliveryClaim,
+  MtMessageStore,
+  DeliveryPlan,
+  DueLook,
+  DueMessage,
+} from '@countersign/carriers/outbound';
+import { routesInOrder, type Route, type RouteDirectory } from '@countersign/carriers/routes';
+import { firstIdAt, type Uuid } from '@countersign/ids';
+import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
+import { Timers, PollLoop } from '@countersign/schedule';
 import type { AttemptMaker } from './attempt-maker.js';
 import type { SubmitQueues } from './submit-queues.js';
 import { deliveryPlan } from './delivery-plan.js';

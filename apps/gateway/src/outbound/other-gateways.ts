@@ -1,6 +1,7 @@
 import type { PubSub } from '@countersign/bus';
-import { bindsBoundElsewhere } from '@countersign/carriers';
-import type { Executor, Uuid } from '@countersign/postgres';
+import { bindsBoundElsewhere } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 
 /** A gateway has looked at codes that another one can send better. */
 const LEFT_TOPIC = 'outbound-left';

@@ -1,8 +1,10 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { JobNotifier, PubSub } from '@countersign/bus';
-import { MtMessageStore, RouteDirectory } from '@countersign/carriers';
+import { MtMessageStore } from '@countersign/carriers/outbound';
+import { RouteDirectory } from '@countersign/carriers/routes';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
 import { BindsService } from '../binds/binds.service.js';

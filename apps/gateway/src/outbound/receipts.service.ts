@@ -1,6 +1,9 @@
-import { canonicalId, type MtMessageStore, type ReceiptFate, type ReceiptNote } from '@countersign/carriers';
-import { Batcher, type Database, type Uuid } from '@countersign/postgres';
-import { parseReceipt, STATUS, type MessageAnswer, type MessagePdu } from '@countersign/smpp';
+import { canonicalId, type MtMessageStore, type ReceiptFate, type ReceiptNote } from '@countersign/carriers/outbound';
+import type { Uuid } from '@countersign/ids';
+import { Batcher, type Database } from '@countersign/postgres';
+import type { MessageAnswer } from '@countersign/smpp/link';
+import { parseReceipt } from '@countersign/smpp/messages';
+import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
 import type { GatewayMetrics } from '../gateway.metrics.js';
 import type { InboundLink } from '../inbound/inbound-link.js';

@@ -1,4 +1,4 @@
-import { submitSm, type Outgoing, type SmppAddress, type SubmitSm } from '@countersign/smpp';
+import { submitSm, type Outgoing, type SmppAddress, type SubmitSm } from '@countersign/smpp/pdu';
 import type { TextPart } from './text-parts.js';
 
 /** Types of number and numbering plans (SMPP 3.4, 5.2.5 and 5.2.6). */

@@ -1,4 +1,5 @@
-import { NotSentError, type ResponsePdu } from '@countersign/smpp';
+import { NotSentError } from '@countersign/smpp/link';
+import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 

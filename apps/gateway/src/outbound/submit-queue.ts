@@ -1,4 +1,5 @@
-import { NotSentError, type ResponsePdu } from '@countersign/smpp';
+import { NotSentError } from '@countersign/smpp/link';
+import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { isThrottle } from '../throttle.js';
 import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
 

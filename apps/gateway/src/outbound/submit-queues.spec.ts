@@ -1,4 +1,4 @@
-import type { Bind } from '@countersign/carriers';
+import type { Bind } from '@countersign/carriers/config';
 import { describe, expect, it } from 'vitest';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import { SubmitQueues } from './submit-queues.js';

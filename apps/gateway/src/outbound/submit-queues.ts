@@ -1,5 +1,5 @@
-import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers';
-import type { ResponsePdu } from '@countersign/smpp';
+import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
+import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
 import type { Pace } from '../link.metrics.js';
 import type { BindCapacity } from './delivery-plan.js';

@@ -1,4 +1,5 @@
-import { concatenationOf, decodePdu, encodePdu, messageOctets } from '@countersign/smpp';
+import { decodePdu, encodePdu } from '@countersign/smpp/codec';
+import { concatenationOf, messageOctets } from '@countersign/smpp/messages';
 import { decodeText } from '@countersign/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { LinkAlphabet } from '@countersign/carriers';
+import type { LinkAlphabet } from '@countersign/carriers/config';
 import { encodeGsm, encodeUcs2, packSeptets, paddedSeptets } from '@countersign/text';
 
 const DEFAULT_CODING = 0;

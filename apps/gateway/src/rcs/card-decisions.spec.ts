@@ -1,4 +1,5 @@
-import type { AppliedEvents, CardEvent, CardTap } from '@countersign/cards';
+import type { AppliedEvents } from '@countersign/rcs/events';
+import type { CardEvent, CardTap } from '@countersign/rcs/rules';
 import type { Executor } from '@countersign/postgres';
 import { describe, expect, it } from 'vitest';
 import { CardDecisions, type Decided } from './card-decisions.js';

@@ -1,13 +1,8 @@
-import type {
-  AddressedCardOutcome,
-  CardArrival,
-  CardEvent,
-  CardStore,
-  CardTap,
-  NewCardEvent,
-  Verdict,
-} from '@countersign/cards';
-import type { Database, Executor, Uuid } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import type { CardArrival, CardEvent, CardTap, NewCardEvent, Verdict } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import type { Database, Executor } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 
 /** What was done with some events. */

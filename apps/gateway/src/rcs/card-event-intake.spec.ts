@@ -1,5 +1,6 @@
-import type { NewCardEvent } from '@countersign/cards';
-import { DatabaseUnavailable, DataError, type Uuid } from '@countersign/postgres';
+import type { NewCardEvent } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseUnavailable, DataError } from '@countersign/postgres';
 import { describe, expect, it } from 'vitest';
 import type { Decided, Stored } from './card-decisions.js';
 import { CardEventIntake } from './card-event-intake.js';

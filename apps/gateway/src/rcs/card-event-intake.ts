@@ -1,5 +1,8 @@
-import { saysArrived, type CardStore, type NewCardEvent } from '@countersign/cards';
-import { Batcher, DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import { saysArrived } from '@countersign/rcs/events';
+import type { NewCardEvent } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import { Batcher, DatabaseUnavailable } from '@countersign/postgres';
 import type { CardDecisions, Decided } from './card-decisions.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;

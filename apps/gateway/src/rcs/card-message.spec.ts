@@ -1,4 +1,4 @@
-import { firstIdAt } from '@countersign/postgres';
+import { firstIdAt } from '@countersign/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { approvalMessage, closingMessage } from './card-message.js';

@@ -1,5 +1,5 @@
-import type { Card, Suggestion, Verdict } from '@countersign/cards';
-import { idTimeMs } from '@countersign/postgres';
+import type { Card, Suggestion, Verdict } from '@countersign/rcs/rules';
+import { idTimeMs } from '@countersign/ids';
 
 /** What the card is drawn from. When it was asked for, its id tells. */
 export type CardFace = Pick<Card, 'id' | 'brandName' | 'logoUrl' | 'numberMatching' | 'expiresAt'>;

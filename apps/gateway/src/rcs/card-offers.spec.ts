@@ -1,5 +1,7 @@
-import type { AddressedCardOutcome, Card, SendOutcome, SentCard } from '@countersign/cards';
-import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import type { AddressedCardOutcome, SentCard } from '@countersign/rcs/offers';
+import type { Card, SendOutcome } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseUnavailable } from '@countersign/postgres';
 import { describe, expect, it, vi } from 'vitest';
 import { CardOffers } from './card-offers.js';
 

@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  OFFER_LIFE_MS,
-  type AddressedCardOutcome,
-  type Card,
-  type CardStore,
-  type SendOutcome,
-} from '@countersign/cards';
-import { Batcher, type Uuid } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import { OFFER_LIFE_MS, type Card, type SendOutcome } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
+import { Batcher } from '@countersign/postgres';
 import { DeliveryGrace } from './delivery-grace.js';
 
 /** Cards on their way at the same time; what is rung beyond that is left to other gateways, or to SMS. */

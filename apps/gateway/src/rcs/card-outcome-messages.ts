@@ -1,6 +1,7 @@
 import type { PubSub } from '@countersign/bus';
-import { cardTopic, type AddressedCardOutcome, type CardOutcome } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import { cardTopic, type CardOutcome } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 
 /** Tells waiting requests what became of their cards: one message for each process that waits. */
 export function publishCardOutcomes(bus: Pick<PubSub, 'publish'>, news: readonly AddressedCardOutcome[]): void {

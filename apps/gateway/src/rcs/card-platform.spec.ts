@@ -1,4 +1,5 @@
-import { CardAnswers, type Card, type RbmCommand } from '@countersign/cards';
+import type { RbmCommand } from '@countersign/rcs/commands';
+import { CardAnswers, type Card } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
 import { CardPlatform } from './card-platform.js';

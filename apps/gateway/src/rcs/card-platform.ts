@@ -1,4 +1,5 @@
-import type { Card, CardAnswers, RbmCommand, SendOutcome } from '@countersign/cards';
+import type { RbmCommand } from '@countersign/rcs/commands';
+import type { Card, CardAnswers, SendOutcome } from '@countersign/rcs/rules';
 import type { CommandResult } from './rbm-answer.js';
 import type { RbmClient } from './rbm-client.js';
 

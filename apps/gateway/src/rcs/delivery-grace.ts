@@ -1,4 +1,4 @@
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 
 /** Nobody waits for the record of a send for less: what a request waits for is that its card arrives. */
 const GATHER_MS = 25;

@@ -1,6 +1,6 @@
-import { CardAnswers } from '@countersign/cards';
+import { CardAnswers } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
-import { idTimeMs, type Uuid } from '@countersign/postgres';
+import { idTimeMs, type Uuid } from '@countersign/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordOf } from './event-record.js';

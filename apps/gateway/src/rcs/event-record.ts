@@ -1,4 +1,4 @@
-import { newCardEventId, plainAgentId, type CardAnswers, type NewCardEvent } from '@countersign/cards';
+import { newCardEventId, plainAgentId, type CardAnswers, type NewCardEvent } from '@countersign/rcs/rules';
 import type { DatabaseClock } from '@countersign/postgres';
 import type { PlatformEvent } from './platform-event.js';
 

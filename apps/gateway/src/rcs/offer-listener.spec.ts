@@ -1,5 +1,5 @@
 import type { BusMessage } from '@countersign/bus';
-import { OFFERS_TOPIC } from '@countersign/cards';
+import { OFFERS_TOPIC } from '@countersign/rcs/rules';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OfferListener, readIds } from './offer-listener.js';

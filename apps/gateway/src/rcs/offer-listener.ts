@@ -1,6 +1,6 @@
 import type { PubSub, Subscription } from '@countersign/bus';
-import { OFFERS_TOPIC } from '@countersign/cards';
-import type { Uuid } from '@countersign/postgres';
+import { OFFERS_TOPIC } from '@countersign/rcs/rules';
+import type { Uuid } from '@countersign/ids';
 import type { CardOffers } from './card-offers.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CardEventKind } from '@countersign/cards';
+import type { CardEventKind } from '@countersign/rcs/rules';
 import { objectIn, readMembers, textIn, type Members } from './json-members.js';
 
 /** Ids that the platform makes are about 30 characters. */

@@ -1,4 +1,4 @@
-import type { SendOutcome } from '@countersign/cards';
+import type { SendOutcome } from '@countersign/rcs/rules';
 import type { Trouble } from './agent-breaker.js';
 import { objectIn, readMembers, textIn } from './json-members.js';
 import type { Answer } from './rbm-call.js';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageIdOf, type Card } from '@countersign/cards';
-import { firstIdAt, newId } from '@countersign/postgres';
+import { messageIdOf, type Card } from '@countersign/rcs/rules';
+import { firstIdAt, newId } from '@countersign/ids';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RbmClient, type RbmProblem } from './rbm-client.js';
 

@@ -7,7 +7,7 @@ import {
   type SendOutcome,
   type Suggestion,
   type Verdict,
-} from '@countersign/cards';
+} from '@countersign/rcs/rules';
 import type { RbmSettings } from '@countersign/settings';
 import { AgentLimits } from './agent-limits.js';
 import { approvalMessage, closingMessage, type AgentMessage } from './card-message.js';

@@ -1,4 +1,4 @@
-import { plainAgentId, type Card } from '@countersign/cards';
+import { plainAgentId, type Card } from '@countersign/rcs/rules';
 import { Agent, type Dispatcher } from 'undici';
 import { AccessTokens } from './access-token.js';
 import { CallDeadline, type CallLimits } from './call-deadline.js';

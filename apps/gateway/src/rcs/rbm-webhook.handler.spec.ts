@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { NewCardEvent } from '@countersign/cards';
+import type { NewCardEvent } from '@countersign/rcs/rules';
 import { BatcherFull, DatabaseUnavailable, DataError } from '@countersign/postgres';
 import { describe, expect, it } from 'vitest';
 import { RbmWebhookHandler, type WebhookFate } from './rbm-webhook.handler.js';

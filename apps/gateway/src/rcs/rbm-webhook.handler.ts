@@ -1,5 +1,6 @@
-import { BatcherFull, DatabaseUnavailable, DataError, type Uuid } from '@countersign/postgres';
-import type { NewCardEvent } from '@countersign/cards';
+import type { Uuid } from '@countersign/ids';
+import { BatcherFull, DatabaseUnavailable, DataError } from '@countersign/postgres';
+import type { NewCardEvent } from '@countersign/rcs/rules';
 import type { PlatformEvent } from './platform-event.js';
 import { readPlatformEvent } from './platform-event.js';
 import { isClientToken, isSigned, readWebhookBody, type WebhookBody } from './webhook-body.js';

@@ -1,4 +1,4 @@
-import type { RbmCommand } from '@countersign/cards';
+import type { RbmCommand } from '@countersign/rcs/commands';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RcsCommandProcessor } from './rcs-command.processor.js';
 import type { CommandResult } from './rbm-answer.js';

@@ -1,5 +1,6 @@
-import type { CardStore, RbmCommand } from '@countersign/cards';
-import { Timers, PollLoop } from '@countersign/postgres';
+import type { CardStore } from '@countersign/rcs';
+import type { RbmCommand } from '@countersign/rcs/commands';
+import { Timers, PollLoop } from '@countersign/schedule';
 import type { CommandResult } from './rbm-answer.js';
 
 /** How often everything is looked for whose ring was lost: a phone that comes back meanwhile shows a card in vain. */

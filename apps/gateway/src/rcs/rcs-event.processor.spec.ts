@@ -1,4 +1,5 @@
-import { DatabaseUnavailable, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseUnavailable } from '@countersign/postgres';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Decided } from './card-decisions.js';
 import { RcsEventProcessor } from './rcs-event.processor.js';

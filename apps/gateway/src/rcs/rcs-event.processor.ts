@@ -1,4 +1,6 @@
-import { DatabaseUnavailable, PollLoop, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseUnavailable } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
 import type { CardDecisions, Decided } from './card-decisions.js';
 
 /** How often events are looked for whose gateway stopped, or failed, before it acted on them. */

@@ -1,4 +1,5 @@
-import type { CardEventKind, RbmCommand, SendOutcome, Verdict } from '@countersign/cards';
+import type { RbmCommand } from '@countersign/rcs/commands';
+import type { CardEventKind, SendOutcome, Verdict } from '@countersign/rcs/rules';
 import type { Metrics } from '@countersign/telemetry';
 import { PeerNames } from '../peer-names.js';
 import type { CommandResult } from './rbm-answer.js';

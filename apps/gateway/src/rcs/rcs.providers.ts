@@ -1,6 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { JobNotifier, PubSub } from '@countersign/bus';
-import { CardAnswers, CardStore, type AddressedCardOutcome } from '@countersign/cards';
+import { CardStore } from '@countersign/rcs';
+import type { AddressedCardOutcome } from '@countersign/rcs/offers';
+import { CardAnswers } from '@countersign/rcs/rules';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';

@@ -1,4 +1,4 @@
-import type { CardStore } from '@countersign/cards';
+import type { CardStore } from '@countersign/rcs';
 import type { OfferListener } from './offer-listener.js';
 import type { RcsCommandProcessor } from './rcs-command.processor.js';
 import type { RcsEventProcessor } from './rcs-event.processor.js';

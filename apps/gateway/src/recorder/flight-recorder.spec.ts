@@ -1,4 +1,5 @@
-import { deliverSm, encodePdu, submitSm } from '@countersign/smpp';
+import { encodePdu } from '@countersign/smpp/codec';
+import { deliverSm, submitSm } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
 import { FlightRecorder, type TappedLink } from './flight-recorder.js';
 import { tracedPdu, traceAnswer, traceCapture } from './trace.js';

@@ -1,5 +1,5 @@
-import { slotKey, type BindSlotName } from '@countersign/carriers';
-import type { Uuid } from '@countersign/postgres';
+import { slotKey, type BindSlotName } from '@countersign/carriers/leases';
+import type { Uuid } from '@countersign/ids';
 import { PduRing, type LinkEnds, type RecordedPdu } from './pdu-ring.js';
 
 /** Connections that are remembered; the one that was made longest ago is forgotten first. 64 MiB at most. */

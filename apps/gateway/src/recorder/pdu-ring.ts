@@ -1,4 +1,4 @@
-import { redactOctets, type CapturedPdu, type Endpoint } from '@countersign/smpp';
+import { redactOctets, type CapturedPdu, type Endpoint } from '@countersign/smpp/capture';
 
 /** What is kept of one connection at most; the oldest PDUs make room. */
 export const RING_PDUS = 512;

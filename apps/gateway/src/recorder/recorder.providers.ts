@@ -1,7 +1,8 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { PubSub } from '@countersign/bus';
 import { ServerKeys } from '@countersign/keys';
-import { DatabaseClock, type Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
+import { DatabaseClock } from '@countersign/postgres';
 import { GATEWAY_ID } from '../gateway-id.token.js';
 import { FlightRecorder } from './flight-recorder.js';
 import { TraceResponder } from './trace-responder.js';

@@ -1,7 +1,7 @@
 import { MAX_MESSAGE_OCTETS, type BusMessage, type Payload, type PubSub, type Subscription } from '@countersign/bus';
-import { TRACE_FORMATS, TraceSeal, traceTopic, type TraceQuestion } from '@countersign/carriers';
+import { TRACE_FORMATS, TraceSeal, traceTopic, type TraceQuestion } from '@countersign/carriers/traces';
 import type { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
+import type { Uuid } from '@countersign/ids';
 import type { FlightRecorder } from './flight-recorder.js';
 import { traceAnswer, traceCapture } from './trace.js';
 

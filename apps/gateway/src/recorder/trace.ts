@@ -1,13 +1,7 @@
-import type { TraceAnswer, TracedPdu } from '@countersign/carriers';
-import {
-  decodePdu,
-  LIMITS_OF_50,
-  pcapOf,
-  redactPdu,
-  statusName,
-  type Conversation,
-  type Endpoint,
-} from '@countersign/smpp';
+import type { TraceAnswer, TracedPdu } from '@countersign/carriers/traces';
+import { pcapOf, redactPdu, type Conversation, type Endpoint } from '@countersign/smpp/capture';
+import { decodePdu, LIMITS_OF_50 } from '@countersign/smpp/codec';
+import { statusName } from '@countersign/smpp/pdu';
 import type { RecordedConnection } from './flight-recorder.js';
 import type { LinkEnds, RecordedPdu } from './pdu-ring.js';
 

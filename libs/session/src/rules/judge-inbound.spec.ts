@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ApprovedBy, SessionStatus } from '../session.js';
+import type { ApprovedBy, SessionStatus } from './session.js';
 import { judgeInbound, type InboundCase, type LockedSession } from './judge-inbound.js';
 
 const NOW = 1_700_000_000_000;

@@ -1,5 +1,5 @@
-import type { Uuid } from '@countersign/postgres';
-import type { ApprovedBy, SessionStatus } from '../session.js';
+import type { Uuid } from '@countersign/ids';
+import type { ApprovedBy, SessionStatus } from './session.js';
 import { transition, type RefusalReason } from './transition.js';
 
 /** What became of an inbound SMS (contract, MO matching). Only `matched` approved a session. */

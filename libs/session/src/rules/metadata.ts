@@ -1,4 +1,4 @@
-import type { Metadata } from '../session.js';
+import type { Metadata } from './session.js';
 
 /**
  * Metadata as JSON text with the caller's order of keys. Written pair by pair: through an object, integer-like keys

@@ -1,7 +1,7 @@
 import { ServerKeys } from '@countersign/keys';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SESSION_STATUSES } from '../session.js';
+import { SESSION_STATUSES } from './session.js';
 import {
   codeDigest,
   codeDigests,

@@ -1,6 +1,6 @@
 import { digestsEqual, type ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/postgres';
-import type { SessionStatus } from '../session.js';
+import type { Uuid } from '@countersign/ids';
+import type { SessionStatus } from './session.js';
 import { statusAt, type SessionState } from './transition.js';
 
 /** Specification 8. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SESSION_STATUSES } from '../session.js';
+import { SESSION_STATUSES } from './session.js';
 import { statusAt, transition, type SessionState, type SessionTrigger, type Transition } from './transition.js';
 
 const NOW = 1_700_000_000_000;

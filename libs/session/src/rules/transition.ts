@@ -1,5 +1,5 @@
 import type { EventType } from '@countersign/events';
-import type { SessionStatus } from '../session.js';
+import type { SessionStatus } from './session.js';
 
 /** What can happen to a session: an SMS matched, a card tapped or a code accepted; a refusal; a DELETE; the clock. */
 export type SessionTrigger = 'approve' | 'deny' | 'cancel' | 'expire';

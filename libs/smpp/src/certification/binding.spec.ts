@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STATUS } from '../dictionary.js';
-import { InvalidPduError } from '../encode.js';
-import { NotSentError } from '../link-errors.js';
-import type { BindRequest } from '../link-options.js';
-import { ID, RESP, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../octets.fixture.js';
-import { dataSm, deliverSm, submitSm } from '../pdu.js';
-import { CREDENTIALS, Loopback, linkOptions } from '../transport/raw-peer.fixture.js';
-import { octetsTlv } from '../tlv.js';
+import { STATUS } from '../pdu/dictionary.js';
+import { InvalidPduError } from '../codec/encode.js';
+import { NotSentError } from '../link/link-errors.js';
+import type { BindRequest } from '../link/link-options.js';
+import { ID, RESP, bind, counted, cstring, enquireLink, message, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
+import { dataSm, deliverSm, submitSm } from '../pdu/pdu.js';
+import { CREDENTIALS, Loopback, linkOptions } from '../link/raw-peer.fixture.js';
+import { octetsTlv } from '../pdu/tlv.js';
 
 let loopback: Loopback;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodePdu } from '../decode.js';
-import { STATUS } from '../dictionary.js';
-import type { StatusName } from '../dictionary.js';
-import { encodePdu } from '../encode.js';
-import { LinkClosedError, ResponseTimeoutError } from '../link-errors.js';
-import type { LinkOptions } from '../link-options.js';
+import { decodePdu } from '../codec/decode.js';
+import { STATUS } from '../pdu/dictionary.js';
+import type { StatusName } from '../pdu/dictionary.js';
+import { encodePdu } from '../codec/encode.js';
+import { LinkClosedError, ResponseTimeoutError } from '../link/link-errors.js';
+import type { LinkOptions } from '../link/link-options.js';
 import {
   ID,
   RESP,
@@ -18,13 +18,13 @@ import {
   pdu,
   tlv,
   uint8,
-} from '../octets.fixture.js';
-import { OutboundRequests } from '../outbound-requests.js';
-import { submitSm } from '../pdu.js';
-import type { MessagePdu, Pdu } from '../pdu.js';
-import { octetsTlv } from '../tlv.js';
-import { Loopback, PATIENT, linkOptions } from '../transport/raw-peer.fixture.js';
-import type { RawPeer } from '../transport/raw-peer.fixture.js';
+} from '../codec/octets.fixture.js';
+import { OutboundRequests } from '../link/outbound-requests.js';
+import { submitSm } from '../pdu/pdu.js';
+import type { MessagePdu, Pdu } from '../pdu/pdu.js';
+import { octetsTlv } from '../pdu/tlv.js';
+import { Loopback, PATIENT, linkOptions } from '../link/raw-peer.fixture.js';
+import type { RawPeer } from '../link/raw-peer.fixture.js';
 
 let loopback: Loopback;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STATUS } from '../dictionary.js';
-import { LinkClosedError, NotSentError, ResponseTimeoutError } from '../link-errors.js';
-import type { LinkOptions, MessageAnswer } from '../link-options.js';
-import { ID, RESP, bind, cstring, enquireLink, message, pdu } from '../octets.fixture.js';
-import { deliverSm, submitSm } from '../pdu.js';
-import { handleTick, nextTickMs, startTimers, timersBound, timersRead } from '../timers.js';
-import { Loopback, PATIENT, linkOptions } from '../transport/raw-peer.fixture.js';
-import type { RawPeer } from '../transport/raw-peer.fixture.js';
+import { STATUS } from '../pdu/dictionary.js';
+import { LinkClosedError, NotSentError, ResponseTimeoutError } from '../link/link-errors.js';
+import type { LinkOptions, MessageAnswer } from '../link/link-options.js';
+import { ID, RESP, bind, cstring, enquireLink, message, pdu } from '../codec/octets.fixture.js';
+import { deliverSm, submitSm } from '../pdu/pdu.js';
+import { handleTick, nextTickMs, startTimers, timersBound, timersRead } from '../link/timers.js';
+import { Loopback, PATIENT, linkOptions } from '../link/raw-peer.fixture.js';
+import type { RawPeer } from '../link/raw-peer.fixture.js';
 
 let loopback: Loopback;
 beforeAll(async () => {

@@ -5,16 +5,16 @@ import type { TLSSocket } from 'node:tls';
 import { decodeText, encodeGsm, encodeUcs2, fillBitsAfter, packSeptets } from '@countersign/text';
 import x509 from '@peculiar/x509';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STATUS } from '../dictionary.js';
-import type { LinkOptions, MessageAnswer } from '../link-options.js';
-import { concatenationOf, messageKind, messageOctets } from '../message-text.js';
-import { ID, RESP, counted, cstring, message, pdu, tlv, uint8 } from '../octets.fixture.js';
-import { dataSm, deliverSm, submitSm } from '../pdu.js';
-import type { MessagePdu } from '../pdu.js';
-import { parseReceipt } from '../receipt.js';
-import { integerTlv, octetsTlv, textTlv } from '../tlv.js';
-import { CREDENTIALS, Loopback, linkOptions } from '../transport/raw-peer.fixture.js';
-import { SmppLink } from '../transport/smpp-link.js';
+import { STATUS } from '../pdu/dictionary.js';
+import type { LinkOptions, MessageAnswer } from '../link/link-options.js';
+import { concatenationOf, messageKind, messageOctets } from '../messages/message-text.js';
+import { ID, RESP, counted, cstring, message, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
+import { dataSm, deliverSm, submitSm } from '../pdu/pdu.js';
+import type { MessagePdu } from '../pdu/pdu.js';
+import { parseReceipt } from '../messages/receipt.js';
+import { integerTlv, octetsTlv, textTlv } from '../pdu/tlv.js';
+import { CREDENTIALS, Loopback, linkOptions } from '../link/raw-peer.fixture.js';
+import { SmppLink } from '../link/smpp-link.js';
 
 let loopback: Loopback;
 beforeAll(async () => {

@@ -1,4 +1,6 @@
-import { ACCOUNTS, AccountStore, CodePrices, type Account } from '@countersign/accounts';
+import { AccountStore, type Account } from '@countersign/accounts/accounts';
+import { CodePrices } from '@countersign/accounts/prices';
+import { ACCOUNTS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';

@@ -1,6 +1,7 @@
-import { renderUsd, type Account } from '@countersign/accounts';
+import type { Account } from '@countersign/accounts/accounts';
+import { renderUsd } from '@countersign/accounts/prices';
 import { SESSION_EVENT_TYPES } from '@countersign/events';
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

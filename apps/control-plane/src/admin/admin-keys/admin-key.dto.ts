@@ -1,4 +1,4 @@
-import { ADMIN_ROLES, type AdminRole, ROOT_NAME } from '@countersign/accounts';
+import { ADMIN_ROLES, type AdminRole, ROOT_NAME } from '@countersign/accounts/admin-keys';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

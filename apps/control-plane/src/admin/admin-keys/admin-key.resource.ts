@@ -1,4 +1,5 @@
-import { ADMIN_KEYS, type AdminKey, AdminKeyStore } from '@countersign/accounts';
+import { type AdminKey, AdminKeyStore } from '@countersign/accounts/admin-keys';
+import { ADMIN_KEYS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';

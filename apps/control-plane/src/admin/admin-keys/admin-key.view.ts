@@ -1,5 +1,5 @@
-import { ADMIN_ROLES, type AdminKey, type AdminRole } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { ADMIN_ROLES, type AdminKey, type AdminRole } from '@countersign/accounts/admin-keys';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { keyTextFields } from '../keys/key.view.js';
 import { PageOf } from '../paging.js';

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@countersign/events';
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import { maskPeopleIn } from '../people.js';

@@ -7,7 +7,7 @@ import {
   type LinkAlphabet,
   MESSAGE_ID_BASES,
   type MessageIdBase,
-} from '@countersign/carriers';
+} from '@countersign/carriers/config';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, ValidateIf } from 'class-validator';

@@ -1,5 +1,6 @@
 import { PubSub } from '@countersign/bus';
-import { type Bind, type BindHost, type BindRecord, BINDS, CarrierStore } from '@countersign/carriers';
+import { type Bind, type BindHost, CarrierStore } from '@countersign/carriers/config';
+import { type BindRecord, BINDS } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';

@@ -1,15 +1,7 @@
-import {
-  BIND_STATES,
-  BIND_TYPES,
-  type BindConnection,
-  type BindRecord,
-  bindStatus,
-  CONNECTION_STATES,
-  INTERFACE_VERSIONS,
-  LINK_ALPHABETS,
-  MESSAGE_ID_BASES,
-} from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import { BIND_TYPES, INTERFACE_VERSIONS, LINK_ALPHABETS, MESSAGE_ID_BASES } from '@countersign/carriers/config';
+import { BIND_STATES, type BindConnection, bindStatus, CONNECTION_STATES } from '@countersign/carriers/leases';
+import type { BindRecord } from '@countersign/carriers/records';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { BindHost } from '@countersign/carriers';
+import type { BindHost } from '@countersign/carriers/config';
 import type { JsonValue } from '../../http/json-body.js';
 import { isWholeNumber, memberFault } from '../fields.js';
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { BindTls } from '@countersign/carriers';
+import type { BindTls } from '@countersign/carriers/config';
 import { memberFault } from '../fields.js';
 import { isHost } from './hosts.js';
 

@@ -1,4 +1,4 @@
-import { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from '@countersign/accounts';
+import { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from '@countersign/accounts/accounts';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

@@ -1,5 +1,7 @@
-import { AccountStore, BRANDS, type Brand, checkBrand } from '@countersign/accounts';
-import { type Executor, parseId } from '@countersign/postgres';
+import { AccountStore, type Brand, checkBrand } from '@countersign/accounts/accounts';
+import { BRANDS } from '@countersign/accounts/records';
+import { parseId } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { AdminDefaults } from '../admin-defaults.js';

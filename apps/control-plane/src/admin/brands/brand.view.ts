@@ -1,5 +1,5 @@
-import type { Brand } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import type { Brand } from '@countersign/accounts/accounts';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

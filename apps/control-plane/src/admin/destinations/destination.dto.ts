@@ -1,4 +1,4 @@
-import { DESTINATION_ACTIONS, type DestinationAction } from '@countersign/carriers';
+import { DESTINATION_ACTIONS, type DestinationAction } from '@countersign/carriers/destinations';
 import { RESTRICTED_KINDS, type RestrictedKind } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';

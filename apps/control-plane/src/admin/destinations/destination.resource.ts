@@ -3,9 +3,10 @@ import {
   type DestinationRule,
   DestinationStore,
   type RefusalTally,
-} from '@countersign/carriers';
+} from '@countersign/carriers/destinations';
 import type { RestrictedKind } from '@countersign/phone';
-import { type Executor, parseId, type Records } from '@countersign/postgres';
+import { parseId } from '@countersign/ids';
+import type { Executor, Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';

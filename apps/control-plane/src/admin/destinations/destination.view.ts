@@ -1,6 +1,6 @@
-import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers';
+import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers/destinations';
 import { checkPhone, maskPhone, maskPhonesIn, RESTRICTED_KINDS } from '@countersign/phone';
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

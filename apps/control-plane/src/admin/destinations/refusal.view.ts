@@ -1,5 +1,5 @@
-import type { RefusalTally } from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import type { RefusalTally } from '@countersign/carriers/destinations';
+import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';
 import { GUARD_RULES } from '../../otp/guard-rules.js';
 import { PageOf } from '../paging.js';

@@ -1,5 +1,6 @@
-import { CONNECTION_STATES, type GatewayLease, type GatewayRecord } from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import { CONNECTION_STATES } from '@countersign/carriers/leases';
+import type { GatewayLease, GatewayRecord } from '@countersign/carriers/records';
+import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,4 +1,4 @@
-import { GATEWAYS } from '@countersign/carriers';
+import { GATEWAYS } from '@countersign/carriers/records';
 import { Controller, Param, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';

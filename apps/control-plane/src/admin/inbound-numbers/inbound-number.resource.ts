@@ -1,5 +1,7 @@
-import { CarrierStore, INBOUND_NUMBERS, type InboundNumber } from '@countersign/carriers';
-import { type Executor, parseId, type Uuid } from '@countersign/postgres';
+import { CarrierStore, type InboundNumber } from '@countersign/carriers/config';
+import { INBOUND_NUMBERS } from '@countersign/carriers/records';
+import { parseId, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';

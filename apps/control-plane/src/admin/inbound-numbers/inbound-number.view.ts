@@ -1,5 +1,5 @@
-import type { InboundNumber } from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import type { InboundNumber } from '@countersign/carriers/config';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,4 +1,4 @@
-import { LIMIT_NAMES, type KeyLimits } from '@countersign/accounts';
+import { LIMIT_NAMES, type KeyLimits } from '@countersign/accounts/accounts';
 import { isWholeNumber } from '../fields.js';
 import { MAX_LIMIT_PER_MINUTE } from './key.view.js';
 

@@ -1,4 +1,4 @@
-import { SCOPES } from '@countersign/accounts';
+import { SCOPES } from '@countersign/accounts/accounts';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

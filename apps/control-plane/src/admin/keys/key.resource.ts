@@ -1,5 +1,7 @@
-import { AccountStore, API_KEYS, type ApiKey } from '@countersign/accounts';
-import { type Executor, parseId } from '@countersign/postgres';
+import { AccountStore, type ApiKey } from '@countersign/accounts/accounts';
+import { API_KEYS } from '@countersign/accounts/records';
+import { parseId } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';

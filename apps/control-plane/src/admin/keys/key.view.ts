@@ -1,5 +1,5 @@
-import { LIMIT_NAMES, SCOPES, type ApiKey, type KeyLimits } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { LIMIT_NAMES, SCOPES, type ApiKey, type KeyLimits } from '@countersign/accounts/accounts';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,4 +1,5 @@
-import { MESSAGE_FATES, OUTBOUND_STATES, type MessageFate, type OutboundState } from '@countersign/carriers';
+import { MESSAGE_FATES, type MessageFate } from '@countersign/carriers/inbound';
+import { OUTBOUND_STATES, type OutboundState } from '@countersign/carriers/outbound';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

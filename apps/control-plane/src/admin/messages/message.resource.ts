@@ -1,4 +1,4 @@
-import { MessageLog, type MessageRecord } from '@countersign/carriers';
+import { MessageLog, type MessageRecord } from '@countersign/carriers/messages';
 import { modeOf, ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';

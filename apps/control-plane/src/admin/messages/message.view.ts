@@ -1,6 +1,6 @@
-import type { MessageRecord } from '@countersign/carriers';
+import type { MessageRecord } from '@countersign/carriers/messages';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

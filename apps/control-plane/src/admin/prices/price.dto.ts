@@ -1,4 +1,4 @@
-import { PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts';
+import { PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts/prices';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

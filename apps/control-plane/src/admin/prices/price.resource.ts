@@ -1,4 +1,5 @@
-import { CodePrices, PRICES, PriceStore, type Price } from '@countersign/accounts';
+import { CodePrices, PriceStore, type Price } from '@countersign/accounts/prices';
+import { PRICES } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';

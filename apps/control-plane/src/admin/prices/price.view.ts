@@ -1,5 +1,5 @@
-import { PRICED_CHANNELS, renderUsd, type Price } from '@countersign/accounts';
-import { renderId } from '@countersign/postgres';
+import { PRICED_CHANNELS, renderUsd, type Price } from '@countersign/accounts/prices';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,5 +1,5 @@
-import { CardQueue } from '@countersign/cards';
-import { OutboundQueue } from '@countersign/carriers';
+import { CardQueue } from '@countersign/rcs/offers';
+import { OutboundQueue } from '@countersign/carriers/outbound';
 import { QueueSwitchStore, type QueueDepth, type QueueName, type QueueSwitch } from '@countersign/events';
 import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
 import { DeliveryQueue } from '../../webhooks/delivery-queue.js';

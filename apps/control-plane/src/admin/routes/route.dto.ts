@@ -1,4 +1,4 @@
-import { SENDER_ID } from '@countersign/accounts';
+import { SENDER_ID } from '@countersign/accounts/accounts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

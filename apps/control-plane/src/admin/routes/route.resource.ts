@@ -1,5 +1,8 @@
-import { CarrierStore, type Route, ROUTES } from '@countersign/carriers';
-import { type Executor, parseId } from '@countersign/postgres';
+import { CarrierStore } from '@countersign/carriers/config';
+import { ROUTES } from '@countersign/carriers/records';
+import type { Route } from '@countersign/carriers/routes';
+import { parseId } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import type { AdminResource, Written } from '../admin-resource.js';

@@ -1,6 +1,6 @@
-import { renderUsd } from '@countersign/accounts';
-import type { Route } from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+import { renderUsd } from '@countersign/accounts/prices';
+import type { Route } from '@countersign/carriers/routes';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

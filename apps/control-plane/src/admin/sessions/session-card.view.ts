@@ -1,4 +1,5 @@
-import type { CardRecord, CardState, FinalChannel } from '@countersign/cards';
+import type { CardRecord } from '@countersign/rcs/offers';
+import type { CardState, FinalChannel } from '@countersign/rcs/rules';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Plain } from '../plain.js';
 import { nullable } from '../view-fields.js';

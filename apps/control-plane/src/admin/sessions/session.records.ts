@@ -1,5 +1,6 @@
-import { type CardRecord, findCards } from '@countersign/cards';
-import type { Executor, Page, PageRequest, Records, Uuid } from '@countersign/postgres';
+import { type CardRecord, findCards } from '@countersign/rcs/offers';
+import type { Uuid } from '@countersign/ids';
+import type { Executor, Page, PageRequest, Records } from '@countersign/postgres';
 import { SESSION_RECORDS, type SessionRecord } from '@countersign/session';
 
 /** A session, and the card it sent if it sent one. */

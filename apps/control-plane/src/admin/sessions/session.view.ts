@@ -1,6 +1,7 @@
-import { renderId } from '@countersign/postgres';
+import { renderId } from '@countersign/ids';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
-import { type ApprovedBy, sessionOfRecord } from '@countersign/session';
+import { sessionOfRecord } from '@countersign/session';
+import type { ApprovedBy } from '@countersign/session/rules';
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
 import { PageOf } from '../paging.js';

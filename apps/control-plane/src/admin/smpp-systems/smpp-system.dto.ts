@@ -1,4 +1,5 @@
-import { BIND_TYPES, isCommonPassword, type BindType } from '@countersign/carriers';
+import { BIND_TYPES, type BindType } from '@countersign/carriers/config';
+import { isCommonPassword } from '@countersign/carriers/credentials';
 import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';

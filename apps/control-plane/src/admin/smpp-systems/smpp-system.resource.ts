@@ -1,12 +1,7 @@
 import { PubSub } from '@countersign/bus';
-import {
-  CarrierStore,
-  createSystemPassword,
-  lacksTrustProof,
-  SMPP_SYSTEMS,
-  type SystemRecord,
-  type TrustTerms,
-} from '@countersign/carriers';
+import { CarrierStore } from '@countersign/carriers/config';
+import { createSystemPassword, lacksTrustProof, type TrustTerms } from '@countersign/carriers/credentials';
+import { SMPP_SYSTEMS, type SystemRecord } from '@countersign/carriers/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';

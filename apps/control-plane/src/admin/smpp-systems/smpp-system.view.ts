@@ -1,13 +1,12 @@
+import { BIND_TYPES } from '@countersign/carriers/config';
 import {
-  BIND_TYPES,
   lacksTrustProof,
   MAX_PASSWORD_CHARACTERS,
   MIN_CHOSEN_PASSWORD_CHARACTERS,
   MIN_TRUSTED_PREFIX_BITS,
-  type SystemLink,
-  type SystemRecord,
-} from '@countersign/carriers';
-import { renderId } from '@countersign/postgres';
+} from '@countersign/carriers/credentials';
+import type { SystemLink, SystemRecord } from '@countersign/carriers/records';
+import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
 import type { Plain } from '../plain.js';

@@ -1,4 +1,4 @@
-import type { AdminRole } from '@countersign/accounts';
+import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import { hasRight } from '../../http/admin-policy.js';
 import type { Plain } from '../plain.js';

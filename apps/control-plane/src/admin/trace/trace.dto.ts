@@ -1,4 +1,4 @@
-import { FULL_TRACE_SECONDS, TRACE_FORMATS, type TraceFormat } from '@countersign/carriers';
+import { FULL_TRACE_SECONDS, TRACE_FORMATS, type TraceFormat } from '@countersign/carriers/traces';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';

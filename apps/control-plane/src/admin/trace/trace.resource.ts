@@ -1,5 +1,6 @@
 import { PubSub } from '@countersign/bus';
-import { type BindRecord, BINDS, recordFully } from '@countersign/carriers';
+import { type BindRecord, BINDS } from '@countersign/carriers/records';
+import { recordFully } from '@countersign/carriers/traces';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';

@@ -1,16 +1,10 @@
 import { PubSub } from '@countersign/bus';
-import {
-  type BindRecord,
-  BINDS,
-  GATEWAYS,
-  type TraceFormat,
-  type TraceQuestion,
-  TraceSeal,
-  traceTopic,
-} from '@countersign/carriers';
+import { type BindRecord, BINDS, GATEWAYS } from '@countersign/carriers/records';
+import { type TraceFormat, type TraceQuestion, TraceSeal, traceTopic } from '@countersign/carriers/traces';
 import { AuditStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
-import { Database, parseId, renderId, type Uuid } from '@countersign/postgres';
+import { parseId, renderId, type Uuid } from '@countersign/ids';
+import { Database } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { hasRight } from '../../http/admin-policy.js';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';

@@ -1,5 +1,6 @@
-import type { Bind, TraceAnswer, TracedConnection } from '@countersign/carriers';
-import { renderId, type Uuid } from '@countersign/postgres';
+import type { Bind } from '@countersign/carriers/config';
+import type { TraceAnswer, TracedConnection } from '@countersign/carriers/traces';
+import { renderId, type Uuid } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { Plain } from '../plain.js';
 import { idField, nullable } from '../view-fields.js';

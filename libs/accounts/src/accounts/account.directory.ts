@@ -1,0 +1,109 @@
+import { MODES, parseApiKey, parseTenantKey, tenantKey, type ServerKeys, type Tenant } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { RowCache } from '@countersign/resilience';
+import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
+import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
+import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
+
+/** A key that is not revoked, of an account that is active. */
+export interface LiveKey {
+  /** The keyed digest in hex: another one after the key was rotated. */
+  readonly digest: string;
+  readonly scopes: readonly Scope[];
+}
+
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid; readonly digestVersion: number };
+
+/**
+ * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
+ * ends within that time and a new one works at once. Rejects with DatabaseUnavailable when a copy has to be read and
+ * the database is away.
+ */
+export class AccountDirectory {
+  private readonly keyCache: RowCache<ApiKeyPrincipal>;
+  private readonly brandCache: RowCache<Brand>;
+  private readonly accountCache: RowCache<Account>;
+  private readonly secretCache: RowCache<readonly string[]>;
+
+  constructor(
+    private readonly db: Executor,
+    private readonly keys: ServerKeys,
+    /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+    private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
+  ) {
+    this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
+    this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
+    this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
+    this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
+  }
+
+  /**
+   * Who a key speaks for, or null. A key whose checksum is wrong never reaches the database; an admin key is null here
+   * (see AdminKeyDirectory). The cache knows digests, not keys; the row has one of them, whichever process has written it.
+   */
+  async authenticate(apiKey: string): Promise<ApiKeyPrincipal | null> {
+    const parsed = parseApiKey(apiKey);
+    if (parsed === null || parsed.kind === 'admin') return null;
+    return this.keyCache.get(cacheKeyOf(this.keys.digests('api-key', apiKey)));
+  }
+
+  /**
+   * Some keys as they are now, by their id; one that is revoked is left out. Read anew: for whoever holds on to what a key
+   * was let in with.
+   */
+  async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveKey>> {
+    const rows = await this.db.query<LiveKey & { id: Uuid }>(FIND_LIVE_KEYS, [ids]);
+    return new Map(rows.map(({ id, ...key }) => [id, key]));
+  }
+
+  /** A brand, active or not; null when there is none. */
+  brand(id: Uuid): Promise<Brand | null> {
+    return this.brandCache.get(id);
+  }
+
+  /** An account, active or not; null when there is none. */
+  account(id: Uuid): Promise<Account | null> {
+    return this.accountCache.get(id);
+  }
+
+  /**
+   * The secrets that sign a tenant's webhooks, `whsec_…`: one, or for a while after a rotation the new one and those
+   * before it. Throws when there is no such account.
+   */
+  async webhookSecrets(tenant: Tenant): Promise<readonly string[]> {
+    const secrets = await this.secretCache.get(tenantKey(tenant));
+    if (secrets === null) throw new Error('no such account');
+    return secrets;
+  }
+
+  /** They were rotated: the next look is at the database. */
+  forgetWebhookSecrets(accountId: Uuid): void {
+    for (const mode of MODES) this.secretCache.forget(tenantKey({ accountId, mode }));
+  }
+
+  private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
+    const [row] = await this.db.query<Row>(statement, [key]);
+    return row ?? null;
+  }
+
+  /** @param digests under every version of the master key, the current one first */
+  private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
+    const row = await this.one<KeyRow>(FIND_API_KEY, digests);
+    if (row === null) return null;
+    const { accountId, digestVersion, ...key } = row;
+    const outdated = outdatedDigest(this.keys, { keyId: key.keyId, digestVersion }, digests);
+    if (outdated !== null) this.onOutdatedDigest(outdated);
+    return { ...key, tenant: { accountId, mode: row.kind } };
+  }
+
+  private async openSecrets(key: string): Promise<string[] | null> {
+    const tenant = parseTenantKey(key);
+    const { accountId, mode } = tenant;
+    const row = await this.one<{ sealed: Buffer | null; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS[mode], accountId);
+    if (row === null) return null;
+    const sealed = row.sealed ?? (await ensureTestWebhookSecret(this.db, this.keys, accountId));
+    return [sealed, ...row.previous].map((secret) => openWebhookSecret(this.keys, tenant, secret));
+  }
+}

@@ -1,0 +1,203 @@
+import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import { written, type Executor } from '@countersign/postgres';
+import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
+import {
+  INSERT_ACCOUNT,
+  INSERT_API_KEY,
+  INSERT_BRAND,
+  REVOKE_API_KEY,
+  ROTATE_API_KEY,
+  ROTATE_WEBHOOK_SECRET,
+  SECRET_OVER_IN,
+  UPDATE_ACCOUNT,
+  UPDATE_API_KEY,
+  UPDATE_BRAND,
+} from './account.sql.js';
+import { checkBrand, type BrandText } from './check-brand.js';
+import { newKey } from '../keys/new-key.js';
+import { ensureTestWebhookSecret, sealWebhookSecret } from './webhook-secrets.js';
+
+export interface AccountStoreOptions {
+  readonly keys: ServerKeys;
+  /** A new id by the database's clock. */
+  newId(): Uuid;
+}
+
+type Defaulted<Whole, Required extends keyof Whole> = Pick<Whole, Required> & Partial<Omit<Whole, Required>>;
+
+/** An account; everything but its name has a default. Codes go to no country until it is told. */
+export type NewAccount = Defaulted<Omit<Account, 'id' | keyof Disabled>, 'name'>;
+
+/** What became of a default URL later. */
+type Disabled = Pick<Account, 'defaultWebhookDisabledAt' | 'defaultWebhookDisabledReason'>;
+
+/** A brand; what only cards and codes need has a default. */
+export type NewBrand = Defaulted<
+  Omit<Brand, 'id'>,
+  'accountId' | 'name' | 'slug' | 'instruction' | 'entropyKeyVersion'
+>;
+
+/** A key; it has all scopes and the usual limits unless told. */
+export type NewApiKey = Defaulted<
+  Pick<ApiKey, 'accountId' | 'kind' | 'name' | 'scopes' | 'limits'>,
+  'accountId' | 'kind' | 'name'
+>;
+
+/** How long a webhook secret that was replaced signs beside the new one (contract, Webhooks). */
+const SECRET_OVERLAP_HOURS = 24;
+/**
+ * Replaced secrets that sign on at the same time: each of them keeps its promised time, so there is an end to new ones. With
+ * the one that replaced them they are as many as the SDK looks at.
+ */
+export const MAX_REPLACED_SECRETS = 7;
+
+/** A new secret and until when the one before it signs on, or when there is room for another. */
+export type SecretRotation =
+  | { readonly ok: true; readonly secret: string; readonly previousUntil: Date }
+  | { readonly ok: false; readonly retryAfterSeconds: number };
+
+/** A new account with its secrets, which are readable in this answer and nowhere else. */
+export interface CreatedAccount {
+  readonly account: Account;
+  readonly webhookSecret: string;
+  readonly testWebhookSecret: string;
+}
+
+const ACCOUNT_DEFAULTS = {
+  defaultWebhookUrl: null,
+  testWebhookUrl: null,
+  webhookEvents: [],
+  otpCountries: [],
+  otpDailySpendCapUsd: null,
+  otpDailyMessageCap: 1_000,
+  otpUnconvertedFloor: 50,
+  active: true,
+} as const;
+
+const BRAND_DEFAULTS = {
+  logoUrl: null,
+  rcsAgentId: null,
+  rcsNumberMatching: false,
+  senderId: null,
+  domain: null,
+  active: true,
+} as const;
+
+/** A brand that may not be saved; the field says where, the message why. */
+export class BrandRefused extends Error {
+  override readonly name = 'BrandRefused';
+
+  constructor(
+    readonly field: keyof BrandText,
+    message: string,
+  ) {
+    super(`${field} ${message}`);
+  }
+}
+
+/**
+ * Writes accounts, brands and keys, in the caller's transaction. Secrets are answered once and stored sealed or digested.
+ * What is changed was locked before, and is given whole.
+ */
+export class AccountStore {
+  constructor(private readonly options: AccountStoreOptions) {}
+
+  /** A new account with webhook secrets of its own. */
+  async createAccount(tx: Executor, account: NewAccount): Promise<CreatedAccount> {
+    const { keys } = this.options;
+    const id = this.options.newId();
+    const [webhookSecret, testWebhookSecret] = [createWebhookSecret(), createWebhookSecret()];
+    const values = [
+      ...accountValues({ ...ACCOUNT_DEFAULTS, ...account, id }),
+      sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
+      sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
+    ];
+    const created = written(await tx.query<Account>(INSERT_ACCOUNT, values));
+    return { account: created, webhookSecret, testWebhookSecret };
+  }
+
+  async updateAccount(tx: Executor, account: Account): Promise<Account> {
+    const { defaultWebhookDisabledAt, defaultWebhookDisabledReason } = account;
+    const values = [...accountValues(account), defaultWebhookDisabledAt, defaultWebhookDisabledReason];
+    return written(await tx.query<Account>(UPDATE_ACCOUNT, values));
+  }
+
+  /**
+   * Another secret for a tenant's webhooks; the one before it signs too until `previousUntil`, and those before that
+   * until the time that was promised for them. The account exists.
+   */
+  async rotateWebhookSecret(tx: Executor, tenant: Tenant): Promise<SecretRotation> {
+    const { keys } = this.options;
+    const { accountId: id, mode } = tenant;
+    if (mode === 'test') await ensureTestWebhookSecret(tx, keys, id);
+    const secret = createWebhookSecret();
+    const values = [id, sealWebhookSecret(keys, tenant, secret), SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
+    const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET[mode], values);
+    if (rotated !== undefined) return { ok: true, secret, ...rotated };
+    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
+    return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds ?? 1)) };
+  }
+
+  /** A new brand. Throws BrandRefused for a text that does not fit, DataError 23505 for a slug that is taken. */
+  async createBrand(tx: Executor, brand: NewBrand): Promise<Brand> {
+    const whole = { ...BRAND_DEFAULTS, ...brand, id: this.options.newId() };
+    const values = [...brandValues(whole), brand.accountId, brand.entropyKeyVersion];
+    return written(await tx.query<Brand>(INSERT_BRAND, values));
+  }
+
+  /** Throws as `createBrand`. Its account and its entropy key stay as they are. */
+  async updateBrand(tx: Executor, brand: Brand): Promise<Brand> {
+    return written(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
+  }
+
+  /** A new key. Its text is in this answer and nowhere else. */
+  async createApiKey(tx: Executor, apiKey: NewApiKey): Promise<ApiKey & { readonly key: string }> {
+    const { accountId, kind, name, scopes = SCOPES, limits = {} } = apiKey;
+    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
+    const values = [
+      this.options.newId(),
+      accountId,
+      kind,
+      name,
+      scopes,
+      JSON.stringify(limits),
+      prefix,
+      digest,
+      version,
+    ];
+    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+  }
+
+  /** Writes name, scopes and limits. */
+  async updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
+    return written(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
+  }
+
+  /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
+  async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
+    const { key, prefix, digest, version } = newKey(this.options.keys, kind);
+    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
+  }
+
+  /** Revokes a key; null when it is unknown or was revoked before. */
+  async revokeApiKey(tx: Executor, id: Uuid): Promise<ApiKey | null> {
+    const [revoked] = await tx.query<ApiKey>(REVOKE_API_KEY, [id]);
+    return revoked ?? null;
+  }
+}
+
+function accountValues(account: Omit<Account, keyof Disabled>): unknown[] {
+  const { id, name, defaultWebhookUrl, testWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd } = account;
+  return [
+    ...[id, name, defaultWebhookUrl, webhookEvents, otpCountries, otpDailySpendCapUsd, account.active],
+    ...[account.otpDailyMessageCap, account.otpUnconvertedFloor, testWebhookUrl],
+  ];
+}
+
+function brandValues(brand: Brand): unknown[] {
+  const check = checkBrand(brand);
+  if (!check.ok) throw new BrandRefused(check.field, check.message);
+  const { id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active } = brand;
+  return [id, name, slug, instruction, logoUrl, rcsAgentId, rcsNumberMatching, senderId, domain, active];
+}

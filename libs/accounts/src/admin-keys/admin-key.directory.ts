@@ -1,0 +1,71 @@
+import { digestsEqual, parseApiKey, type ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { RowCache } from '@countersign/resilience';
+import { type AdminPrincipal, type AdminRole, ROOT_NAME } from './admin-key.js';
+import { FIND_ADMIN_KEY, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
+import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
+
+/** An admin key that is not revoked. */
+export interface LiveAdminKey {
+  /** The keyed digest in hex, under any version of the master key; it changes when the key is rotated. */
+  readonly digest: string;
+}
+
+export interface AdminKeyDirectoryOptions {
+  readonly database: Executor;
+  readonly keys: ServerKeys;
+  /** The key of the environment: an owner named `root`. */
+  readonly rootKey: string;
+  /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
+  readonly onOutdatedDigest?: (outdated: OutdatedDigest) => void;
+}
+
+interface KeyRow {
+  readonly keyId: Uuid;
+  readonly name: string;
+  readonly role: AdminRole;
+  readonly digestVersion: number;
+}
+
+/**
+ * Looks admin keys up through a cache that is at most 3 s old: a revoked key and a changed role take effect within that
+ * time, a new key works at once. Rejects with DatabaseUnavailable when a row has to be read and the database is away; the
+ * key of the environment needs no database.
+ */
+export class AdminKeyDirectory {
+  private readonly cache: RowCache<AdminPrincipal>;
+  private readonly rootDigest: Buffer;
+  private readonly root: AdminPrincipal = { kind: 'admin', keyId: null, name: ROOT_NAME, role: 'owner' };
+
+  constructor(private readonly options: AdminKeyDirectoryOptions) {
+    const { keys, rootKey } = options;
+    this.rootDigest = keys.digest('api-key', rootKey);
+    this.cache = new RowCache({ load: (digests) => this.find(digestsOfCacheKey(digests)) });
+  }
+
+  /** The holder of an admin key, or null. A key with a wrong checksum never reaches the database. */
+  async authenticate(adminKey: string): Promise<AdminPrincipal | null> {
+    const digests = this.options.keys.digests('api-key', adminKey);
+    if (digestsEqual(digests[0], this.rootDigest)) return this.root;
+    if (parseApiKey(adminKey)?.kind !== 'admin') return null;
+    return this.cache.get(cacheKeyOf(digests));
+  }
+
+  /** Some keys by their ids, read from the database; revoked ones are left out. */
+  async liveKeys(ids: readonly Uuid[]): Promise<Map<Uuid, LiveAdminKey>> {
+    const rows = await this.options.database.query<LiveAdminKey & { id: Uuid }>(FIND_LIVE_ADMIN_KEYS, [ids]);
+    return new Map(rows.map(({ id, digest }) => [id, { digest }]));
+  }
+
+  /** @param digests under every version of the master key, the current one first */
+  private async find(digests: readonly Buffer[]): Promise<AdminPrincipal | null> {
+    const { database, keys, onOutdatedDigest } = this.options;
+    const [row] = await database.query<KeyRow>(FIND_ADMIN_KEY, [digests]);
+    if (row === undefined) return null;
+    const outdated = outdatedDigest(keys, row, digests);
+    if (outdated !== null) onOutdatedDigest?.(outdated);
+    const { keyId, name, role } = row;
+    return { kind: 'admin', keyId, name, role };
+  }
+}

@@ -1,0 +1,90 @@
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { PollLoop } from '@countersign/schedule';
+import { MARK_KEYS_USED, RENEW_DIGESTS, type KeyTable } from './key-use.sql.js';
+import type { OutdatedDigest } from './outdated-digest.js';
+
+/** How far `lastUsedAt` may lag behind. */
+const FLUSH_INTERVAL_MS = 10_000;
+
+export interface KeyUseOptions {
+  readonly database: Executor;
+  /** `api_keys` when left out. */
+  readonly table?: KeyTable;
+  /** Hears of a write that failed; it is tried again with the next. */
+  readonly onError: (error: unknown) => void;
+  readonly flushEveryMs?: number;
+}
+
+/**
+ * When keys were last used, to within ten seconds: noted in memory by every request, written by one statement for all. A
+ * process that dies forgets its last ten seconds, which decide about nothing. Digests under another version of the master
+ * key are renewed at the same pace: during a rotation, processes with different current versions each write their own,
+ * and all of them find either.
+ */
+export class KeyUse {
+  readonly #options: KeyUseOptions;
+  readonly #table: KeyTable;
+  readonly #periodic: PollLoop;
+  #used = new Set<Uuid>();
+  readonly #outdated = new Map<Uuid, OutdatedDigest>();
+
+  constructor(options: KeyUseOptions) {
+    this.#options = options;
+    this.#table = options.table ?? 'api_keys';
+    this.#periodic = new PollLoop({
+      everyMs: options.flushEveryMs ?? FLUSH_INTERVAL_MS,
+      work: async () => {
+        await this.#flush();
+        return false;
+      },
+      onError: options.onError,
+    });
+  }
+
+  note(keyId: Uuid): void {
+    this.#used.add(keyId);
+  }
+
+  /** The digest of a key is to be written anew. */
+  noteOutdated(outdated: OutdatedDigest): void {
+    this.#outdated.set(outdated.keyId, outdated);
+  }
+
+  /** Writes what is noted, once, and then no more. */
+  async stop(): Promise<void> {
+    await this.#periodic.stop();
+    await this.#flush().catch(this.#options.onError);
+  }
+
+  async #flush(): Promise<void> {
+    await this.#markUsed();
+    await this.#renewDigests();
+  }
+
+  async #markUsed(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = this.#used;
+    this.#used = new Set();
+    try {
+      await this.#options.database.query(MARK_KEYS_USED[this.#table], [[...used]]);
+    } catch (error) {
+      for (const keyId of used) this.#used.add(keyId);
+      throw error;
+    }
+  }
+
+  /** What cannot be written is noted again by the next use. */
+  async #renewDigests(): Promise<void> {
+    const outdated = [...this.#outdated.values()];
+    const [first] = outdated;
+    if (first === undefined) return;
+    this.#outdated.clear();
+    await this.#options.database.query(RENEW_DIGESTS[this.#table], [
+      outdated.map(({ keyId }) => keyId),
+      outdated.map(({ stored }) => stored),
+      outdated.map(({ current }) => current),
+      first.currentVersion,
+    ]);
+  }
+}

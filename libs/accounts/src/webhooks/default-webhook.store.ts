@@ -1,0 +1,47 @@
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { FAILING_LONG, FIND_FAILING, FORGET_FAILING, NOTE_FAILURES, NOTE_SUCCESSES } from './default-webhook.sql.js';
+
+/** A default URL with so many days of nothing but failure is disabled (contract, Webhooks). */
+export const DAYS_OF_FAILURE = 5;
+
+/** What came of a POST to a URL that may be its account's default. */
+export interface NotedOutcome {
+  readonly accountId: Uuid;
+  readonly url: string;
+  readonly at: Date;
+}
+
+/** A default URL that has failed for long. */
+export interface FailingDefault {
+  readonly url: string;
+  readonly since: Date;
+}
+
+/** Counts the days in which nothing but failure came of accounts' default URLs. What is no default URL is passed over. */
+export class DefaultWebhookStore {
+  /** Answers the accounts whose default URL has failed for long, as far as is known. */
+  async noteFailures(db: Executor, noted: readonly NotedOutcome[]): Promise<Uuid[]> {
+    if (noted.length === 0) return [];
+    const values = [noted.map((each) => each.accountId), noted.map(({ url }) => url), noted.map(({ at }) => at)];
+    await db.query(NOTE_FAILURES, values);
+    const failing = await db.query<{ id: Uuid }>(FAILING_LONG, [...values, DAYS_OF_FAILURE]);
+    return [...new Set(failing.map(({ id }) => id))];
+  }
+
+  async noteSuccesses(db: Executor, noted: readonly Omit<NotedOutcome, 'at'>[]): Promise<void> {
+    if (noted.length === 0) return;
+    await db.query(NOTE_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
+  }
+
+  /** Null when it does not fail, or not for long. */
+  async findFailing(db: Executor, accountId: Uuid): Promise<FailingDefault | null> {
+    const [failing] = await db.query<FailingDefault>(FIND_FAILING, [accountId, DAYS_OF_FAILURE]);
+    return failing ?? null;
+  }
+
+  /** Of a URL that has taken something after all. */
+  async forgetFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
+    await db.query(FORGET_FAILING, [accountId, url, since]);
+  }
+}

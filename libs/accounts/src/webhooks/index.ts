@@ -1,0 +1,1 @@
+export { DAYS_OF_FAILURE, DefaultWebhookStore, type FailingDefault } from './default-webhook.store.js';

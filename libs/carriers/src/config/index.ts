@@ -1,0 +1,27 @@
+export { CarrierDirectory } from './carrier.directory.js';
+export {
+  BIND_TYPES,
+  INTERFACE_VERSIONS,
+  LINK_ALPHABETS,
+  MESSAGE_ID_BASES,
+  type MessageIdBase,
+  type Bind,
+  type BindHost,
+  type BindTls,
+  type BindType,
+  type InboundNumber,
+  type InterfaceVersion,
+  type LinkAlphabet,
+  type LinkTerms,
+  type SmppSystem,
+} from './carrier.js';
+export {
+  CarrierStore,
+  type CarrierStoreOptions,
+  type NewBind,
+  type NewInboundNumber,
+  type NewRoute,
+  type NewSystem,
+} from './carrier.store.js';
+export { possibleCountries, receivingCountry, servingNumber } from './number-plan.js';
+export { bindPassword, sealBindPassword, systemPasswordDigest, systemPasswordMatches } from './smpp-password.js';

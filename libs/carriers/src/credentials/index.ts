@@ -1,0 +1,16 @@
+export { CARRIER_KEY_DEPENDANTS } from './key-dependants.js';
+export { SystemPasswordStore } from './smpp-password.store.js';
+export {
+  createSystemPassword,
+  isCommonPassword,
+  MAX_PASSWORD_CHARACTERS,
+  MIN_CHOSEN_PASSWORD_CHARACTERS,
+} from './system-password.js';
+export {
+  isTrustedConnection,
+  lacksTrustProof,
+  MIN_TRUSTED_PREFIX_BITS,
+  trustProofOf,
+  type TrustProof,
+  type TrustTerms,
+} from './system-trust.js';

@@ -1,0 +1,24 @@
+import { digestsEqual, type ServerKeys } from '@countersign/keys';
+import type { Executor } from '@countersign/postgres';
+import type { SmppSystem } from '../config/carrier.js';
+import { RENEW_SYSTEM_PASSWORD } from '../config/carrier.sql.js';
+import { systemPasswordDigest } from '../config/smpp-password.js';
+
+/** Renews digests of passwords: only a bind shows the password that the digest is made from. */
+export class SystemPasswordStore {
+  constructor(
+    private readonly database: Executor,
+    private readonly keys: ServerKeys,
+  ) {}
+
+  /**
+   * Stores the digest of a matching password under the current version of the master key; does nothing when it is stored so,
+   * or when the password was changed meanwhile. With one version listed, a password that matched is stored so.
+   */
+  async renew({ id, passwordDigest }: Pick<SmppSystem, 'id' | 'passwordDigest'>, password: string): Promise<void> {
+    if (this.keys.versions.length === 1) return;
+    const renewed = systemPasswordDigest(this.keys, id, password);
+    if (digestsEqual(renewed, passwordDigest)) return;
+    await this.database.query(RENEW_SYSTEM_PASSWORD, [id, passwordDigest, renewed, this.keys.currentVersion]);
+  }
+}

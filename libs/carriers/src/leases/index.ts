@@ -1,0 +1,29 @@
+export {
+  HELD_FOR_SECONDS,
+  LEASE_SECONDS,
+  leaseKey,
+  slotKey,
+  type BindLease,
+  type BindSlotName,
+  type LeaseSurvey,
+  type SurveyedSlot,
+} from './bind-lease.js';
+export { BindLeaseStore, type HeldConnection } from './bind-lease.store.js';
+export {
+  BIND_STATES,
+  bindStatus,
+  CONNECTION_STATES,
+  type BindConnection,
+  type BindSlot,
+  type BindState,
+  type BindStatus,
+  type ConnectionState,
+  type ConnectionStatus,
+} from './bind-status.js';
+export { bindsBoundElsewhere } from './bound-elsewhere.js';
+export { GatewayStore, type GatewayIdentity } from './gateway.store.js';
+export {
+  SystemConnectionStore,
+  type SystemConnection,
+  type SystemConnectionStatus,
+} from './system-connection.store.js';

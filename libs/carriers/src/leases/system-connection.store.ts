@@ -1,0 +1,64 @@
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { BindType } from '../config/carrier.js';
+import {
+  COUNT_ONE_SYSTEM_ELSEWHERE,
+  COUNT_SYSTEM_CONNECTIONS_ELSEWHERE,
+  KEEP_SYSTEM_CONNECTIONS,
+} from './system-connection.sql.js';
+
+/** What a gateway last saw of a connection that a system has made to it. */
+export interface SystemConnectionStatus {
+  readonly state: 'bound' | 'draining';
+  readonly tls: boolean;
+  /** Requests of ours that it has not answered. */
+  readonly windowUsed: number;
+  /** Messages a second that came, over the last 10 s. */
+  readonly submitPerSecond: number;
+  /** Messages answered "throttled" since it bound. */
+  readonly throttled: number;
+  /** How long the last answered enquire_link of ours took; null before the first. */
+  readonly enquireLinkMs: number | null;
+  readonly lastError: string | null;
+}
+
+/** One connection of a system that is bound to a gateway. */
+export interface SystemConnection {
+  readonly id: Uuid;
+  readonly systemId: Uuid;
+  /** The peer's IP address and port. */
+  readonly address: string;
+  readonly bindType: BindType;
+  readonly status: SystemConnectionStatus;
+}
+
+/** Which systems are connected to which gateway: each gateway says it of itself, in sets. */
+export class SystemConnectionStore {
+  constructor(private readonly gatewayId: Uuid) {}
+
+  /** Makes the rows of this gateway those of these connections. */
+  async keep(tx: Executor, connections: readonly SystemConnection[]): Promise<void> {
+    await tx.query(KEEP_SYSTEM_CONNECTIONS, [
+      this.gatewayId,
+      connections.map(({ id }) => id),
+      connections.map(({ systemId }) => systemId),
+      connections.map(({ address }) => address),
+      connections.map(({ bindType }) => bindType),
+      connections.map(({ status }) => JSON.stringify(status)),
+    ]);
+  }
+
+  /** Connections that systems have at other gateways that live; a system that has none is not in the map. */
+  async countElsewhere(db: Executor): Promise<ReadonlyMap<Uuid, number>> {
+    const rows = await db.query<{ systemId: Uuid; connections: number }>(COUNT_SYSTEM_CONNECTIONS_ELSEWHERE, [
+      this.gatewayId,
+    ]);
+    return new Map(rows.map(({ systemId, connections }) => [systemId, connections]));
+  }
+
+  /** Connections that this system has at other gateways that live. */
+  async countOfSystemElsewhere(db: Executor, systemId: Uuid): Promise<number> {
+    const rows = await db.query<{ connections: number }>(COUNT_ONE_SYSTEM_ELSEWHERE, [this.gatewayId, systemId]);
+    return rows[0]?.connections ?? 0;
+  }
+}

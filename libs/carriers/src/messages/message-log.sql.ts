@@ -1,0 +1,123 @@
+import type { Mode } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import { MESSAGE_FATES, type MessageFate } from '../inbound/message.js';
+import type { OutboundState } from '../outbound/outbound.js';
+
+/** The link id of MOs of test numbers; no bind or system has it. */
+export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
+
+/** How a message reads in either direction. The kind of a link that is gone is not known any more. */
+const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
+  carrier, CASE WHEN EXISTS (SELECT 1 FROM binds WHERE binds.id = link_id) THEN 'bind'
+    WHEN EXISTS (SELECT 1 FROM smpp_systems WHERE smpp_systems.id = link_id) THEN 'sys' END AS "linkKind",
+  link_id AS "linkId", source, destination, part_number AS "partNumber", part_total AS "partTotal",
+  NULL::smallint AS attempts, NULL::smallint AS "unknownFates", NULL::text AS "networkError", NULL::text AS "smscMessageId",
+  NULL::timestamptz AS "submittedAt", NULL::timestamptz AS "endedAt"`;
+const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at, session_id AS "sessionId",
+  account_id AS "accountId", carrier, CASE WHEN bind_id IS NOT NULL THEN 'bind' END AS "linkKind", bind_id AS "linkId",
+  coalesce(source, sender) AS source, destination, NULL::smallint AS "partNumber", NULL::smallint AS "partTotal",
+  attempts, unknown_fates AS "unknownFates", network_error AS "networkError", smsc_message_id AS "smscMessageId", submitted_at AS "submittedAt",
+  ended_at AS "endedAt"`;
+
+/** One message. $1 id. */
+export const FIND_MESSAGE = `
+  SELECT ${INBOUND} FROM messages WHERE id = $1 UNION ALL SELECT ${OUTBOUND} FROM outbound_messages WHERE id = $1`;
+
+/** Its text, sealed; null once it is erased. $1 id. */
+export const FIND_TEXT = `
+  SELECT text_sealed AS sealed FROM messages WHERE id = $1
+  UNION ALL SELECT text_sealed FROM outbound_messages WHERE id = $1`;
+
+/** Which messages are asked for. */
+export interface MessageFilter {
+  readonly direction?: 'in' | 'out' | undefined;
+  readonly sessionId?: Uuid | undefined;
+  readonly fate?: MessageFate | OutboundState | undefined;
+  /** Both modes when undefined. */
+  readonly mode?: Mode | undefined;
+  /** The phone's number in E.164: where an MO came from, where an MT goes to. */
+  readonly phone?: string | undefined;
+}
+
+export interface MessagePage {
+  readonly limit: number;
+  readonly startingAfter: Uuid | null;
+}
+
+/** Puts a value into a statement, and answers how the statement names it. */
+type Put = (value: unknown) => string;
+
+/** Rows of one table that all of the conditions hold for. */
+interface Look {
+  readonly from: string;
+  readonly conditions: readonly string[];
+}
+
+/** Conditions as literals, so that the partial indexes of test messages apply. */
+const INBOUND_MODE: Readonly<Record<Mode, string>> = {
+  live: `link_id <> '${TEST_LINK_ID}'`,
+  test: `link_id = '${TEST_LINK_ID}'`,
+};
+const OUTBOUND_MODE: Readonly<Record<Mode, string>> = { live: 'NOT test', test: 'test' };
+
+const ofMode = (conditions: Readonly<Record<Mode, string>>, mode: Mode | undefined): readonly string[] =>
+  mode === undefined ? [] : [conditions[mode]];
+
+const isInboundFate = (fate: string): boolean => MESSAGE_FATES.some((known) => known === fate);
+const ofPhone = (phone: string, put: Put): string =>
+  `session_id IN (SELECT id FROM sessions WHERE phone = ${put(phone)})`;
+
+/**
+ * A page of messages, newest first, in one row more than asked for where there are more; null where nothing can be so.
+ * Every look is for one index. Those that matched came from the phone of their session, and codes go to it; of all
+ * others the sender is found as the carrier wrote it.
+ */
+export function pageOfMessages(
+  { direction, sessionId, fate, phone, mode }: MessageFilter,
+  { limit, startingAfter }: MessagePage,
+): { readonly text: string; readonly values: readonly unknown[] } | null {
+  const values: unknown[] = [limit + 1];
+  const put: Put = (value) => `$${values.push(value)}`;
+  const before = startingAfter === null ? [] : [`id < ${put(startingAfter)}`];
+  const ofSession = sessionId === undefined ? [] : [`session_id = ${put(sessionId)}`];
+  const common = [...before, ...ofSession];
+  const looks: Look[] = [];
+  if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
+    const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];
+    for (const sent of inboundOf(phone, put)) {
+      looks.push({
+        from: `${INBOUND} FROM messages`,
+        conditions: [...common, ...fated, ...sent, ...ofMode(INBOUND_MODE, mode)],
+      });
+    }
+  }
+  if (direction !== 'in' && (fate === undefined || !isInboundFate(fate))) {
+    const fated = fate === undefined ? [] : [`state = ${put(fate)}`];
+    const sent = phone === undefined ? [] : [ofPhone(phone, put)];
+    looks.push({
+      from: `${OUTBOUND} FROM outbound_messages`,
+      conditions: [...common, ...fated, ...sent, ...ofMode(OUTBOUND_MODE, mode)],
+    });
+  }
+  return looks.length === 0 ? null : { text: union(looks), values };
+}
+
+function inboundOf(phone: string | undefined, put: Put): readonly (readonly string[])[] {
+  if (phone === undefined) return [[]];
+  const spellings = put(spellingsOf(phone));
+  return [
+    [`fate <> 'matched' AND source = ANY (${spellings}::text[])`],
+    [`fate = 'matched' AND ${ofPhone(phone, put)}`],
+  ];
+}
+
+/** How carriers write an international number. */
+const spellingsOf = (e164: string): string[] => [e164, e164.slice(1), `00${e164.slice(1)}`];
+
+function union(looks: readonly Look[]): string {
+  const parts = looks.map(({ from, conditions }) => {
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+    return `(SELECT ${from} ${where} ORDER BY id DESC LIMIT $1)`;
+  });
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) AS page ORDER BY id DESC LIMIT $1`;
+}

@@ -1,0 +1,25 @@
+export { canonicalId, receiptIdOf } from './message-id.js';
+export {
+  MtMessageStore,
+  type AttemptRecord,
+  type DeliveryClaim,
+  type MtMessageStoreOptions,
+  type DueLook,
+  type TestStep,
+} from './mt-message.store.js';
+export { OutboundQueue } from './outbound-queue.js';
+export {
+  destinationPrefix,
+  OUTBOUND_STATES,
+  type AttemptOutcome,
+  type ClaimedMessage,
+  type DeliveryPlan,
+  type DueMessage,
+  type NewOutboundMessage,
+  type OutboundState,
+  type PlannedAttempt,
+  type ReceiptFate,
+  type ReceiptNote,
+} from './outbound.js';
+export { OutboundLookup } from './outbound.lookup.js';
+export { OutboundStore } from './outbound.store.js';

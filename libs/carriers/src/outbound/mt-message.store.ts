@@ -1,0 +1,382 @@
+import { otpDeliveryEvent, type EventStore, type OtpDelivery } from '@countersign/events';
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { leaseKey, type BindLease } from '../leases/bind-lease.js';
+import { BindLeaseStore } from '../leases/bind-lease.store.js';
+import { canonicalId } from './message-id.js';
+import {
+  CLAIM_MESSAGES,
+  COUNT_PARKED,
+  END_MESSAGES,
+  LOCK_DUE,
+  LOCK_LAPSED,
+  NAME_SUBMISSIONS,
+  NOTE_RECEIPTS,
+  NOTE_SUBMITTED,
+  POSTPONE_MESSAGES,
+  PURGE_ORPHANS,
+  PURGE_SUBMISSIONS,
+  READ_SESSIONS,
+  REQUEUE_MESSAGES,
+  TAKE_BACK,
+} from './outbound.sql.js';
+import type {
+  AttemptOutcome,
+  ClaimedMessage,
+  DeliveryPlan,
+  DueMessage,
+  PlannedAttempt,
+  ReceiptFate,
+  ReceiptNote,
+} from './outbound.js';
+
+/** A receipt that came before the response to its submit; one that waits longer is nobody's. */
+const ORPHAN_SECONDS = 600;
+/** Codes live for minutes, but the receipts of the slowest carriers take days. */
+const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
+const PURGE_BATCH = 500;
+/** More parked receipts than this are not counted: something is badly wrong by then. */
+const MAX_COUNTED = 100_000;
+
+export interface MtMessageStoreOptions {
+  readonly events: EventStore;
+  /** A new id by the database's clock. */
+  newId(): Uuid;
+}
+
+export interface DueLook {
+  readonly limit: number;
+  /** The ids that are looked at, up to, but not, `beforeId`: the fewer partitions, the quicker. */
+  readonly fromId: Uuid;
+  readonly beforeId: Uuid;
+  /** The gateway that asks. */
+  readonly claimedBy: Uuid;
+}
+
+export interface DeliveryClaim {
+  readonly claimed: readonly ClaimedMessage[];
+  /** Events written: ring the bell with them after the commit. */
+  readonly eventIds: readonly Uuid[];
+  /** How many were due. */
+  readonly due: number;
+}
+
+export interface AttemptRecord {
+  readonly id: Uuid;
+  readonly attempt: number;
+  readonly carrier: string;
+  /** Of the connection that it went by. */
+  readonly lease: BindLease;
+  readonly outcome: AttemptOutcome;
+}
+
+/** A message of a test key takes a step, as a carrier would have made it. */
+export interface TestStep {
+  readonly id: Uuid;
+  readonly to: 'submitted' | 'delivered' | 'undelivered';
+  readonly networkError: string | null;
+}
+
+/** What a message has just come to. */
+interface Step {
+  readonly id: Uuid;
+  readonly sessionId: Uuid;
+  readonly accountId: Uuid;
+  readonly test: boolean;
+  readonly at: Date;
+  readonly state: OtpDelivery['state'];
+  readonly networkError: string | null;
+}
+type StepRow = Omit<Step, 'state' | 'networkError'>;
+type Ending = Pick<Step, 'id' | 'networkError'> & { readonly state: 'delivered' | 'undelivered' | 'failed' };
+
+interface SessionFacts {
+  readonly id: Uuid;
+  readonly live: boolean;
+  readonly webhookUrl: string | null;
+}
+
+/**
+ * How codes come to their ends: claimed before each attempt, recorded after it, settled by the carrier's receipt, told
+ * of by an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
+ */
+export class MtMessageStore {
+  private readonly leases = new BindLeaseStore();
+
+  constructor(private readonly o: MtMessageStoreOptions) {}
+
+  /**
+   * Decides what is due, message by message: sent, let wait, or given up. Attempts that nobody finished are taken back
+   * first; what becomes of them is decided with the rest.
+   */
+  async claim(tx: Executor, look: DueLook, planOf: (message: DueMessage) => DeliveryPlan): Promise<DeliveryClaim> {
+    await takeBack(tx, look);
+    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.fromId, look.beforeId]);
+    if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
+    const sessions = await sessionsOf(tx, rows);
+    const decided = rows.map((row) => {
+      const message = { ...row, sessionLive: sessions.get(row.sessionId)?.live ?? false };
+      return { message, plan: planOf(message) };
+    });
+    const claimed = await claimAll(tx, look.claimedBy, decided);
+    await postponeAll(tx, decided);
+    const given = decided.flatMap(({ message: { id }, plan }): Ending[] =>
+      plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
+    );
+    const eventIds = await this.tell(tx, await endAll(tx, given, 'queued'));
+    return { claimed, eventIds, due: rows.length };
+  }
+
+  /**
+   * Records what came of attempts. One whose time had lapsed changes nothing any more, nor does one over a connection
+   * that another gateway has taken, or that was given back: its fate is unknown. Answers the events written. No message
+   * twice.
+   */
+  async record(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
+    const records = await this.unfenced(tx, all);
+    const parked = await nameSubmissions(tx, records);
+    const submitted = await noteSubmitted(tx, records);
+    await requeueAll(tx, records);
+    const told = new Set(submitted.map(({ id }) => id));
+    const settled = await endAll(
+      tx,
+      parked.filter(({ id }) => told.has(id)),
+      'submitted',
+    );
+    return this.tell(tx, [...submitted, ...settled]);
+  }
+
+  /** Takes final receipts, and says what became of each. No two of one carrier and id. */
+  async receive(
+    tx: Executor,
+    notes: readonly ReceiptNote[],
+  ): Promise<{ readonly fates: readonly ReceiptFate[]; readonly eventIds: readonly Uuid[] }> {
+    if (notes.length === 0) return { fates: [], eventIds: [] };
+    const known = await tx.query<KnownReceipt>(NOTE_RECEIPTS, [
+      notes.map(({ carrier }) => carrier),
+      notes.map(({ smscMessageId }) => canonicalId(smscMessageId)),
+      notes.map(({ state }) => state),
+      notes.map(({ networkError }) => networkError),
+    ]);
+    const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
+    const settled = await endAll(tx, known.flatMap(endingOf), 'submitted');
+    const ended = new Set(settled.map(({ id }) => id));
+    const fates = notes.map((note): ReceiptFate => {
+      const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
+      if (owner === null) return 'parked';
+      return ended.has(owner) ? 'settled' : 'late';
+    });
+    return { fates, eventIds: await this.tell(tx, settled) };
+  }
+
+  /** Acts out what a carrier would do with messages of test keys. Steps that were made already are left out. */
+  async actOut(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
+    const submitted = await noteSubmitted(
+      tx,
+      steps
+        .filter(({ to }) => to === 'submitted')
+        .map(({ id }) => ({ id, attempt: null, outcome: { kind: 'submitted', smscMessageId: null, receiptId: null } })),
+      'queued',
+    );
+    const endings = steps.flatMap(({ id, to, networkError }): Ending[] =>
+      to === 'submitted' ? [] : [{ id, state: to, networkError }],
+    );
+    return this.tell(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
+  }
+
+  /** How many receipts wait for their message now, 100,000 at most. */
+  async parked(db: Executor): Promise<number> {
+    return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
+  }
+
+  /** Forgets receipts that turned out to be nobody's, 500 at a time; answers how many. */
+  async purgeOrphans(db: Executor): Promise<number> {
+    return (await db.query(PURGE_ORPHANS, [ORPHAN_SECONDS, PURGE_BATCH])).length;
+  }
+
+  /** Forgets ids of carriers whose receipts have had their time. Call again while it answers 500. */
+  async purgeOld(db: Executor): Promise<number> {
+    return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
+  }
+
+  /** That nothing came of an attempt may be recorded without a lease: nobody acted. */
+  private async unfenced(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+    const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
+    const holding = await this.leases.holding(
+      tx,
+      acted.map(({ lease }) => lease),
+      true,
+    );
+    return records.filter(({ outcome, lease }) => outcome.kind === 'busy' || holding.has(leaseKey(lease)));
+  }
+
+  private async tell(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
+    if (steps.length === 0) return [];
+    const sessions = await sessionsOf(tx, steps);
+    const events = steps.map(({ id: messageId, ...step }) => {
+      const sessionWebhookUrl = sessions.get(step.sessionId)?.webhookUrl ?? null;
+      return otpDeliveryEvent(this.o.newId(), { messageId, sessionWebhookUrl, ...step });
+    });
+    await this.o.events.append(tx, events);
+    return events.map(({ id }) => id);
+  }
+}
+
+interface KnownReceipt {
+  readonly carrier: string;
+  readonly smscMessageId: string;
+  readonly messageId: Uuid | null;
+  readonly receiptState: 'delivered' | 'undelivered';
+  readonly networkError: string | null;
+}
+
+const keyOf = ({ carrier, smscMessageId }: Pick<KnownReceipt, 'carrier' | 'smscMessageId'>): string =>
+  JSON.stringify([carrier, smscMessageId]);
+
+function endingOf({ messageId, receiptState, networkError }: KnownReceipt): Ending[] {
+  return messageId === null ? [] : [{ id: messageId, state: receiptState, networkError }];
+}
+
+async function sessionsOf(
+  tx: Executor,
+  rows: readonly { readonly sessionId: Uuid }[],
+): Promise<Map<Uuid, SessionFacts>> {
+  const ids = [...new Set(rows.map(({ sessionId }) => sessionId))];
+  const { low, high } = idBounds(ids);
+  const found = await tx.query<SessionFacts>(READ_SESSIONS, [ids, low, high]);
+  return new Map(found.map((session) => [session.id, session]));
+}
+
+/** Attempts that nobody finished: whoever made them is gone. */
+async function takeBack(tx: Executor, { limit, fromId, beforeId }: DueLook): Promise<void> {
+  const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
+  if (lapsed.length === 0) return;
+  const ids = lapsed.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(TAKE_BACK, [ids, low, high]);
+}
+
+interface Decided {
+  readonly message: DueMessage;
+  readonly plan: DeliveryPlan;
+}
+
+async function claimAll(tx: Executor, claimedBy: Uuid, decided: readonly Decided[]): Promise<ClaimedMessage[]> {
+  const sent = decided.flatMap(({ message, plan }) => (plan.kind === 'send' ? [{ message, plan }] : []));
+  if (sent.length === 0) return [];
+  const ids = sent.map(({ message }) => message.id);
+  const { low, high } = idBounds(ids);
+  const of = <Value>(pick: (plan: PlannedAttempt) => Value): Value[] => sent.map(({ plan }) => pick(plan));
+  const rows = await tx.query<{ id: Uuid; attempts: number }>(CLAIM_MESSAGES, [
+    ids,
+    of(({ leaseSeconds }) => leaseSeconds),
+    of(({ routeId }) => routeId),
+    of(({ bindId }) => bindId),
+    of(({ carrier }) => carrier),
+    of(({ source }) => source),
+    claimedBy,
+    low,
+    high,
+    of(({ lease }) => lease.slot),
+    of(({ lease }) => lease.owner),
+    of(({ lease }) => lease.epoch),
+  ]);
+  const attempts = new Map(rows.map(({ id, attempts: made }) => [id, made]));
+  return sent.flatMap(({ message, plan }) => {
+    const attempt = attempts.get(message.id);
+    return attempt === undefined ? [] : [{ message, plan, attempt }];
+  });
+}
+
+async function postponeAll(tx: Executor, decided: readonly Decided[]): Promise<void> {
+  const waits = decided.flatMap(({ message: { id }, plan }) => (plan.kind === 'wait' ? [{ id, ...plan }] : []));
+  if (waits.length === 0) return;
+  const ids = waits.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(POSTPONE_MESSAGES, [ids, waits.map(({ ms }) => ms), waits.map(({ afresh }) => afresh), low, high]);
+}
+
+/** Says whose the carriers' ids are, and answers the receipts that were there before. */
+async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]): Promise<Ending[]> {
+  // An id that a carrier gave twice in one moment is the later message's.
+  const named = new Map<string, { carrier: string; smscMessageId: string; id: Uuid }>();
+  for (const { id, carrier, outcome } of records) {
+    if (outcome.kind !== 'submitted' || outcome.receiptId === null) continue;
+    const smscMessageId = canonicalId(outcome.receiptId);
+    named.set(keyOf({ carrier, smscMessageId }), { carrier, smscMessageId, id });
+  }
+  if (named.size === 0) return [];
+  const rows = [...named.values()];
+  const known = await tx.query<{
+    messageId: Uuid;
+    receiptState: 'delivered' | 'undelivered' | null;
+    networkError: string | null;
+  }>(NAME_SUBMISSIONS, [
+    rows.map(({ carrier }) => carrier),
+    rows.map(({ smscMessageId }) => smscMessageId),
+    rows.map(({ id }) => id),
+  ]);
+  return known.flatMap(({ messageId: id, receiptState: state, networkError }) =>
+    state === null ? [] : [{ id, state, networkError }],
+  );
+}
+
+async function noteSubmitted(
+  tx: Executor,
+  records: readonly { readonly id: Uuid; readonly attempt: number | null; readonly outcome: AttemptOutcome }[],
+  from: 'sending' | 'queued' = 'sending',
+): Promise<Step[]> {
+  const rows = records.flatMap(({ id, attempt, outcome }) =>
+    outcome.kind === 'submitted' ? [{ id, attempt, smscMessageId: outcome.smscMessageId }] : [],
+  );
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  const written = await tx.query<StepRow>(NOTE_SUBMITTED, [
+    ids,
+    rows.map(({ attempt }) => attempt),
+    rows.map(({ smscMessageId }) => smscMessageId),
+    low,
+    high,
+    from,
+  ]);
+  return written.map((row) => ({ ...row, state: 'submitted', networkError: null }));
+}
+
+async function requeueAll(tx: Executor, records: readonly AttemptRecord[]): Promise<void> {
+  const rows = records.flatMap(({ id, attempt, outcome }) =>
+    outcome.kind === 'submitted' ? [] : [{ id, attempt, ...outcome }],
+  );
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  const { low, high } = idBounds(ids);
+  await tx.query(REQUEUE_MESSAGES, [
+    ids,
+    rows.map(({ attempt }) => attempt),
+    rows.map(({ error }) => error),
+    rows.map(({ kind }) => kind === 'refused'),
+    rows.map(({ kind }) => kind === 'unknown'),
+    low,
+    high,
+  ]);
+}
+
+async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' | 'submitted'): Promise<Step[]> {
+  if (endings.length === 0) return [];
+  const byId = new Map(endings.map((ending) => [ending.id, ending]));
+  const ids = [...byId.keys()];
+  const { low, high } = idBounds(ids);
+  const all = [...byId.values()];
+  const written = await tx.query<StepRow>(END_MESSAGES, [
+    ids,
+    all.map(({ state }) => state),
+    all.map(({ networkError }) => networkError),
+    low,
+    high,
+    from,
+  ]);
+  return written.flatMap((row) => {
+    const ending = byId.get(row.id);
+    return ending === undefined ? [] : [{ ...row, state: ending.state, networkError: ending.networkError }];
+  });
+}

@@ -1,0 +1,98 @@
+import { SealError, type ServerKeys } from '@countersign/keys';
+import type { Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import { SET_FULL_TRACE } from './bind-trace.sql.js';
+
+export const TRACE_FORMATS = ['json', 'pcap'] as const;
+export type TraceFormat = (typeof TRACE_FORMATS)[number];
+
+/** How long a record may be asked to be full, in seconds. */
+export const FULL_TRACE_SECONDS = { min: 1, max: 3_600 } as const;
+
+/** What a gateway is asked over the bus, as JSON. */
+export interface TraceQuestion {
+  readonly bindId: Uuid;
+  readonly format: TraceFormat;
+}
+
+/** A PDU as a gateway recorded it. */
+export interface TracedPdu {
+  /** RFC 3339. */
+  readonly at: string;
+  /** `in` from the carrier. */
+  readonly direction: 'in' | 'out';
+  /** The two ends of the connection, `address:port`. */
+  readonly local: string;
+  readonly remote: string;
+  /** As SMPP spells it; null for one that nobody knows. */
+  readonly command: string | null;
+  /** As SMPP spells it, `ESME_ROK`. */
+  readonly status: string;
+  readonly sequence: number;
+  /** By their names; texts as their lengths, and empty where it could not be read. */
+  readonly fields: object;
+  readonly tlvs: object;
+  /** What is wrong with it; null for a PDU that could be read. */
+  readonly fault: string | null;
+  /** All of it, in hexadecimal digits; what was redacted is `2a`. */
+  readonly octets: string;
+}
+
+export interface TracedConnection {
+  /** Which connection of the bind, from 0. */
+  readonly slot: number;
+  /** Oldest first. */
+  readonly pdus: readonly TracedPdu[];
+}
+
+/** What a gateway answers when it is asked for JSON; else its answer is a capture file. */
+export interface TraceAnswer {
+  readonly connections: readonly TracedConnection[];
+}
+
+/** The topic on which a gateway answers a TraceQuestion. */
+export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
+
+/**
+ * Seals questions and answers for the bus: an answer holds phone numbers and, while texts are recorded, codes. The context
+ * of the seal names gateway and direction, so a replayed question yields a sealed answer only.
+ */
+export class TraceSeal {
+  constructor(
+    private readonly keys: ServerKeys,
+    private readonly gatewayId: Uuid,
+  ) {}
+
+  question(question: TraceQuestion): Buffer {
+    return this.keys.seal('trace', JSON.stringify(question), `question:${this.gatewayId}`);
+  }
+
+  answer(octets: string | Uint8Array): Buffer {
+    return this.keys.seal('trace', octets, `answer:${this.gatewayId}`);
+  }
+
+  /** Null for what no holder of the master key has sealed. */
+  openQuestion(sealed: Uint8Array): Buffer | null {
+    return this.open(sealed, 'question');
+  }
+
+  /** Null for what no holder of the master key has sealed. */
+  openAnswer(sealed: Uint8Array): Buffer | null {
+    return this.open(sealed, 'answer');
+  }
+
+  private open(sealed: Uint8Array, kind: 'question' | 'answer'): Buffer | null {
+    try {
+      return this.keys.open('trace', sealed, `${kind}:${this.gatewayId}`);
+    } catch (error) {
+      if (error instanceof SealError) return null;
+      throw error;
+    }
+  }
+}
+
+/** Has texts recorded for so long from now, by the database's clock; answers until when. Null when there is no such bind. */
+export async function recordFully(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
+  const [row] = await tx.query<{ fullTraceUntil: Date }>(SET_FULL_TRACE, [bindId, seconds]);
+  return row?.fullTraceUntil ?? null;
+}

@@ -1,0 +1,1 @@
+export { firstIdAt, ID_CLOCK_SLACK_MS, idBounds, idOf, idTimeMs, newId, parseId, renderId, type Uuid } from './id.js';

@@ -1,0 +1,6 @@
+export {
+  dropOldPartitions,
+  ensurePartitions,
+  PartitionMaintainer,
+  type PartitionMaintainerOptions,
+} from './partitions.js';

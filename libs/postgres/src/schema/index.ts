@@ -1,0 +1,10 @@
+export { grantDaemonRole, type OwnerQuery } from './daemon-role.js';
+export {
+  checkSchema,
+  ensureSchema,
+  migrate,
+  migrateFor,
+  type Migrated,
+  revertMigration,
+  SchemaOutdated,
+} from './migrate.js';

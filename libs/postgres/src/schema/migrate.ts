@@ -1,0 +1,212 @@
+import pg from 'pg';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from '../connection-settings.js';
+import { faultsOfDaemonRole, grantDaemonRole, grantPartitions, type OwnerQuery } from './daemon-role.js';
+import { classifyError, DataError } from '../database-errors.js';
+import { FirstTables1700000000001 } from '../migrations/0001-first-tables.js';
+import { CodesLimitsUsage1700000000002 } from '../migrations/0002-codes-limits-usage.js';
+import { CarrierGrade1700000000003 } from '../migrations/0003-carrier-grade.js';
+import { Cards1700000000004 } from '../migrations/0004-cards.js';
+import { WebhooksRealtime1700000000005 } from '../migrations/0005-webhooks-realtime.js';
+import { TestMode1700000000006 } from '../migrations/0006-test-mode.js';
+import { SenderFormat1700000000007 } from '../migrations/0007-sender-format.js';
+import { ConversionBudget1700000000008 } from '../migrations/0008-conversion-budget.js';
+import { AdminKeys1700000000011 } from '../migrations/0011-admin-keys.js';
+import { KeyRing1700000000012 } from '../migrations/0012-key-ring.js';
+import { DatabaseRoles1700000000013 } from '../migrations/0013-database-roles.js';
+import { IdempotencyQuota1700000000014 } from '../migrations/0014-idempotency-quota.js';
+import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
+
+/** In their order; one that has been released is never edited, only followed by another. */
+const MIGRATIONS = [
+  FirstTables1700000000001,
+  CodesLimitsUsage1700000000002,
+  CarrierGrade1700000000003,
+  Cards1700000000004,
+  WebhooksRealtime1700000000005,
+  TestMode1700000000006,
+  SenderFormat1700000000007,
+  ConversionBudget1700000000008,
+  AdminKeys1700000000011,
+  KeyRing1700000000012,
+  DatabaseRoles1700000000013,
+  IdempotencyQuota1700000000014,
+  AuditTimes1700000000015,
+];
+
+/** A migration may rewrite a table, and the processes beside it wait for it. */
+const MIGRATION_TIMEOUT_MS = 300_000;
+
+const LOCK_EXISTS = `SELECT to_regclass('migration_lock') IS NOT NULL AS "exists"`;
+const CREATE_LOCK = `CREATE TABLE IF NOT EXISTS migration_lock (locked_by_whoever_migrates boolean)`;
+/** Held until the end of its transaction, or of its connection: a process that is killed frees it. */
+const LOCK = `LOCK TABLE migration_lock IN ACCESS EXCLUSIVE MODE`;
+
+function migrationSource(url: string): DataSource {
+  const { connectionString, options } = connectionSettings(url);
+  return new DataSource({
+    type: 'postgres',
+    url: connectionString,
+    applicationName: 'countersign-migrate',
+    migrations: MIGRATIONS,
+    migrationsTableName: 'migrations',
+    synchronize: false,
+    logging: false,
+    installExtensions: false,
+    poolSize: 2,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    poolErrorHandler: () => undefined,
+    extra: { options, statement_timeout: MIGRATION_TIMEOUT_MS, query_timeout: MIGRATION_TIMEOUT_MS, keepAlive: true },
+  });
+}
+
+/** Two processes that create the same table at once can both fail to see it, and one is then told that it exists. */
+const ALREADY_THERE = new Set(['23505', '42P07', '42710']);
+
+async function createLock(source: DataSource): Promise<void> {
+  const [found] = await source.query<{ exists: boolean }[]>(LOCK_EXISTS);
+  if (found?.exists === true) return;
+  try {
+    await source.query(CREATE_LOCK);
+  } catch (error) {
+    const reason = classifyError(driverError(error));
+    if (!(reason instanceof DataError && ALREADY_THERE.has(reason.sqlState))) throw reason;
+  }
+}
+
+/** TypeORM wraps what the driver said. */
+const driverError = (error: unknown): unknown =>
+  error instanceof Error && 'driverError' in error ? error.driverError : error;
+
+/**
+ * `holder` is the connection with the lock, in a transaction that is committed after the work. Statements about
+ * migration_lock itself can run there alone: on any other connection they would wait for the holder without end.
+ */
+async function underLock<T>(url: string, work: (source: DataSource, holder: QueryRunner) => Promise<T>): Promise<T> {
+  const source = migrationSource(url);
+  try {
+    await source.initialize();
+    await createLock(source);
+    const holder = source.createQueryRunner();
+    try {
+      await holder.startTransaction();
+      await holder.query(LOCK);
+      const result = await work(source, holder);
+      await holder.commitTransaction();
+      return result;
+    } finally {
+      if (holder.isTransactionActive) await holder.rollbackTransaction();
+      await holder.release();
+    }
+  } catch (error) {
+    throw classifyError(driverError(error));
+  } finally {
+    if (source.isInitialized) await source.destroy();
+  }
+}
+
+export interface Migrated {
+  /** Names of the migrations that were run, oldest first. */
+  readonly done: readonly string[];
+  /** Sentences about the daemons' role where it may do more than it should. */
+  readonly faults: readonly string[];
+  /** Whether the daemons' role could change or remove audit entries by one of the faults. */
+  readonly isAuditExposed: boolean;
+}
+
+/**
+ * Brings the tables up to date and answers the names of the migrations it ran, oldest first. Does nothing when there
+ * is nothing to do. Any number of processes may call it at once: they take turns on a locked table (no advisory lock,
+ * which some poolers and clusters lack).
+ *
+ * @param url of the role that owns the tables
+ */
+export async function migrate(url: string): Promise<string[]> {
+  return underLock(url, runMigrations);
+}
+
+/** As `migrate`; then the daemons' role, which must exist, is given what it needs and nothing that it does not. */
+export async function migrateFor(url: string, daemonRole: string): Promise<Migrated> {
+  return underLock(url, async (source, holder) => {
+    const done = await runMigrations(source);
+    const query: OwnerQuery = <Row>(text: string, values?: unknown[]) => holder.query(text, values) as Promise<Row[]>;
+    const [row] = await query<{ schema: string }>('SELECT current_schema()::text AS schema');
+    const schema = row?.schema ?? 'public';
+    await grantDaemonRole(query, daemonRole, schema);
+    await grantPartitions(query, daemonRole);
+    const faults = await faultsOfDaemonRole(query, daemonRole, schema);
+    return { done, faults: faults.map(({ fault }) => fault), isAuditExposed: faults.some(({ onAudit }) => onAudit) };
+  });
+}
+
+async function runMigrations(source: DataSource): Promise<string[]> {
+  const done = await source.runMigrations({ transaction: 'each' });
+  return done.map((migration) => migration.name);
+}
+
+/** Undoes the latest migration, its data included. */
+export async function revertMigration(url: string): Promise<void> {
+  await underLock(url, (source) => source.undoLastMigration({ transaction: 'each' }));
+}
+
+/** The database was not migrated to this release. An operator runs the command that the message names. */
+export class SchemaOutdated extends Error {
+  override readonly name = 'SchemaOutdated';
+
+  constructor(what: string) {
+    super(
+      `${what}: run "npm run migrate" with DATABASE_MIGRATION_URL (the role that owns the tables), then start again`,
+    );
+  }
+}
+
+/** PostgreSQL, appendix A. */
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+/** undefined_table, insufficient_privilege (PostgreSQL, appendix A), and what they say of the table of migrations. */
+const UNMIGRATED: Readonly<Record<string, string>> = {
+  '42P01': 'the database has no tables',
+  [INSUFFICIENT_PRIVILEGE]: 'the role of DATABASE_URL was not given its rights in the database',
+};
+
+/**
+ * As `checkSchema`, but an outdated database is migrated by `prepare` where the role of the URL may do that. For
+ * development; null in production, where migrating is a step of its own.
+ */
+export async function ensureSchema(url: string, prepare: ((url: string) => Promise<unknown>) | null): Promise<void> {
+  try {
+    await checkSchema(url);
+  } catch (outdated) {
+    if (prepare === null || !(outdated instanceof SchemaOutdated)) throw outdated;
+    await prepare(url).catch((error: unknown) => {
+      throw error instanceof DataError && error.sqlState === INSUFFICIENT_PRIVILEGE ? outdated : error;
+    });
+  }
+}
+
+/**
+ * Reads whether every migration of this release was run, and changes nothing. Throws SchemaOutdated when one was not. A
+ * database that a newer release has migrated is accepted: neighbouring releases run together.
+ */
+export async function checkSchema(url: string): Promise<void> {
+  const { connectionString } = connectionSettings(url);
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'countersign-schema-check',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
+    const run = new Set(rows.map(({ name }) => name));
+    const missing = MIGRATIONS.map((migration) => migration.name).filter((name) => !run.has(name));
+    if (missing.length > 0) throw new SchemaOutdated(`the database lacks ${missing.join(', ')}`);
+  } catch (error) {
+    const unmigrated = error instanceof pg.DatabaseError ? UNMIGRATED[error.code ?? ''] : undefined;
+    throw unmigrated === undefined ? classifyError(error) : new SchemaOutdated(unmigrated);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

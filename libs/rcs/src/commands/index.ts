@@ -1,0 +1,1 @@
+export type { RbmCommand, RbmCommandKind } from './rbm-commands.sql.js';

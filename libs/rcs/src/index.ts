@@ -1,0 +1,1 @@
+export { CardStore, type CardStoreOptions } from './card.store.js';

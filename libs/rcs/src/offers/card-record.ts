@@ -1,0 +1,35 @@
+import { idBounds, type Uuid } from '@countersign/ids';
+import type { Executor } from '@countersign/postgres';
+import type { CardState, FinalChannel } from '../rules/card.js';
+import { READ_CARDS } from './card-record.sql.js';
+
+/** A card as it stands, for those who look after the service. */
+export interface CardRecord {
+  readonly id: Uuid;
+  readonly agentId: string;
+  readonly numberMatching: boolean;
+  readonly state: CardState;
+  /** Why it was refused, or why it is unknown whether it went out. */
+  readonly refusal: string | null;
+  readonly finalChannel: FinalChannel | null;
+  readonly createdAt: Date;
+  readonly sentAt: Date | null;
+  readonly deliveredAt: Date | null;
+  readonly readAt: Date | null;
+  readonly tappedAt: Date | null;
+  /** What is still to be told to the platform. */
+  readonly errand: 'revoke' | 'close_approved' | 'close_denied' | null;
+}
+
+const MAY_REACH: ReadonlySet<CardState> = new Set<CardState>(['sending', 'sent', 'unknown']);
+
+/** Whether somebody may see this card, now or later. */
+export const mayReachPhone = ({ state }: Pick<CardRecord, 'state'>): boolean => MAY_REACH.has(state);
+
+/** The cards of some sessions, by the session's id; most sessions have none. */
+export async function findCards(db: Executor, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, CardRecord>> {
+  if (ids.length === 0) return new Map();
+  const { low, high } = idBounds(ids);
+  const rows = await db.query<CardRecord>(READ_CARDS, [ids, low, high]);
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,25 @@
+export { plainAgentId } from './agent-id.js';
+export { CardAnswers, type AnsweredCard, type Suggestion, type Verdict } from './card-answers.js';
+export {
+  newCardEventId,
+  type CardArrival,
+  type CardEvent,
+  type CardEventKind,
+  type CardTap,
+  type NewCardEvent,
+} from './card-event.js';
+export {
+  type Card,
+  type CardOutcome,
+  type CardRefusal,
+  type CardState,
+  cardTopic,
+  type Choice,
+  type NewCard,
+  OFFER_LIFE_MS,
+  OFFERS_TOPIC,
+  SEND_LIFE_MS,
+  type SendOutcome,
+  type FinalChannel,
+} from './card.js';
+export { messageIdOf, type MessageKind } from './message-id.js';

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import type { Uuid } from '@countersign/ids';
+
+/** Ours alone, drawn once: names under it are told from those of anybody else. */
+const NAMESPACE: Uuid = '6a1f0e52-7a0d-4b0b-9a35-3c2f8c1f5d64';
+const UUID_OCTETS = 16;
+
+/** The card itself, or the short text that closes it after a tap. */
+export type MessageKind = 'card' | 'closing';
+
+/**
+ * The id under which the platform knows a message of a session: always the same, so that one sent again after a crash is
+ * no second one.
+ */
+export function messageIdOf(id: Uuid, kind: MessageKind): Uuid {
+  return uuidOfName(NAMESPACE, `${kind}:${id}`);
+}
+
+/** A UUID of version 5 (RFC 9562, 5.5). */
+export function uuidOfName(namespace: Uuid, name: string): Uuid {
+  const octets = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name, 'utf8')
+    .digest()
+    .subarray(0, UUID_OCTETS);
+  octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x50, 6);
+  octets.writeUInt8((octets.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = octets.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

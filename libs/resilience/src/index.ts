@@ -1,0 +1,1 @@
+export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';

@@ -1,0 +1,32 @@
+export type { Fate, InboundVerdict } from './judge-inbound.js';
+export {
+  codeLimit,
+  generateCode,
+  MAX_ATTEMPTS,
+  MAX_CODES,
+  otpText,
+  RESEND_COOLDOWN_SECONDS,
+  type CheckRefused,
+  type CodeHistory,
+  type CodeLimit,
+  type CodesRefused,
+} from './otp.js';
+export {
+  ID_TAKEN_UP_WITHIN_MS,
+  LONGEST_SESSION_MS,
+  SESSION_STATUSES,
+  type ApprovedBy,
+  type Channel,
+  type Metadata,
+  type Session,
+  type SessionStatus,
+} from './session.js';
+export {
+  ENDS,
+  statusAt,
+  transition,
+  type RefusalReason,
+  type SessionState,
+  type SessionTrigger,
+  type Transition,
+} from './transition.js';

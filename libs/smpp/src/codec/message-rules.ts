@@ -1,0 +1,53 @@
+import { STATUS, tlvTag } from '../pdu/dictionary.js';
+import { messageType, RECEIPT } from '../pdu/esm-class.js';
+import type { CommandName, FieldValue } from '../pdu/pdu.js';
+import type { Tlv } from '../pdu/tlv.js';
+
+/** Why a message cannot be taken although each of its fields can be read. */
+export interface MessageFault {
+  readonly status: number;
+  readonly reason: string;
+}
+
+const MESSAGE_PAYLOAD = tlvTag('message_payload');
+const RECEIPTED_MESSAGE_ID = tlvTag('receipted_message_id');
+const PAYLOAD_TYPE = tlvTag('payload_type');
+/** 0 is the default, 1 a WCMP message; the others are reserved (SMPP 3.4 section 5.3.2.10). */
+const LAST_PAYLOAD_TYPE = 1;
+
+const BOTH_TEXTS: MessageFault = {
+  status: STATUS.ESME_RTLVNOTALLWD,
+  reason: 'short_message and message_payload at once',
+};
+const NAMELESS_RECEIPT: MessageFault = {
+  status: STATUS.ESME_RMISSINGTLV,
+  reason: 'a receipt without receipted_message_id and without a text',
+};
+const UNKNOWN_PAYLOAD: MessageFault = {
+  status: STATUS.ESME_RINVTLVVAL,
+  reason: 'a reserved payload_type',
+};
+
+const holds = (tlvs: readonly Tlv[], tag: number): boolean =>
+  tlvs.some((tlv) => tlv.tag === tag && tlv.value.length > 0);
+
+const isReservedPayload = ({ tag, value }: Tlv): boolean => tag === PAYLOAD_TYPE && (value[0] ?? 0) > LAST_PAYLOAD_TYPE;
+
+/**
+ * What no field shows by itself. The text stands in short_message or in message_payload, never in both (SMPP 3.4 section
+ * 5.3.2.32). A data_sm has no other place for what a receipt must say than its TLVs. Other TLVs are left to who reads
+ * them: a message is not lost to the value of a parameter that nobody asked for.
+ */
+export function messageFault(
+  command: CommandName,
+  fields: Readonly<Record<string, FieldValue>>,
+  tlvs: readonly Tlv[],
+): MessageFault | null {
+  const text = fields['shortMessage'];
+  const esmClass = fields['esmClass'];
+  if (typeof esmClass !== 'number') return null;
+  if (tlvs.length > 0 && tlvs.some(isReservedPayload)) return UNKNOWN_PAYLOAD;
+  if (Buffer.isBuffer(text)) return text.length > 0 && holds(tlvs, MESSAGE_PAYLOAD) ? BOTH_TEXTS : null;
+  const isReceipt = command === 'data_sm' && messageType(esmClass) === RECEIPT;
+  return isReceipt && !holds(tlvs, RECEIPTED_MESSAGE_ID) && !holds(tlvs, MESSAGE_PAYLOAD) ? NAMELESS_RECEIPT : null;
+}

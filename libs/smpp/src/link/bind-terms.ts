@@ -1,0 +1,90 @@
+import { LIMITS_OF_34, LIMITS_OF_50 } from '../codec/decode.js';
+import type { DecodeLimits } from '../codec/decode.js';
+import type { BindCall, BindRequest, LinkOptions } from './link-options.js';
+import type { BindType } from './link-state.js';
+import type { BindPdu, BindRespPdu, Outgoing } from '../pdu/pdu.js';
+import { NO_TLVS, integerTlv, tlvInteger } from '../pdu/tlv.js';
+
+export const VERSION_34 = 0x34;
+const VERSION_50 = 0x50;
+
+/** What two sides have agreed on by binding. */
+export interface BindTerms {
+  readonly bindType: BindType;
+  /** The peer's. */
+  readonly systemId: string;
+  /** The lower of both sides' interface versions. */
+  readonly version: number;
+  /** Whether the peer may be sent TLVs (SMPP 3.4 section 3.4). */
+  readonly takesTlvs: boolean;
+  readonly limits: DecodeLimits;
+}
+
+const BIND_COMMANDS = {
+  transmitter: 'bind_transmitter',
+  receiver: 'bind_receiver',
+  transceiver: 'bind_transceiver',
+} as const;
+const BIND_TYPES = {
+  bind_transmitter: 'transmitter',
+  bind_receiver: 'receiver',
+  bind_transceiver: 'transceiver',
+} as const;
+const BIND_RESPONSES = {
+  bind_transmitter: 'bind_transmitter_resp',
+  bind_receiver: 'bind_receiver_resp',
+  bind_transceiver: 'bind_transceiver_resp',
+} as const;
+
+const terms = (bindType: BindType, systemId: string, version: number, takesTlvs: boolean): BindTerms => ({
+  bindType,
+  systemId,
+  version,
+  takesTlvs,
+  limits: version >= VERSION_50 ? LIMITS_OF_50 : LIMITS_OF_34,
+});
+
+/** The bind that an ESME sends. */
+export function bindPdu(call: BindCall, interfaceVersion: number): Outgoing<BindPdu> {
+  const fields = {
+    systemId: call.systemId,
+    password: call.password,
+    systemType: call.systemType ?? '',
+    interfaceVersion,
+    addressTon: call.addressTon ?? 0,
+    addressNpi: call.addressNpi ?? 0,
+    addressRange: call.addressRange ?? '',
+  };
+  return { command: BIND_COMMANDS[call.bindType], status: 0, fields, tlvs: NO_TLVS };
+}
+
+/** What the SMSC's answer settles for an ESME. */
+export function termsOfAnswer(call: BindCall, answer: BindRespPdu, options: LinkOptions): BindTerms {
+  const told = tlvInteger(answer, 'sc_interface_version');
+  const peerVersion = told ?? (options.assumeTlvs === false ? 0 : options.interfaceVersion);
+  const version = Math.min(peerVersion, options.interfaceVersion);
+  return terms(call.bindType, answer.fields.systemId, version, version >= VERSION_34);
+}
+
+export function bindRequest(bind: BindPdu): BindRequest {
+  return { ...bind.fields, bindType: BIND_TYPES[bind.command] };
+}
+
+/** What an ESME's bind settles for an SMSC. */
+export function termsOfBind(bind: BindPdu, ourVersion: number): BindTerms {
+  const { systemId, interfaceVersion } = bind.fields;
+  const version = Math.min(interfaceVersion, ourVersion);
+  return terms(BIND_TYPES[bind.command], systemId, version, version >= VERSION_34);
+}
+
+/** Our answer to a bind: sc_interface_version goes to peers of 3.4 and later, a refusal has no body. */
+export function bindAnswer(bind: BindPdu, status: number, options: LinkOptions): BindRespPdu {
+  const tellsVersion = status === 0 && bind.fields.interfaceVersion >= VERSION_34;
+  return {
+    command: BIND_RESPONSES[bind.command],
+    status,
+    sequence: bind.sequence,
+    fields: { systemId: options.systemIdOfServer ?? '' },
+    tlvs: tellsVersion ? [integerTlv('sc_interface_version', options.interfaceVersion)] : NO_TLVS,
+  };
+}

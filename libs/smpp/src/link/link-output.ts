@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net';
+import { HEADER_OCTETS } from '../codec/decode.js';
+import { encodedLength, writeHeader, writePdu } from '../codec/encode.js';
+import type { Pdu } from '../pdu/pdu.js';
+
+const LARGEST_CHUNK_OCTETS = 65_536;
+const SMALLEST_CHUNK_OCTETS = 256;
+/** A peer that leaves more than this unread is cut off, in octets. */
+export const MAX_UNREAD_OUTPUT_OCTETS = 4 * 1024 * 1024;
+
+/**
+ * Collects what a link says in one turn of the event loop and writes it to the socket at once: one system call for a
+ * hundred answers. A chunk given to the socket is never written again.
+ */
+export class LinkOutput {
+  #chunk: Buffer | null = null;
+  #used = 0;
+  #nextChunkOctets = SMALLEST_CHUNK_OCTETS;
+  #scheduled = false;
+  readonly #flushScheduled = (): void => {
+    this.#scheduled = false;
+    this.flush();
+  };
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly onUnread: () => void,
+    /** Called right before octets are written; false discards them and destroys the socket. */
+    private readonly mayWrite: () => boolean = () => true,
+  ) {}
+
+  /** Answers the octets written. Throws InvalidPduError before anything is. */
+  write(pdu: Pdu): number {
+    const length = encodedLength(pdu);
+    const start = this.#reserve(length);
+    if (this.#chunk !== null) writePdu(pdu, length, this.#chunk, start);
+    return length;
+  }
+
+  /** A view of the last octets written. */
+  tail(octets: number): Buffer {
+    return this.#chunk?.subarray(this.#used - octets, this.#used) ?? Buffer.alloc(0);
+  }
+
+  /** A PDU without a body, for answers to commands that have no layout. */
+  writeBare(id: number, status: number, sequence: number): void {
+    const start = this.#reserve(HEADER_OCTETS);
+    if (this.#chunk !== null) writeHeader(this.#chunk, start, HEADER_OCTETS, id, status, sequence);
+  }
+
+  flush(): void {
+    const chunk = this.#chunk;
+    if (chunk === null || this.#used === 0) return;
+    this.#chunk = null;
+    if (!this.mayWrite()) {
+      this.#used = 0;
+      this.socket.destroy();
+      return;
+    }
+    if (this.socket.writable) this.socket.write(chunk.subarray(0, this.#used));
+    this.#nextChunkOctets = Math.min(LARGEST_CHUNK_OCTETS, Math.max(SMALLEST_CHUNK_OCTETS, this.#used * 2));
+    this.#used = 0;
+    if (this.socket.writableLength > MAX_UNREAD_OUTPUT_OCTETS) this.onUnread();
+  }
+
+  #reserve(octets: number): number {
+    if (this.#chunk !== null && this.#used + octets > this.#chunk.length) this.#makeRoom(this.#chunk, octets);
+    this.#chunk ??= Buffer.allocUnsafe(Math.max(this.#nextChunkOctets, octets));
+    const start = this.#used;
+    this.#used += octets;
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(this.#flushScheduled);
+    }
+    return start;
+  }
+
+  /** Copies into a larger chunk while that is cheaper than a second write. */
+  #makeRoom(chunk: Buffer, octets: number): void {
+    if (this.#used + octets > LARGEST_CHUNK_OCTETS) {
+      this.flush();
+      return;
+    }
+    this.#chunk = Buffer.allocUnsafe(Math.max(chunk.length * 2, this.#used + octets));
+    chunk.copy(this.#chunk, 0, 0, this.#used);
+  }
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { STATUS } from '../pdu/dictionary.js';
+import type { LinkOptions, MessageAnswer } from './link-options.js';
+import { ID, RESP, bind, cstring, enquireLink, message, pdu, uint8 } from '../codec/octets.fixture.js';
+import type { MessagePdu } from '../pdu/pdu.js';
+import { submitSm } from '../pdu/pdu.js';
+import { Loopback, PATIENT, linkOptions } from './raw-peer.fixture.js';
+import type { RawPeer } from './raw-peer.fixture.js';
+import type { SmppLink } from './smpp-link.js';
+
+let loopback: Loopback;
+beforeAll(async () => {
+  loopback = await Loopback.open();
+});
+afterAll(() => loopback.close());
+
+async function bound(changed: Partial<LinkOptions>): Promise<{ link: SmppLink; peer: RawPeer }> {
+  const pair = await loopback.link(linkOptions(changed));
+  pair.peer.send(bind());
+  await pair.peer.answer(1);
+  return pair;
+}
+
+/** A handler whose messages the test answers by hand. */
+function heldMessages() {
+  const held: { pdu: MessagePdu; answer: (answer: MessageAnswer) => void }[] = [];
+  let wake = (): void => undefined;
+  const onMessage = (pdu: MessagePdu): Promise<MessageAnswer> =>
+    new Promise((answer) => {
+      held.push({ pdu, answer });
+      wake();
+    });
+  const arrived = async (count: number): Promise<void> => {
+    while (held.length < count) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  return { held, onMessage, arrived };
+}
+const OK: MessageAnswer = { status: STATUS.ESME_ROK };
+
+describe('no state without a timer', () => {
+  it('a connection that never binds is closed, however busy it is', async () => {
+    const { link, peer } = await loopback.link(linkOptions({ timers: { ...PATIENT, sessionInitMs: 60 } }));
+    for (let sequence = 1; link.state !== 'closed'; sequence++) {
+      peer.send(enquireLink(sequence));
+      if ((await peer.receive()) === 'closed') break;
+    }
+    expect((await link.closed).reason).toContain('session-init');
+  });
+
+  it('a bind that nobody decides is closed by the same timer', async () => {
+    const timers = { ...PATIENT, sessionInitMs: 60 };
+    const { link, peer } = await loopback.link(
+      linkOptions({ timers, authenticate: () => new Promise(() => undefined) }),
+    );
+    peer.send(bind(), bind(ID.bind_receiver, {}, 2), message());
+    expect((await peer.answer(2)).status).toBe(STATUS.ESME_RALYBND);
+    expect((await peer.answer(7)).status).toBe(STATUS.ESME_RINVBNDSTS);
+    expect((await link.closed).reason).toContain('session-init');
+  });
+
+  it('a PDU that is never completed closes the link', async () => {
+    const { link, peer } = await bound({ timers: { ...PATIENT, pduReadMs: 60 } });
+    peer.send(message().subarray(0, 30));
+    expect((await link.closed).reason).toContain('pdu-read');
+  });
+
+  it('an enquire_link without an answer closes the link, with its requests settled', async () => {
+    const timers = { ...PATIENT, enquireLinkMs: 40, responseMs: 300 };
+    const { link, peer } = await bound({ timers });
+    const first = await peer.request(ID.enquire_link);
+    peer.send(pdu(RESP + ID.enquire_link, first.sequence));
+    await peer.request(ID.enquire_link);
+    expect(link.enquireLinkRttMs).toBeGreaterThan(0);
+    expect((await link.closed).reason).toContain('dead-link');
+  });
+
+  it('a quiet link is unbound when the inactivity timer is on; enquire_link does not count', async () => {
+    const { link, peer } = await bound({ timers: { ...PATIENT, inactivityMs: 80 } });
+    peer.send(enquireLink(5));
+    const { sequence } = await peer.request(ID.unbind);
+    peer.send(pdu(RESP + ID.unbind, sequence));
+    expect((await link.closed).reason).toBe('unbound');
+    expect(link.lastError).toContain('inactivity');
+  });
+
+  it('a handler that never answers is answered for, and its late answer is not sent', async () => {
+    const { held, onMessage, arrived } = heldMessages();
+    const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage });
+    peer.send(message());
+    await arrived(1);
+    expect((await peer.answer(7)).status).toBe(STATUS.ESME_RSYSERR);
+    held[0]?.answer(OK);
+    peer.send(enquireLink(8));
+    expect((await peer.receive()) === 'closed').toBe(false);
+    peer.socket.end();
+    expect(await peer.closed()).toBe(0);
+  });
+
+  it('a handler that never answers is answered for with the status that makes this peer send again', async () => {
+    const { onMessage } = heldMessages();
+    const sendAgainStatus = () => STATUS.ESME_RTHROTTLED;
+    const { peer } = await bound({ timers: { ...PATIENT, responseMs: 60 }, onMessage, sendAgainStatus });
+    peer.send(message());
+    expect((await peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
+  });
+});
+
+describe('back-pressure', () => {
+  it('stops reading at maxInbound, still answers the enquire_links it has read, and goes on later', async () => {
+    const { held, onMessage, arrived } = heldMessages();
+    const { peer } = await bound({ maxInbound: 4, onMessage });
+    const sequences = Array.from({ length: 10 }, (_, i) => 100 + i);
+    peer.send(...sequences.map((sequence) => message({}, [], ID.submit_sm, sequence)), enquireLink(200));
+    expect((await peer.answer(200)).status).toBe(0);
+    await arrived(4);
+    expect(held).toHaveLength(4);
+    // Not read at all: the link is not looking at its socket.
+    peer.send(enquireLink(201));
+    for (let answered = 0; answered < sequences.length; answered++) {
+      await arrived(answered + 1);
+      expect(held.length - answered).toBeLessThanOrEqual(4);
+      held[answered]?.answer(OK);
+    }
+    for (const sequence of sequences) expect((await peer.answer(sequence)).status).toBe(0);
+    expect((await peer.answer(201)).status).toBe(0);
+  });
+
+  it('takes a hundred messages one at a time without loss', async () => {
+    let open = 0;
+    const onMessage = async (): Promise<MessageAnswer> => {
+      expect(++open).toBe(1);
+      await Promise.resolve();
+      open--;
+      return OK;
+    };
+    const { peer } = await bound({ maxInbound: 1, onMessage });
+    for (let i = 0; i < 100; i++) peer.send(message({}, [], ID.submit_sm, 100 + i));
+    for (let i = 0; i < 100; i++) expect((await peer.answer(100 + i)).status).toBe(0);
+  });
+
+  it('cuts off a peer that asks and never reads', async () => {
+    const { link, peer } = await bound({});
+    peer.socket.pause();
+    const flood = Buffer.concat(Array.from({ length: 4_000 }, (_, i) => enquireLink(i + 1)));
+    const pour = (): void => {
+      while (!peer.socket.destroyed && peer.socket.write(flood));
+    };
+    peer.socket.on('drain', pour);
+    pour();
+    expect((await link.closed).reason).toContain('does not read');
+  });
+});
+
+describe('parting', () => {
+  it('ours: finishes the window first, answers what still comes, then unbinds', async () => {
+    const { held, onMessage, arrived } = heldMessages();
+    const { link, peer } = await loopback.link(linkOptions({ role: 'esme', onMessage }));
+    const binding = link.bind({ bindType: 'transceiver', systemId: 'esme', password: 'secret' });
+    peer.send(pdu(RESP + ID.bind_transceiver, (await peer.request(ID.bind_transceiver)).sequence, [cstring('smsc')]));
+    await binding;
+    const request = link.request(submitSm({}));
+    const sent = await peer.request(ID.submit_sm);
+    const parted = link.unbind(5_000);
+    expect(link.state).toBe('unbinding');
+    await expect(link.request(submitSm({}))).rejects.toThrow('unbinding');
+    peer.send(message({}, [], ID.deliver_sm, 51), pdu(RESP + ID.submit_sm, sent.sequence, [cstring('1')]));
+    expect((await request).status).toBe(0);
+    const unbind = await peer.request(ID.unbind);
+    peer.send(message({}, [], ID.deliver_sm, 52), pdu(RESP + ID.unbind, unbind.sequence));
+    await arrived(2);
+    for (const { answer } of held) answer(OK);
+    expect((await peer.answer(51)).status).toBe(0);
+    expect((await peer.answer(52)).status).toBe(0);
+    await parted;
+    expect((await link.closed).reason).toBe('unbound');
+  });
+
+  it('ours: gives up on a peer that does not answer', async () => {
+    const { link } = await bound({});
+    await link.unbind(40);
+    expect((await link.closed).reason).toContain('too long');
+  });
+
+  it("the peer's: answers what is open, refuses what is new, then unbind_resp, then the end", async () => {
+    const { held, onMessage, arrived } = heldMessages();
+    const { link, peer } = await bound({ onMessage });
+    peer.send(message({}, [], ID.submit_sm, 61), pdu(ID.unbind, 62), message({}, [], ID.submit_sm, 63));
+    await arrived(1);
+    expect((await peer.answer(63)).status).toBe(STATUS.ESME_RINVBNDSTS);
+    held[0]?.answer(OK);
+    expect((await peer.receive()) !== 'closed').toBe(true);
+    const last = await peer.receive();
+    expect(last === 'closed' ? last : [last.id, last.sequence]).toEqual([RESP + ID.unbind, 62]);
+    await peer.closed();
+    expect((await link.closed).reason).toBe('the peer unbound');
+    expect(held).toHaveLength(1);
+  });
+
+  it('a connection that ends settles everything at once', async () => {
+    const { link, peer } = await bound({});
+    const request = link.request({ command: 'enquire_link', status: 0, fields: {}, tlvs: [] });
+    peer.socket.resetAndDestroy();
+    await expect(request).rejects.toThrow('closed before the answer');
+    await link.closed;
+    expect(link.state).toBe('closed');
+  });
+
+  it('a socket that was gone before the link began is noticed', async () => {
+    const { near, far } = await loopback.sockets();
+    near.destroy();
+    far.destroy();
+    const { SmppLink: Link } = await import('./smpp-link.js');
+    const link = new Link(near, linkOptions());
+    expect((await link.closed).reason).toBe('the connection closed');
+  });
+
+  it('octets after the end are not read', async () => {
+    const { link, peer } = await bound({});
+    link.destroy('enough');
+    peer.send(uint8(0, 0, 0));
+    await link.closed;
+    expect(link.lastError).toBe('enough');
+  });
+});

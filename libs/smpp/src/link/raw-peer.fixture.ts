@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { LinkOptions } from './link-options.js';
+import type { BindType } from './link-state.js';
+import { STATUS } from '../pdu/dictionary.js';
+import { ID, RESP, bind, cstring, pdu, tlv, uint8 } from '../codec/octets.fixture.js';
+import type { BindParts } from '../codec/octets.fixture.js';
+import { SmppLink } from './smpp-link.js';
+
+/** A PDU as a raw peer sees it. */
+export interface RawPdu {
+  readonly id: number;
+  readonly status: number;
+  readonly sequence: number;
+  readonly octets: Buffer;
+}
+
+/** The other side of a link with no SMPP engine in it: sends any octets, reads answers by their length only. */
+export class RawPeer {
+  readonly #received: RawPdu[] = [];
+  #unread = Buffer.alloc(0);
+  #isClosed = false;
+  #wake: () => void = () => undefined;
+
+  constructor(readonly socket: Socket) {
+    socket.on('data', (chunk: Buffer) => {
+      this.#unread = Buffer.concat([this.#unread, chunk]);
+      this.#cut();
+    });
+    for (const event of ['end', 'close', 'error']) {
+      socket.on(event, () => {
+        this.#isClosed = true;
+        this.#wake();
+      });
+    }
+  }
+
+  send(...octets: readonly Uint8Array[]): void {
+    if (this.socket.writable) this.socket.write(Buffer.concat(octets));
+  }
+
+  /** The next PDU that fits, wherever it stands; `closed` when the connection ends without it. */
+  async receive(fits: (pdu: RawPdu) => boolean = () => true): Promise<RawPdu | 'closed'> {
+    for (;;) {
+      const at = this.#received.findIndex(fits);
+      const found = at === -1 ? undefined : this.#received.splice(at, 1)[0];
+      if (found !== undefined) return found;
+      if (this.#isClosed) return 'closed';
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** The answer to the request of that sequence number. */
+  async answer(sequence: number): Promise<RawPdu> {
+    const pdu = await this.receive((received) => received.id >= 0x8000_0000 && received.sequence === sequence);
+    if (pdu === 'closed') throw new Error(`closed before the answer to ${sequence}`);
+    return pdu;
+  }
+
+  /** The next request of the link under test. */
+  async request(id: number): Promise<RawPdu> {
+    const pdu = await this.receive((received) => received.id === id);
+    if (pdu === 'closed') throw new Error(`closed before a request 0x${id.toString(16)}`);
+    return pdu;
+  }
+
+  /** Waits for the end; how many PDUs were still unread by then. */
+  async closed(): Promise<number> {
+    while (!this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
+    return this.#received.length;
+  }
+
+  #cut(): void {
+    while (this.#unread.length >= 16 && this.#unread.length >= this.#unread.readUInt32BE(0)) {
+      const octets = this.#unread.subarray(0, this.#unread.readUInt32BE(0));
+      this.#unread = this.#unread.subarray(octets.length);
+      const [id, status, sequence] = [octets.readUInt32BE(4), octets.readUInt32BE(8), octets.readUInt32BE(12)];
+      this.#received.push({ id, status, sequence, octets });
+    }
+    this.#wake();
+  }
+}
+
+export const CREDENTIALS = { systemId: 'esme', password: 'secret' };
+
+/** Timers that no test waits for, unless it says so. */
+export const PATIENT = {
+  sessionInitMs: 20_000,
+  pduReadMs: 20_000,
+  enquireLinkMs: 20_000,
+  responseMs: 20_000,
+  inactivityMs: 0,
+};
+
+export const linkOptions = (changed: Partial<LinkOptions> = {}): LinkOptions => ({
+  role: 'smsc',
+  timers: PATIENT,
+  window: 10,
+  maxInbound: 10,
+  interfaceVersion: 0x34,
+  systemIdOfServer: 'gateway',
+  authenticate: () => Promise.resolve({ status: STATUS.ESME_ROK }),
+  onMessage: () => Promise.resolve({ status: STATUS.ESME_ROK, messageId: 'id-1' }),
+  ...changed,
+});
+
+/** Pairs of connected loopback sockets: a link on the near side, whatever the test wants on the far side. */
+export class Loopback {
+  readonly #links: SmppLink[] = [];
+  readonly #far: Socket[] = [];
+
+  private constructor(private readonly server: Server) {}
+
+  static async open(): Promise<Loopback> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new Loopback(server);
+  }
+
+  async sockets(): Promise<{ near: Socket; far: Socket }> {
+    const address = this.server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    const accepted = once(this.server, 'connection');
+    const far = connect(address.port, '127.0.0.1');
+    this.#far.push(far);
+    const [near] = (await accepted) as [Socket];
+    return { near, far };
+  }
+
+  async link(options: LinkOptions): Promise<{ link: SmppLink; peer: RawPeer }> {
+    const { near, far } = await this.sockets();
+    const link = new SmppLink(near, options);
+    this.#links.push(link);
+    return { link, peer: new RawPeer(far) };
+  }
+
+  /** An SMSC link and a raw ESME bound to it. */
+  async boundSmsc(
+    changed: Partial<LinkOptions> = {},
+    id: number = ID.bind_transceiver,
+    parts: BindParts = {},
+  ): Promise<{ link: SmppLink; peer: RawPeer }> {
+    const pair = await this.link(linkOptions(changed));
+    pair.peer.send(bind(id, parts));
+    await pair.peer.answer(1);
+    return pair;
+  }
+
+  /** An ESME link bound to a raw SMSC. */
+  async boundEsme(
+    bindType: BindType,
+    changed: Partial<LinkOptions> = {},
+    answerTlvs: readonly Uint8Array[] = [tlv(0x0210, uint8(0x34))],
+  ): Promise<{ link: SmppLink; peer: RawPeer }> {
+    const { link, peer } = await this.link(linkOptions({ role: 'esme', ...changed }));
+    const bound = link.bind({ bindType, ...CREDENTIALS });
+    const { sequence } = await peer.request(ID[`bind_${bindType}`]);
+    peer.send(pdu(RESP + ID[`bind_${bindType}`], sequence, [cstring('smsc'), ...answerTlvs]));
+    await bound;
+    return { link, peer };
+  }
+
+  /** Two links that talk to each other. */
+  async links(smsc: LinkOptions, esme: LinkOptions): Promise<{ smsc: SmppLink; esme: SmppLink }> {
+    const { near, far } = await this.sockets();
+    const pair = { smsc: new SmppLink(near, smsc), esme: new SmppLink(far, esme) };
+    this.#links.push(pair.smsc, pair.esme);
+    return pair;
+  }
+
+  async close(): Promise<void> {
+    for (const link of this.#links) link.destroy('the test is over');
+    for (const socket of this.#far) socket.destroy();
+    await Promise.all(this.#links.map((link) => link.closed));
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}

@@ -1,0 +1,403 @@
+import type { Socket } from 'node:net';
+import type { BindTerms } from './bind-terms.js';
+import { RESPONSE_BIT, STATUS, commandId } from '../pdu/dictionary.js';
+import { InboundMessages } from './inbound-messages.js';
+import { LinkClosedError, NotSentError } from './link-errors.js';
+import type { BindCall, LinkOptions, MessageAnswer } from './link-options.js';
+import { isBound, requestKind, stateAfter, statusOnRequest } from './link-state.js';
+import type { BindType, LinkEvent, LinkState } from './link-state.js';
+import { failedAnswer, messageAnswer, settleMessage } from './message-answer.js';
+import { OutboundRequests } from './outbound-requests.js';
+import { bare } from '../pdu/pdu.js';
+import type { EnquireLink, MalformedPdu, MessagePdu, OutbindFields, Outgoing, Pdu, ResponsePdu } from '../pdu/pdu.js';
+import { asTaken, refusalOf } from './sendable.js';
+import {
+  timersBound,
+  timersEnquireAnswered,
+  timersRead,
+  timersReadingResumed,
+  timersReadingStopped,
+} from './timers.js';
+import type { TimerName } from './timers.js';
+import { isAnswer } from './window.js';
+import type { AnswerPdu } from './window.js';
+import { BindHandshake } from './bind-handshake.js';
+import type { BindOutcome } from './bind-handshake.js';
+import { UnbindSequence, PEER_UNBOUND, UNBOUND } from './unbind-sequence.js';
+import { LinkTimerDriver } from './link-timer-driver.js';
+import { PduSocket } from './pdu-socket.js';
+import type { PduSocketOptions } from './pdu-socket.js';
+
+/** Requests of ours that wait for the window, unless the options say otherwise. */
+const MAX_WAITING = 10_000;
+const SYSTEM_ID_OCTETS = 15;
+/** Ends that are no errors. */
+const ORDERLY: ReadonlySet<string> = new Set([UNBOUND, PEER_UNBOUND]);
+
+/**
+ * One SMPP connection, in either role; it begins with a connected (or connecting) socket and ends with it.
+ * Whatever octets arrive, the peer is answered or the link closes; nothing the peer does throws out of it.
+ */
+export class SmppLink {
+  /** Settles when the socket is gone; never rejects. */
+  readonly closed: Promise<{ readonly reason: string }>;
+
+  #state: LinkState = 'open';
+  #lastError: string | null = null;
+  #closeReason = 'closed';
+  #enquireLinkRttMs: number | null = null;
+  #answerSeen = false;
+  #messageSeen = false;
+
+  readonly #options: LinkOptions;
+  readonly #clock: LinkTimerDriver;
+  readonly #requests: OutboundRequests;
+  readonly #inbound: InboundMessages;
+  readonly #binding: BindHandshake;
+  readonly #unbindSequence: UnbindSequence;
+  readonly #wire: PduSocket;
+
+  /** Throws RangeError when responseMs, window or maxInbound is below 1, or systemIdOfServer is too long. */
+  constructor(socket: Socket, options: LinkOptions) {
+    const { timers, window, maxInbound, maxWaiting = MAX_WAITING } = options;
+    const { responseMs } = timers;
+    if (responseMs < 1 || window < 1 || maxInbound < 1) {
+      throw new RangeError('responseMs, window and maxInbound are at least 1');
+    }
+    if ((options.systemIdOfServer ?? '').length > SYSTEM_ID_OCTETS) {
+      throw new RangeError(`systemIdOfServer has at most ${SYSTEM_ID_OCTETS} characters`);
+    }
+    this.#options = options;
+    this.#clock = new LinkTimerDriver({
+      settings: timers,
+      waiting: () => ({ answerDueMs: this.#requests.nextDueMs, handlerDueMs: this.#inbound.nextDueMs }),
+      onFired: (timer) => this.#timerFired(timer),
+    });
+    const nowMs = (): number => this.#clock.nowMs();
+    const transmit = (pdu: Pdu): void => this.#wire.send(pdu);
+    this.#requests = new OutboundRequests({ window, maxWaiting, responseMs, nowMs, transmit });
+    this.#inbound = new InboundMessages({
+      maxOpen: maxInbound,
+      responseMs,
+      nowMs,
+      handle: (pdu) => options.onMessage(pdu),
+      answer: (pdu, answer) => this.#answerMessage(pdu, answer),
+      failed: () => ({ status: options.sendAgainStatus?.() ?? STATUS.ESME_RSYSERR }),
+      onSettled: () => this.#inboundSettled(),
+    });
+    this.#binding = this.#prepareBinding();
+    this.#unbindSequence = this.#prepareUnbind();
+    this.#wire = this.#open(socket);
+    this.closed = this.#wire.gone.then(() => ({ reason: this.#closeReason }));
+    this.#clock.arm();
+  }
+
+  /** `unbinding` from the moment either side wants to part. */
+  get state(): LinkState {
+    return this.#unbindSequence.hasBegun && isBound(this.#state) ? 'unbinding' : this.#state;
+  }
+  /** Stays readable after the link closed; null when it was never bound. */
+  get bindType(): BindType | null {
+    return this.#binding.terms?.bindType ?? null;
+  }
+  /** The peer's system_id: from its bind (role smsc) or its bind response (role esme). */
+  get systemId(): string | null {
+    return this.#binding.terms?.systemId ?? null;
+  }
+  get windowUsed(): number {
+    return this.#requests.windowUsed;
+  }
+  /** The last thing that went wrong, without any value a peer sent. */
+  get lastError(): string | null {
+    return this.#lastError;
+  }
+  /** How long the last answered enquire_link of ours took, in milliseconds. */
+  get enquireLinkRttMs(): number | null {
+    return this.#enquireLinkRttMs;
+  }
+
+  /**
+   * Binds as an ESME. A refusal is a value (status other than 0) and the link then closes. Rejects with NotSentError,
+   * ResponseTimeoutError or LinkClosedError, and the link closes too.
+   */
+  bind(call: BindCall): Promise<BindOutcome> {
+    return this.#binding.call(call);
+  }
+
+  /**
+   * Asks an ESME, as an SMSC that connected to it, to bind on this connection (SMPP 3.4 section 4.1.7). Its bind is then
+   * decided by `authenticate`. Throws NotSentError in any other role or state, InvalidPduError when a field does not fit.
+   */
+  outbind(fields: OutbindFields): void {
+    this.#binding.outbind(fields);
+  }
+
+  /**
+   * Sends a request and waits for its answer, whatever its status. Waits for a slot of the window, at most the response
+   * time. Rejects with NotSentError when it was not sent; with LinkClosedError, ResponseTimeoutError or
+   * UnreadableResponseError when it was and its fate is unknown.
+   */
+  request(pdu: Outgoing<MessagePdu | EnquireLink>): Promise<ResponsePdu> {
+    return new Promise((resolve, reject) => {
+      const settlement = settleMessage(resolve, reject);
+      const sender = { role: this.#options.role, state: this.#state, terms: this.#binding.terms };
+      const refusal = this.#unbindSequence.hasBegun ? 'the link is unbinding' : refusalOf(pdu, sender);
+      if (refusal !== null) reject(new NotSentError(refusal));
+      else if (pdu.command === 'enquire_link') this.#requests.sendUrgent(pdu, settlement);
+      else this.#requests.send(asTaken(pdu, this.#binding.terms), settlement);
+      if (this.#requests.windowUsed <= 1) this.#clock.arm();
+    });
+  }
+
+  /** Our unanswered requests from now on: no rebind. Throws RangeError when `window` is below 1. */
+  setWindow(window: number): void {
+    if (!Number.isInteger(window) || window < 1) throw new RangeError('a window is a whole number of at least 1');
+    this.#requests.setWindow(window);
+    this.#clock.arm();
+  }
+
+  /**
+   * Parts in order: requests that wait are refused, those in the window are awaited, the peer's messages are answered
+   * throughout, then unbind, then close. Settles when the socket is gone, at the latest after `timeoutMs` (default: the
+   * response time) and the time a peer gets to close.
+   */
+  async unbind(timeoutMs = this.#options.timers.responseMs): Promise<void> {
+    if (isBound(this.#state)) {
+      this.#requests.refuseWaiting('the link is unbinding');
+      this.#unbindSequence.begin(timeoutMs);
+      if (isBound(this.#state)) this.#notify(() => this.#options.onChange?.('unbinding'));
+    } else if (this.#state !== 'unbinding') {
+      this.#close(UNBOUND, 'flush');
+    }
+    await this.closed;
+  }
+
+  /** Closes at once, without a word to the peer. */
+  destroy(reason: string): void {
+    this.#close(reason, 'now');
+  }
+
+  // ---- receiving
+
+  #open(socket: Socket): PduSocket {
+    const tap: PduSocketOptions['onTap'] = (direction, pdu) => {
+      try {
+        this.#options.onPdu?.(direction, pdu);
+      } catch (error) {
+        this.#listenerFailed(error);
+      }
+    };
+    return new PduSocket(socket, {
+      onReceived: (pdu) => this.#receive(pdu),
+      onReadDone: (read) => this.#readDone(read),
+      onBroken: (reason, how) => this.#close(reason, how),
+      onTap: 'onPdu' in this.#options ? tap : null,
+      onOctets:
+        'onOctets' in this.#options
+          ? (direction, octets) => this.#notify(() => this.#options.onOctets?.(direction, octets))
+          : null,
+      mayWrite: this.#options.mayWrite?.bind(this.#options),
+    });
+  }
+
+  #readDone(read: { readonly partial: boolean; readonly completed: boolean }): void {
+    const seen = { ...read, answered: this.#answerSeen, message: this.#messageSeen };
+    this.#clock.timers = timersRead(this.#clock.timers, this.#clock.nowMs(), seen);
+    this.#answerSeen = false;
+    this.#messageSeen = false;
+    if (this.#inbound.isFull && !this.#wire.isReadingStopped) {
+      this.#clock.timers = timersReadingStopped(this.#clock.timers);
+      this.#wire.stopReading();
+    }
+    this.#clock.arm();
+  }
+
+  #receive(pdu: Pdu | MalformedPdu): void {
+    if (pdu.command === 'malformed') {
+      this.#receiveMalformed(pdu);
+      return;
+    }
+    if (isAnswer(pdu)) {
+      this.#receiveAnswer(pdu);
+      return;
+    }
+    const status = statusOnRequest(this.#options.role, this.#state, requestKind(pdu.command));
+    if (status === STATUS.ESME_ROK) this.#receiveRequest(pdu);
+    else this.#wire.refuse(commandId(pdu.command), status, pdu.sequence);
+  }
+
+  #receiveRequest(pdu: Exclude<Pdu, AnswerPdu>): void {
+    switch (pdu.command) {
+      case 'submit_sm':
+      case 'deliver_sm':
+      case 'data_sm':
+        this.#messageSeen = true;
+        this.#inbound.take(pdu);
+        break;
+      case 'enquire_link':
+        this.#wire.send({ ...bare('enquire_link_resp'), sequence: pdu.sequence });
+        break;
+      case 'unbind':
+        this.#change('unbind');
+        this.#requests.refuseWaiting('the peer unbinds');
+        this.#unbindSequence.peerAsked(pdu.sequence);
+        break;
+      case 'outbind':
+        if (!this.#binding.receiveOutbind(pdu.fields)) {
+          this.#wire.refuse(commandId('outbind'), STATUS.ESME_RINVBNDSTS, pdu.sequence);
+        }
+        break;
+      default:
+        this.#binding.receive(pdu);
+    }
+  }
+
+  #receiveAnswer(answer: AnswerPdu): void {
+    if (!this.#requests.settle(answer)) return;
+    this.#answerSeen = true;
+    if (answer.command !== 'enquire_link_resp') this.#messageSeen = true;
+    this.#unbindSequence.advance();
+  }
+
+  #receiveMalformed(malformed: MalformedPdu): void {
+    const { commandId: id, sequence, of, reason } = malformed;
+    this.#lastError = `${of ?? 'unknown command'}: ${reason}`;
+    this.#notify(() => this.#options.onMalformed?.(malformed));
+    if (id >= RESPONSE_BIT) {
+      this.#requests.settleUnreadable(sequence, of, reason);
+      return;
+    }
+    const kind = requestKind(of ?? 'other');
+    const refusal = of === null ? malformed.status : statusOnRequest(this.#options.role, this.#state, kind);
+    this.#wire.refuse(id, refusal === STATUS.ESME_ROK ? malformed.status : refusal, sequence);
+    if (kind === 'bind' && refusal === STATUS.ESME_ROK) this.#close('a malformed bind', 'flush');
+  }
+
+  // ---- binding
+
+  #bound(terms: BindTerms): void {
+    this.#wire.limits = terms.limits;
+    this.#wire.raiseLimit();
+    this.#clock.timers = timersBound(this.#clock.timers, this.#clock.nowMs());
+    this.#change(`bound_${terms.bindType}`);
+    this.#clock.arm();
+  }
+
+  // ---- messages
+
+  #answerMessage(pdu: MessagePdu, answer: MessageAnswer): void {
+    try {
+      this.#wire.send(messageAnswer(pdu, answer, this.#binding.terms));
+    } catch {
+      const failed = failedAnswer(pdu);
+      this.#lastError = `${failed.command}: an answer that cannot be encoded`;
+      this.#wire.send(failed);
+    }
+  }
+
+  #inboundSettled(): void {
+    if (this.#wire.isReadingStopped && this.#inbound.hasRoom) {
+      this.#clock.timers = timersReadingResumed(this.#clock.timers, this.#clock.nowMs());
+      this.#wire.resumeReading();
+      this.#clock.arm();
+    }
+    this.#unbindSequence.advance();
+  }
+
+  // ---- time and the end
+
+  #timerFired(timer: TimerName): void {
+    switch (timer) {
+      case 'enquire-link':
+        this.#enquire();
+        break;
+      case 'response':
+        this.#requests.failOverdue(this.#clock.nowMs());
+        this.#unbindSequence.advance();
+        break;
+      case 'handler':
+        this.#inbound.failOverdue(this.#clock.nowMs());
+        break;
+      case 'inactivity':
+        this.#lastError = 'the inactivity timer ran out';
+        void this.unbind();
+        break;
+      default:
+        this.#close(`the ${timer} timer ran out`, timer === 'dead-link' ? 'now' : 'flush');
+    }
+  }
+
+  #enquire(): void {
+    const sentMs = this.#clock.nowMs();
+    const resolve = (): void => {
+      const nowMs = this.#clock.nowMs();
+      this.#enquireLinkRttMs = nowMs - sentMs;
+      this.#clock.timers = timersEnquireAnswered(this.#clock.timers, nowMs);
+    };
+    // Its silence is the business of the dead-link timer.
+    this.#requests.sendUrgent(bare('enquire_link'), { resolve, reject: () => undefined });
+  }
+
+  #prepareBinding(): BindHandshake {
+    return new BindHandshake({
+      link: this.#options,
+      state: () => this.state,
+      move: (event) => this.#change(event),
+      ask: (pdu, settlement) => {
+        this.#requests.sendUrgent(pdu, settlement);
+        this.#clock.arm();
+      },
+      tell: (pdu) => this.#requests.tell(pdu),
+      send: (pdu) => this.#wire.send(pdu),
+      onBound: (terms) => this.#bound(terms),
+      close: (reason) => this.#close(reason, 'flush'),
+    });
+  }
+
+  #prepareUnbind(): UnbindSequence {
+    return new UnbindSequence({
+      inboundIsEmpty: () => this.#inbound.isEmpty,
+      windowIsEmpty: () => this.#requests.windowUsed === 0,
+      sendUnbind: (onAnswer) => {
+        const reject = (error: Error): void => this.#close(`unbind: ${error.message}`, 'flush');
+        this.#requests.sendUrgent(bare('unbind'), { resolve: onAnswer, reject });
+        this.#clock.arm();
+      },
+      answerUnbind: (sequence) => this.#wire.send({ ...bare('unbind_resp'), sequence }),
+      close: (reason) => this.#close(reason, 'flush'),
+    });
+  }
+
+  #close(reason: string, how: 'flush' | 'now'): void {
+    if (this.#change('close')) {
+      this.#closeReason = reason;
+      if (!ORDERLY.has(reason)) this.#lastError = reason;
+      this.#clock.stop();
+      this.#unbindSequence.stop();
+      this.#inbound.close();
+      this.#requests.close(new LinkClosedError(reason));
+    }
+    this.#wire.close(how);
+  }
+
+  #change(event: LinkEvent): boolean {
+    const next = stateAfter(this.#state, event);
+    if (next === null) return false;
+    this.#state = next;
+    this.#notify(() => this.#options.onChange?.(next));
+    return true;
+  }
+
+  /** What the owner of the link does with news must not break the link. */
+  #notify(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.#listenerFailed(error);
+    }
+  }
+
+  #listenerFailed(error: unknown): void {
+    this.#lastError = `listener: ${error instanceof Error ? error.message : 'unknown'}`;
+  }
+}

@@ -1,0 +1,106 @@
+import type { BindRespPdu, CommandName, Pdu, PduOf, ResponsePdu } from '../pdu/pdu.js';
+
+const LAST_SEQUENCE = 0x7fff_ffff;
+
+/** Sequence numbers run from 1 to 0x7FFFFFFF and begin again (SMPP 3.4 section 5.1.4). */
+export function sequenceAfter(sequence: number): number {
+  return sequence >= LAST_SEQUENCE ? 1 : sequence + 1;
+}
+
+/** Whatever can answer a request of ours, those of the link itself included. */
+export type AnswerPdu =
+  ResponsePdu | PduOf<'bind_receiver_resp' | 'bind_transmitter_resp' | 'bind_transceiver_resp' | 'unbind_resp'>;
+
+const ANSWERS: ReadonlySet<string> = new Set<AnswerPdu['command']>([
+  'bind_receiver_resp',
+  'bind_transmitter_resp',
+  'bind_transceiver_resp',
+  'unbind_resp',
+  'submit_sm_resp',
+  'deliver_sm_resp',
+  'data_sm_resp',
+  'enquire_link_resp',
+  'generic_nack',
+]);
+export const isAnswer = (pdu: Pdu): pdu is AnswerPdu => ANSWERS.has(pdu.command);
+
+export const isBindAnswer = (pdu: AnswerPdu): pdu is BindRespPdu =>
+  pdu.command === 'bind_receiver_resp' ||
+  pdu.command === 'bind_transmitter_resp' ||
+  pdu.command === 'bind_transceiver_resp';
+
+export interface PendingRequest {
+  readonly command: CommandName;
+  readonly answeredBy: AnswerPdu['command'];
+  /** Requests of the link itself (bind, enquire_link, unbind) take no slot: they must go out when the window is full. */
+  readonly takesSlot: boolean;
+  readonly dueMs: number;
+  readonly resolve: (answer: AnswerPdu) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The unanswered requests of one side. An answer counts only with the sequence number *and* the command of a request;
+ * generic_nack answers any. Every request has a deadline; they are opened in the order of their deadlines.
+ */
+export class RequestWindow {
+  readonly #pending = new Map<number, PendingRequest>();
+  #used = 0;
+
+  /** `slots` may change while requests are open: those over a smaller number are still awaited, and no more are opened. */
+  constructor(public slots: number) {}
+
+  /** Slots taken. */
+  get used(): number {
+    return this.#used;
+  }
+
+  get hasRoom(): boolean {
+    return this.#used < this.slots;
+  }
+
+  /** The next sequence number. After they have begun again, one may still belong to a request that waits for its answer. */
+  sequenceAfter(sequence: number): number {
+    let next = sequenceAfter(sequence);
+    while (this.#pending.has(next)) next = sequenceAfter(next);
+    return next;
+  }
+
+  open(sequence: number, pending: PendingRequest): void {
+    this.#pending.set(sequence, pending);
+    if (pending.takesSlot) this.#used++;
+  }
+
+  take(sequence: number, command: Pdu['command'] | null): PendingRequest | undefined {
+    const pending = this.#pending.get(sequence);
+    if (pending === undefined || (pending.answeredBy !== command && command !== 'generic_nack')) return undefined;
+    this.#remove(sequence, pending);
+    return pending;
+  }
+
+  /** Takes out the requests whose answer is overdue. */
+  takeOverdue(nowMs: number): PendingRequest[] {
+    const overdue: PendingRequest[] = [];
+    for (const [sequence, pending] of this.#pending) {
+      if (pending.dueMs > nowMs) break;
+      this.#remove(sequence, pending);
+      overdue.push(pending);
+    }
+    return overdue;
+  }
+
+  takeAll(): PendingRequest[] {
+    return this.takeOverdue(Infinity);
+  }
+
+  /** When the oldest request becomes overdue; null when none is open. */
+  get nextDueMs(): number | null {
+    for (const pending of this.#pending.values()) return pending.dueMs;
+    return null;
+  }
+
+  #remove(sequence: number, pending: PendingRequest): void {
+    this.#pending.delete(sequence);
+    if (pending.takesSlot) this.#used--;
+  }
+}
