@@ -5,7 +5,7 @@ import { createWebhookSecret } from '@countersign/keys';
 import { newId } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
-import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';

@@ -2,7 +2,7 @@ import { ACCOUNTS } from '@countersign/accounts/records';
 import { AUDIT_ENTRIES, AuditStore, type NewAuditEntry } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminService } from '../../apps/control-plane/src/admin/admin.service.js';
+import { AdminService } from '../../apps/control-plane/src/admin/crud/admin.service.js';
 import { refuse, succeed } from '../../apps/control-plane/src/http/errors.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 

@@ -8,11 +8,8 @@ import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import {
-  RcsOfferService,
-  type CardEnd,
-  type DecidedCard,
-} from '../../apps/control-plane/src/cards/rcs-offer.service.js';
+import type { CardEnd } from '../../apps/control-plane/src/operations/control-plane.metrics.js';
+import { RcsOfferService, type DecidedCard } from '../../apps/control-plane/src/cards/rcs-offer.service.js';
 import { PlayedGateway } from '../support/played-gateway.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { until } from '../support/until.js';

@@ -19,8 +19,8 @@ import {
   type ClaimResult,
   type DigestedRequest,
 } from '../../apps/control-plane/src/idempotency/idempotency.store.js';
-import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
-import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
+import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { TicketStore } from '../../apps/control-plane/src/realtime/ticket.store.js';
 import { ENTROPY_KEYS, openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

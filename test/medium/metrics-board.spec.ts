@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderMarkdown } from '../../apps/control-plane/src/docs/markdown.js';
+import { renderMarkdown } from '../../apps/control-plane/src/docs/rendering/markdown.js';
 import { DELIVERY_STATUSES } from '../../apps/control-plane/src/webhooks/delivery.view.js';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
 import { GatewayHarness, sms } from '../support/gateway-harness.js';

@@ -1,7 +1,7 @@
 import { EventStore } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Send } from '../../apps/control-plane/src/otp/guard.store.js';
+import type { Send } from '../../apps/control-plane/src/guard/guard.store.js';
 import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';
 import type { SessionHarness } from '../support/session-harness.js';
 import { testTenant } from '../support/tenants.js';

@@ -1,6 +1,6 @@
 import { renderId } from '@countersign/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { callerOf, GuardHarness, numberOf, sentOf, times } from '../support/guard-harness.js';
 import type { SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';

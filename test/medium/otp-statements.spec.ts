@@ -2,9 +2,9 @@ import { DestinationStore } from '@countersign/carriers/destinations';
 import { EventStore } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
-import { READ_KNOWN_PHONES, READ_WINDOWS } from '../../apps/control-plane/src/otp/guard.sql.js';
-import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
+import { READ_KNOWN_PHONES, READ_WINDOWS } from '../../apps/control-plane/src/guard/guard.sql.js';
+import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { openSessionHarness, PHONE, type SessionHarness } from '../support/session-harness.js';
 
 const PREFIX = PHONE.slice(0, -4);

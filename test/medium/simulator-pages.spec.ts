@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FeedEvent } from '../../apps/simulator/src/feed/phone-item.js';
+import type { FeedEvent } from '../../apps/simulator/src/phone/phone-item.js';
 import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
 import { until } from '../support/until.js';
 

@@ -7,7 +7,7 @@ import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
 import type { ClaimedDelivery, DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
-import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { deliveryStoreOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';

@@ -11,7 +11,7 @@ import type { AttemptResult } from '../../apps/control-plane/src/webhooks/attemp
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { HostsFile } from '../../apps/control-plane/src/webhooks/hosts-file.js';
 import { type LookupAll, nameLookup } from '../../apps/control-plane/src/webhooks/name-lookup.js';
-import { TargetRules } from '../../apps/control-plane/src/webhooks/target.js';
+import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
 import { type NameServer, startNameServer } from '../support/name-server.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';

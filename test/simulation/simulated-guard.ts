@@ -1,7 +1,7 @@
 import { destinationPrefix } from '@countersign/carriers/outbound';
-import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/otp/approval-tally.js';
-import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/otp/approved-phones.js';
-import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/otp/guard-rules.js';
+import { ApprovalTally, type SlotAddition } from '../../apps/control-plane/src/guard/approval-tally.js';
+import { dayOf, KNOWN_DAYS } from '../../apps/control-plane/src/guard/approved-phones.js';
+import { judgeTraffic, type GuardRule } from '../../apps/control-plane/src/guard/guard-rules.js';
 import {
   scopesOf,
   SendCounters,
@@ -9,8 +9,8 @@ import {
   type AccountLimits,
   type SendKeys,
   type WindowSums,
-} from '../../apps/control-plane/src/otp/send-counters.js';
-import { DAY_MS, HOUR_MS, slotOf, windowOf } from '../../apps/control-plane/src/otp/traffic-slots.js';
+} from '../../apps/control-plane/src/guard/send-counters.js';
+import { DAY_MS, HOUR_MS, slotOf, windowOf } from '../../apps/control-plane/src/guard/traffic-slots.js';
 
 const ACCOUNT = 'account';
 const LIMITS = { phonePerHour: 5, phonePerDay: 10, breakerSends: 50, breakerPercent: 20, breakerBlockSeconds: 3_600 };

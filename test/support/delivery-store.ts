@@ -1,7 +1,7 @@
 import { CardStore } from '@countersign/rcs';
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
+import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import type { SessionHarness } from './session-harness.js';
 

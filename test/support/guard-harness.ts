@@ -6,11 +6,11 @@ import { EventStore } from '@countersign/events';
 import { renderId, type Uuid } from '@countersign/ids';
 import type { CreateSession } from '@countersign/session';
 import { expect } from 'vitest';
-import { ApprovalStore } from '../../apps/control-plane/src/otp/approval.store.js';
+import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
 import { CodeOutbox } from '../../apps/control-plane/src/otp/code.outbox.js';
-import { GuardStore } from '../../apps/control-plane/src/otp/guard.store.js';
+import { GuardStore } from '../../apps/control-plane/src/guard/guard.store.js';
 import { SendCodeService } from '../../apps/control-plane/src/otp/send-code.service.js';
-import { GuardOptions, SendGuard } from '../../apps/control-plane/src/otp/send-guard.js';
+import { GuardOptions, SendGuard } from '../../apps/control-plane/src/guard/send-guard.js';
 import { openSessionHarness, type SessionHarness } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 

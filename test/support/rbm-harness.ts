@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { request } from 'undici';
 import type { MessageView } from '../../apps/simulator/src/rbm/message.store.js';
 import { viewOf } from '../../apps/simulator/src/rbm/message.store.js';
-import type { PhoneProfile } from '../../apps/simulator/src/rbm/phone-profile.js';
+import type { PhoneProfile } from '../../apps/simulator/src/phone/phone-profile.js';
 import type { RbmService } from '../../apps/simulator/src/rbm/rbm.service.js';
 import { openRbmEmulator, type RbmEmulator } from './rbm-emulator.js';
 

@@ -5,7 +5,7 @@ import { DocsModule } from './docs/docs.module.js';
 import { OtpModule } from './otp/otp.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
-import { StoresModule } from './stores.js';
+import { StoresModule } from './stores/stores.js';
 import { TestNumbersModule } from './test-numbers/test-numbers.module.js';
 import { UsageModule } from './usage/usage.module.js';
 import { VerifyModule } from './verify/verify.module.js';

@@ -38,7 +38,8 @@ import { FailureLog } from './operations/failure-log.js';
 import { readinessChecks } from './operations/readiness.js';
 import { SendCodeService } from './otp/send-code.service.js';
 import { Realtime } from './realtime/realtime.js';
-import { openStores, type Stores } from './stores.js';
+import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
+import { openStores, type Stores } from './stores/stores.js';
 import { TestNumbers } from './test-numbers/test-phones.js';
 import { UsageAggregator } from './usage/usage.aggregator.js';
 import { BodySweeper } from './webhooks/body.sweeper.js';
@@ -84,7 +85,7 @@ export async function startControlPlane(
   const failures = new FailureLog(logger);
   const registry = new Metrics({ app: 'control-plane' });
   const metrics = new ControlPlaneMetrics(registry);
-  const stores = await openStores(settings, {
+  const stores = await openStores(settings, KEY_DEPENDANTS, {
     onError: failures.about('the database'),
     onLimiterAway: failures.about('the limiter'),
     onBusError: failures.about('the bus'),

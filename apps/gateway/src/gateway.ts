@@ -19,7 +19,7 @@ import { SenderLearner } from './inbound/sender-learner.js';
 import { LeaseRenewer } from './leases/lease-renewer.js';
 import { ListenerService } from './listener/listener.service.js';
 import { MtDispatcher } from './outbound/mt.dispatcher.js';
-import { ReceiptsService } from './outbound/receipts.service.js';
+import { ReceiptsService } from './receipts/receipts.service.js';
 import { RcsService } from './rcs/rcs.service.js';
 import { loadServiceAccount } from './rcs/service-account.js';
 

@@ -5,12 +5,12 @@ import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, OpsServer, type Logger } from '@countersign/telemetry';
-import { GatewayMetrics } from './gateway.metrics.js';
+import { GatewayMetrics } from './metrics/gateway.metrics.js';
 import { Maintenance } from './maintenance.js';
 import { InboundService } from './inbound/inbound.service.js';
 import { ListenerService } from './listener/listener.service.js';
 import { LeaseRenewer } from './leases/lease-renewer.js';
-import { LOGGER } from './logger.token.js';
+import { LOGGER } from './injection/logger.token.js';
 import { readinessChecks } from './readiness.js';
 import { watchStores } from './store-gauges.js';
 

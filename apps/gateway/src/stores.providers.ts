@@ -13,9 +13,9 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { BareSessionRenderer, SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import type { Logger } from '@countersign/telemetry';
-import { GatewayMetrics } from './gateway.metrics.js';
-import { GATEWAY_ID } from './gateway-id.token.js';
-import { LOGGER } from './logger.token.js';
+import { GatewayMetrics } from './metrics/gateway.metrics.js';
+import { GATEWAY_ID } from './injection/gateway-id.token.js';
+import { LOGGER } from './injection/logger.token.js';
 
 /** What the gateway has from the libs, each with this process's settings. */
 export const storeProviders: FactoryProvider[] = [

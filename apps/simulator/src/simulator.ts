@@ -12,7 +12,7 @@ import { withoutTypeOfNothing } from './http/empty-body.js';
 import { validationPipe } from './http/validation.pipe.js';
 import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
-import { PhoneProfiles } from './rbm/phone-profile.js';
+import { PhoneProfiles } from './phone/phone-profile.js';
 import { RbmService } from './rbm/rbm.service.js';
 import { readServiceAccount } from './rbm/token-desk.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';

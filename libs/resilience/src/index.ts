@@ -1,1 +1,2 @@
+export { doubledMs, JITTER_SHARE, spreadMs } from './exponential-backoff.js';
 export { ROW_CACHE_MAX_AGE_MS, RowCache, type RowCacheOptions } from './row-cache.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { RefusedRequest, type Refusal } from '../http/errors.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { AuditQuery } from './audit/audit.dto.js';
-import { numberOf, uuidOf } from './filters.js';
+import { numberOf, uuidOf } from './crud/filters.js';
 import { FATES, MessagesQuery } from './messages/message.dto.js';
 import { SessionsQuery } from './sessions/session.dto.js';
 

@@ -6,7 +6,8 @@ import { DatabaseUnavailable, DataError } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
-import { RcsOfferService, type CardEnd } from './rcs-offer.service.js';
+import type { CardEnd } from '../operations/control-plane.metrics.js';
+import { RcsOfferService } from './rcs-offer.service.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
 const WAITER = '018f0000-0000-7000-8000-0000000000aa';

@@ -1,3 +1,4 @@
+import type { CardEnd } from '../operations/control-plane.metrics.js';
 import type { Brand } from '@countersign/accounts/accounts';
 import type { CardStore } from '@countersign/rcs';
 import { findCards, mayReachPhone, type OfferResult } from '@countersign/rcs/offers';
@@ -34,10 +35,6 @@ const SHORTEST_CARD_MS = 10_000;
 const MAX_WAITING = 10_000;
 /** What a wait may overrun before the request is given up: timers fire late on a busy machine. */
 const TIMER_GRACE_MS = 1_000;
-
-/** How it went with the card of a create: arrived, refused beforehand, or why not. */
-export type CardEnd =
-  'rcs' | Extract<OfferResult, { kind: 'refused' }>['because'] | 'not_taken' | 'not_sent' | 'not_delivered' | 'failed';
 
 /** What a create is told of its card. */
 export interface DecidedCard {

@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { refuse, valueOf } from '../http/errors.js';
 import { Access } from '../http/route-access.js';
 import { DocsPages } from './docs.pages.js';
-import { PAGE_POLICY } from './page.js';
+import { PAGE_POLICY } from './rendering/page.js';
 
 /** A page at this address. */
 const Page = (path = ''): MethodDecorator =>

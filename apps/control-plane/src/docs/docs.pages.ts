@@ -1,4 +1,4 @@
-import { ERROR_CODES, errorPage, errorsPage } from './error-pages.js';
+import { ERROR_CODES, errorPage, errorsPage } from './rendering/error-pages.js';
 import { readGuides } from './guides.js';
 import type { ApiDescription } from './openapi/openapi.controller.js';
 import { messagePage } from './reference/message-page.js';

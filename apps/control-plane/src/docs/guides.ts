@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { renderMarkdown } from './markdown.js';
-import { page } from './page.js';
+import { renderMarkdown } from './rendering/markdown.js';
+import { page } from './rendering/page.js';
 
 /** The pages that are written by hand, by the last part of their address; the files lie beside this one. */
 const GUIDES = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRanges } from '../address-ranges.js';
+import { parseRanges } from '../targets/address-ranges.js';
 import { readProxiedRequest } from './client-address.js';
 
 const trusted = parseRanges(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);

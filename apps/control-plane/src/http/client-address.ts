@@ -1,4 +1,4 @@
-import { inRanges, type AddressRange } from '../address-ranges.js';
+import { inRanges, type AddressRange } from '../targets/address-ranges.js';
 
 export type ProxiedRequest = { readonly secure: true; readonly clientAddress: string } | { readonly secure: false };
 

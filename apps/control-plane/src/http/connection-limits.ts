@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TlsSettings } from '@countersign/settings';
-import { UnauthenticatedConnections } from '../unauthenticated-connections.js';
+import { UnauthenticatedConnections } from './unauthenticated-connections.js';
 
 /** Connections of one process: requests, and WebSockets, which have smaller bounds of their own. */
 const MAX_CONNECTIONS = 20_000;

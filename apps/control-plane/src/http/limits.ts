@@ -2,7 +2,7 @@ import type { KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import type { Limiter, Standing } from '@countersign/bus';
 import { parseId } from '@countersign/ids';
-import { networkOf } from '../address-ranges.js';
+import { networkOf } from '../targets/address-ranges.js';
 import type { Refusal } from './errors.js';
 import {
   limitHeaders,

@@ -6,7 +6,7 @@ import type { Uuid } from '@countersign/ids';
 import type { TlsSettings } from '@countersign/settings';
 import type { FastifyRequest } from 'fastify';
 import type { AllowedMethods } from './allowed-methods.js';
-import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
+import { inRanges, parseRanges, type AddressRange } from '../targets/address-ranges.js';
 import { mayCall, refusedParameter } from './admin-policy.js';
 import { readProxiedRequest } from './client-address.js';
 import { RefusedRequest, type Refusal } from './errors.js';

@@ -1,7 +1,7 @@
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { IdempotencyQuota } from './idempotency-quota.js';
 import { IdempotencyKeySweeper } from './idempotency-key.sweeper.js';
 import { IdempotencyService } from './idempotency.service.js';

@@ -3,7 +3,7 @@ import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers/credentials';
 import { joinDependants } from '@countersign/key-ring';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import { IDEMPOTENCY_KEY_ROWS } from '../idempotency/idempotency.rows.js';
-import { APPROVED_PHONE_ROWS } from '../otp/approved-phones.rows.js';
+import { APPROVED_PHONE_ROWS } from '../guard/approved-phones.rows.js';
 import { DELIVERY_KEY_COLUMN } from '../webhooks/delivery.columns.js';
 
 /** Everything that depends on the master key. */

@@ -1,8 +1,12 @@
 import { MODES } from '@countersign/keys';
 import type { CodeCheck, ExpiredCounts, SessionBatch } from '@countersign/session';
 import type { Metrics } from '@countersign/telemetry';
-import type { CardEnd } from '../cards/rcs-offer.service.js';
+import type { OfferResult } from '@countersign/rcs/offers';
 import type { AnsweredRequest } from '../http/server.js';
+
+/** Outcome of a create's card: delivered (`rcs`), refused before sending, or why it was not delivered. */
+export type CardEnd =
+  'rcs' | Extract<OfferResult, { kind: 'refused' }>['because'] | 'not_taken' | 'not_sent' | 'not_delivered' | 'failed';
 
 const BATCH_COMMANDS = {
   name: 'batch_commands',

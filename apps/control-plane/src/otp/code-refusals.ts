@@ -1,7 +1,7 @@
 import type { CheckResult, CodeReadiness } from '@countersign/session';
 import { RESEND_COOLDOWN_SECONDS, type CodeLimit } from '@countersign/session/rules';
 import { refuse, type Refusal } from '../http/errors.js';
-import type { GuardRefusal } from './guard-rules.js';
+import type { GuardRefusal } from '../guard/guard-rules.js';
 
 type NotReady = Exclude<CodeReadiness, { kind: 'ready' }>;
 type NotApproved = Exclude<CheckResult, { kind: 'approved' }>;

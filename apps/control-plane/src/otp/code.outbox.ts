@@ -4,7 +4,7 @@ import type { Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import type { ReadyForCode } from '@countersign/session';
 import { otpText } from '@countersign/session/rules';
-import { UPDATED, type BroadcastEvent } from '../event-broadcast.js';
+import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
 
 export interface CodeOutboxOptions {
   readonly clock: DatabaseClock;

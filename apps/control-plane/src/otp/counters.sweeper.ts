@@ -1,10 +1,10 @@
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { OnModuleDestroy } from '@nestjs/common';
-import type { ApprovalStore } from './approval.store.js';
-import type { CodeChecks } from './code-checks.store.js';
-import type { GuardStore } from './guard.store.js';
-import { DAY_MS } from './traffic-slots.js';
+import type { ApprovalStore } from '../guard/approval.store.js';
+import type { CodeChecks } from '../guard/code-checks.store.js';
+import type { GuardStore } from '../guard/guard.store.js';
+import { DAY_MS } from '../guard/traffic-slots.js';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 /** Rows of one table that one run deletes at most; while there are more the next run follows at once. */

@@ -5,17 +5,17 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { BodyConstraints } from '../http/body.pipe.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { TestNumbers } from '../test-numbers/test-phones.js';
-import { ApprovalStore } from './approval.store.js';
+import { ApprovalStore } from '../guard/approval.store.js';
 import { CheckCodeService } from './check-code.service.js';
 import { CodeOutbox } from './code.outbox.js';
 import { CountersSweeper } from './counters.sweeper.js';
-import { GuardStore } from './guard.store.js';
+import { GuardStore } from '../guard/guard.store.js';
 import { OtpController } from './otp.controller.js';
-import { MtJobNotifier } from './mt-job.notifier.js';
+import { MtJobNotifier } from '../notifiers/mt-job.notifier.js';
 import { SendCodeService } from './send-code.service.js';
-import { GuardOptions, SendGuard } from './send-guard.js';
+import { GuardOptions, SendGuard } from '../guard/send-guard.js';
 
 export interface OtpOptions {
   readonly settings: ControlPlaneSettings;

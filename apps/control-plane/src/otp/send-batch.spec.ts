@@ -1,7 +1,7 @@
 import type { ReadyForCode } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
-import type { GuardRefusal } from './guard-rules.js';
+import type { GuardRefusal } from '../guard/guard-rules.js';
 import { SendBatch, type AskedSend, type SendDecision } from './send-batch.js';
 
 const NOW = new Date('2024-05-01T12:00:00Z');

@@ -4,8 +4,8 @@ import { codeLimit } from '@countersign/session/rules';
 import type { Refusal } from '../http/errors.js';
 import { testNumberOf } from '../test-numbers/test-number.js';
 import { codeRefusal, guardRefusal, limitRefusal, NO_ROUTE } from './code-refusals.js';
-import type { GuardRefusal } from './guard-rules.js';
-import type { GuardedRefusal, GuardedSends } from './send-guard.js';
+import type { GuardRefusal } from '../guard/guard-rules.js';
+import type { GuardedRefusal, GuardedSends } from '../guard/send-guard.js';
 
 /** One request to send a code, and what was read for it under its session's lock. */
 export interface AskedSend {

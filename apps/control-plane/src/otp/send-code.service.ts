@@ -12,7 +12,7 @@ import type { SendSmsAnswer } from '../verify/session.view.js';
 import { NOT_FOUND } from './code-refusals.js';
 import { CodeOutbox } from './code.outbox.js';
 import { SendBatch, type AskedSend, type SendDecision } from './send-batch.js';
-import { SendGuard } from './send-guard.js';
+import { SendGuard } from '../guard/send-guard.js';
 
 const MAX_BATCH = 32;
 /** While one waits for counters that another process holds, the next is not kept waiting for it. */

@@ -2,7 +2,7 @@ import { firstIdAt, ID_CLOCK_SLACK_MS, type Uuid } from '@countersign/ids';
 import type { DatabaseClock, Executor } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
 import type { Session } from '@countersign/session/rules';
-import type { BroadcastEvent } from '../event-broadcast.js';
+import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { FIND_ENDINGS } from './endings.sql.js';
 import type { SessionSubscriptions } from './session-subscriptions.js';
 import { ENDING_TYPES } from './rendered-event.js';

@@ -5,7 +5,7 @@ import type { Uuid } from '@countersign/ids';
 import type { DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import type { EventBroadcast, BroadcastEvent } from '../event-broadcast.js';
+import type { EventBroadcast, BroadcastEvent } from '../events/event-broadcast.js';
 import { channelName } from './channel.js';
 import type { FrameId } from './client-frame.js';
 import type { MissedEventPoller } from './missed-event.poller.js';

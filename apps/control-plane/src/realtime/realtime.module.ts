@@ -2,7 +2,7 @@ import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Limits } from '../http/limits.js';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { MissedEventPoller } from './missed-event.poller.js';
 import { RealtimeGateway } from './realtime.gateway.js';

@@ -4,7 +4,7 @@ import type { RequestAuthorizer } from '../http/request.authorizer.js';
 import { Limits } from '../http/limits.js';
 import type { ControlPlaneMetrics } from '../operations/control-plane.metrics.js';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { BindStatusFeed } from './bind-status.feed.js';
 import { CLOSE } from './close-codes.js';
 import { KeyRevocationPoller } from './key-revocation.poller.js';

@@ -1,6 +1,6 @@
 import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
-import type { BroadcastEvent } from '../event-broadcast.js';
+import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { RenderedEvent, EventLoader } from './rendered-event.js';
 import type { SessionView } from './session-view.js';
 

@@ -4,7 +4,7 @@ import { renderId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import { ENDS, type Session, type SessionStatus } from '@countersign/session/rules';
-import { UPDATED, type BroadcastEvent } from '../event-broadcast.js';
+import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
 import { type Channel, channelName } from './channel.js';
 import { eventFrame } from './server-frame.js';
 import { renderingOf, type SessionView } from './session-view.js';

@@ -8,7 +8,7 @@ import { ERRORS, RefusedRequest } from '../http/errors.js';
 import type { Limits } from '../http/limits.js';
 import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
 import type { Caller } from '../http/route-access.js';
-import { UnauthenticatedConnections } from '../unauthenticated-connections.js';
+import { UnauthenticatedConnections } from '../http/unauthenticated-connections.js';
 import type { Listener } from './connection-rules.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';

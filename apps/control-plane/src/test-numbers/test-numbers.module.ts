@@ -2,7 +2,7 @@ import { MessageStore } from '@countersign/carriers/inbound';
 import { MtMessageStore } from '@countersign/carriers/outbound';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { TestAnswers } from './test-answers.js';
 import { TestCodes } from './test-codes.js';
 import { TestNumbers } from './test-phones.js';

@@ -1,7 +1,7 @@
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FailureLog } from '../operations/failure-log.js';
-import type { Stores } from '../stores.js';
+import type { Stores } from '../stores/stores.js';
 import { UsageController } from './usage.controller.js';
 import { UsageAggregator } from './usage.aggregator.js';
 import { UsageService } from './usage.service.js';

@@ -5,7 +5,7 @@ import { failsWith } from '../http/compiled-validator.js';
 import type { JsonObject } from '../http/json-body.js';
 import { IsMetadata, metadataFault } from './metadata.constraint.js';
 import { IsRoutablePhone } from './phone.constraint.js';
-import { IsWebhookTarget } from './webhook-target.constraint.js';
+import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 
 const MIN_TTL_SECONDS = 30;
 const MAX_TTL_SECONDS = LONGEST_SESSION_MS / 1000;

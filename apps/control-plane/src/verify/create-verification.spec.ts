@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CompiledValidator } from '../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../http/json-body.js';
-import { TargetRules } from '../webhooks/target.js';
+import { TargetRules } from '../targets/target.js';
 import { CreateVerification } from './create-verification.dto.js';
-import { IsWebhookTarget } from './webhook-target.constraint.js';
+import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 
 const target = new IsWebhookTarget(new TargetRules({ allowedCidrs: [], allowHttp: false }));
 const validator = CompiledValidator.compile(CreateVerification, [target]);

@@ -6,7 +6,7 @@ import { SessionStore } from '@countersign/session';
 import { MAX_ATTEMPTS, type Session } from '@countersign/session/rules';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../http/errors.js';
-import { CodeChecks } from '../otp/code-checks.store.js';
+import { CodeChecks } from '../guard/code-checks.store.js';
 import { planSession, type SessionPlan } from '../test-numbers/session-plan.js';
 import { TestNumbers } from '../test-numbers/test-phones.js';
 import type { CreateVerification } from './create-verification.dto.js';

@@ -1,11 +1,11 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BodyConstraints } from '../http/body.pipe.js';
-import { TargetRules } from '../webhooks/target.js';
+import { TargetRules } from '../targets/target.js';
 import { LiveSessions } from './live-sessions.js';
 import { SessionOpener } from './session.opener.js';
 import { VerifyController } from './verify.controller.js';
 import { VerifyService } from './verify.service.js';
-import { IsWebhookTarget } from './webhook-target.constraint.js';
+import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 
 @Module({})
 export class VerifyModule {

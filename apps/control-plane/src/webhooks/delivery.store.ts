@@ -5,7 +5,7 @@ import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import { ENDS } from '@countersign/session/rules';
-import type { ApprovalStore } from '../otp/approval.store.js';
+import type { ApprovalStore } from '../guard/approval.store.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -21,7 +21,7 @@ import {
 } from './deliveries.sql.js';
 import { type Body, DeliveryBodies } from './delivery-bodies.js';
 import type { PausedHost } from './per-host.scheduler.js';
-import { hostOf } from './target.js';
+import { hostOf } from '../targets/target.js';
 
 /** Longer than an attempt may take, so that a lease ends only under a process that has died. */
 export const LEASE_SECONDS = 30;

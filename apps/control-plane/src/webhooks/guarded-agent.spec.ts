@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { request } from 'undici';
 import { guardedAgent, TargetRefused } from './guarded-agent.js';
 import type { LookupAll } from './name-lookup.js';
-import { TargetRules } from './target.js';
+import { TargetRules } from '../targets/target.js';
 
 const allowed = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
 const strict = new TargetRules({ allowedCidrs: [], allowHttp: true });

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { MAX_IN_FLIGHT_PER_HOST } from './per-host.scheduler.js';
 import { nameLookup, type LookupAll } from './name-lookup.js';
-import { literalAddress, type TargetRules } from './target.js';
+import { literalAddress, type TargetRules } from '../targets/target.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Validate, ValidateIf } from 'class-validator';
 import { failsWith } from '../http/compiled-validator.js';
-import { IsWebhookTarget } from '../verify/webhook-target.constraint.js';
+import { IsWebhookTarget } from '../targets/webhook-target.constraint.js';
 
 /** The body of POST /v1/webhooks/test, which may be left out. */
 export class TestWebhook {

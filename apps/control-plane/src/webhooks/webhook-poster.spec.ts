@@ -6,7 +6,7 @@ import { newId, renderId } from '@countersign/ids';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import { guardedAgent } from './guarded-agent.js';
-import { TargetRules } from './target.js';
+import { TargetRules } from '../targets/target.js';
 import { signedHeaders, WebhookPoster } from './webhook-poster.js';
 
 const SECRET = createWebhookSecret();

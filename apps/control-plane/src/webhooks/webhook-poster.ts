@@ -4,7 +4,7 @@ import { renderId, type Uuid } from '@countersign/ids';
 import type { Dispatcher } from 'undici';
 import type { AttemptResult } from './attempt.js';
 import { ProxyAway, TargetRefused } from './guarded-agent.js';
-import type { TargetCheck, TargetRules } from './target.js';
+import type { TargetCheck, TargetRules } from '../targets/target.js';
 
 /** One attempt in all: name, connection, request and the part of the answer that is read (contract, Webhooks). */
 export const ATTEMPT_TIMEOUT_MS = 15_000;

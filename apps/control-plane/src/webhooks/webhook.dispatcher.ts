@@ -16,7 +16,7 @@ import {
 } from './delivery.store.js';
 import type { ReplyKind } from './host-circuit-breaker.js';
 import { PerHostScheduler, type HostJob, type Taken } from './per-host.scheduler.js';
-import { hostOf } from './target.js';
+import { hostOf } from '../targets/target.js';
 import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
 
 /** How often everything is looked for that nobody rang for (architecture: a missing job is found within 5 s). */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JITTER_SHARE } from '../exponential-backoff.js';
+import { JITTER_SHARE } from '@countersign/resilience';
 import {
   afterAttempt,
   FRESH_COURSE,

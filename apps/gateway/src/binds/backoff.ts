@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '../exponential-backoff.js';
+import { doubledMs, spreadMs } from '@countersign/resilience';
 
 /** Waits between attempts of one bind, as values: no clock and no chance in here, both come in as arguments. */
 

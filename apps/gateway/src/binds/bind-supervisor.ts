@@ -13,16 +13,16 @@ import {
   type ResponsePdu,
   type SubmitSm,
 } from '@countersign/smpp/pdu';
-import type { InboundLink } from '../inbound/inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import type { LeasedConnection } from '../leases/lease-renewer.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';
-import type { LinkView } from '../link.metrics.js';
+import type { LinkView } from '../metrics/link.metrics.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';
 import { linkEndsOf } from '../recorder/link-ends.js';
 import { afterAttempt, freshCourse, type AttemptEnd, type Course } from './backoff.js';
 import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
 import { connect } from './connect.js';
-import { ConnectionGauge } from './connection-gauge.js';
+import { ConnectionGauge } from '../metrics/connection-gauge.js';
 
 /** Name look-up, connection and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -5,11 +5,11 @@ import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { DatabaseClock } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
-import { GATEWAY_ID } from '../gateway-id.token.js';
-import { GatewayMetrics } from '../gateway.metrics.js';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+import { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import { InboundService } from '../inbound/inbound.service.js';
 import { LeaseRenewer } from '../leases/lease-renewer.js';
-import { LOGGER } from '../logger.token.js';
+import { LOGGER } from '../injection/logger.token.js';
 import { FlightRecorder } from '../recorder/flight-recorder.js';
 import { BindsService } from './binds.service.js';
 

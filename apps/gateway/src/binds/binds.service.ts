@@ -12,7 +12,7 @@ import { renderId, type Uuid } from '@countersign/ids';
 import type { DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../gateway.metrics.js';
+import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundService } from '../inbound/inbound.service.js';
 import { freeSlots, slotsToClaim, slotToGive } from '../leases/fair-share.js';
 import type { LeaseGuard } from '../leases/lease-guard.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inboundCommand, messageRow } from './inbound-command.js';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import type { ReceivedMessage } from './received-message.js';
 
 const ID = '01890000-0000-7000-8000-000000000001';

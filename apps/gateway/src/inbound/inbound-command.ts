@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import type { InboundVerdict } from '@countersign/session/rules';
 import type { Concatenation } from '@countersign/smpp/messages';
 import type { SmppAddress } from '@countersign/smpp/pdu';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import type { ReceivedMessage } from './received-message.js';
 
 /** One MO on its way into the database. */

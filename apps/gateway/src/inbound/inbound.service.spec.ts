@@ -3,9 +3,9 @@ import type { InboundVerdict } from '@countersign/session/rules';
 import { dataSm, deliverSm, octetsTlv, submitSm, type MessagePdu, type Outgoing } from '@countersign/smpp/pdu';
 import { createLogger, Metrics } from '@countersign/telemetry';
 import { describe, expect, it } from 'vitest';
-import { GatewayMetrics } from '../gateway.metrics.js';
+import { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundCommand } from './inbound-command.js';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import { InboundService, MAX_QUEUED_MESSAGES } from './inbound.service.js';
 import { SenderRate } from './sender-rate.js';
 

@@ -5,10 +5,10 @@ import type { MessageAnswer } from '@countersign/smpp/link';
 import { messageKind } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../gateway.metrics.js';
+import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundBatch } from './inbound-batch.js';
 import { inboundCommand, type InboundCommand } from './inbound-command.js';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import { readMessage } from './received-message.js';
 import type { SenderRate } from './sender-rate.js';
 

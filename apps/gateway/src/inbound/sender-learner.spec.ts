@@ -1,7 +1,7 @@
 import type { LearnedSenderFormat, SenderLearning, SenderObservation } from '@countersign/carriers/senders';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import { SenderLearner } from './sender-learner.js';
 
 const ID = '01890000-0000-7000-8000-000000000001';

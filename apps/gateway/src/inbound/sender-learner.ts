@@ -11,7 +11,7 @@ import { renderId, type Uuid } from '@countersign/ids';
 import type { Database } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
-import type { InboundLink } from './inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 
 /** Interval of retries after a failed write. */
 const RETRY_MS = 1_000;

@@ -4,9 +4,9 @@ import { BindLeaseStore, GatewayStore } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
 import type { Logger } from '@countersign/telemetry';
-import { GATEWAY_ID } from '../gateway-id.token.js';
-import { GatewayMetrics } from '../gateway.metrics.js';
-import { LOGGER } from '../logger.token.js';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+import { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import { LOGGER } from '../injection/logger.token.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { GATEWAY_VERSION } from './version.js';
 

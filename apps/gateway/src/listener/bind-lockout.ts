@@ -1,4 +1,4 @@
-import { doubledMs } from '../exponential-backoff.js';
+import { doubledMs } from '@countersign/resilience';
 import { peerNetwork } from './networks.js';
 
 /** Failures of one peer within the window, after which it may not even connect. */

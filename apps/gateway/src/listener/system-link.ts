@@ -8,14 +8,14 @@ import { STATUS } from '@countersign/smpp/pdu';
 import type { BindRequest, LinkState, LinkTimers, MessageAnswer } from '@countersign/smpp/link';
 import type { MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../gateway.metrics.js';
-import type { InboundLink } from '../inbound/inbound-link.js';
+import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import type { InboundService } from '../inbound/inbound.service.js';
-import type { LinkView } from '../link.metrics.js';
-import type { LinkMeter } from '../link-meter.js';
+import type { LinkView } from '../metrics/link.metrics.js';
+import type { LinkMeter } from '../metrics/link-meter.js';
 import { connectionRefusal, sameConnectionTerms } from './admission.js';
 import type { MessageRate } from './message-rate.js';
-import { ThroughputMeter } from './throughput-meter.js';
+import { ThroughputMeter } from '../metrics/throughput-meter.js';
 import type { Peer, BindAuthenticator } from './bind-authenticator.js';
 
 /** We are the SMSC here. A peer that keeps quiet is normal, so only enquire_link tells whether it lives. */

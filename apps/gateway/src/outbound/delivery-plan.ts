@@ -1,7 +1,7 @@
 import type { BindLease } from '@countersign/carriers/leases';
 import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
-import { doubledMs, spreadMs } from '../exponential-backoff.js';
+import { doubledMs, spreadMs } from '@countersign/resilience';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
 const UNKNOWN_FATES_AT_MOST = 1;

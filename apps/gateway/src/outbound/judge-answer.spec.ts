@@ -1,7 +1,7 @@
 import { LinkClosedError, NotSentError, ResponseTimeoutError } from '@countersign/smpp/link';
 import { STATUS, type ResponsePdu } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
-import { isThrottle } from '../throttle.js';
+import { isThrottle } from '../metrics/throttle.js';
 import { judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';
 
 const manners: CarrierManners = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };

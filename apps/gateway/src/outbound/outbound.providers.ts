@@ -8,15 +8,15 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
 import { BindsService } from '../binds/binds.service.js';
-import { GATEWAY_ID } from '../gateway-id.token.js';
-import { GatewayMetrics } from '../gateway.metrics.js';
-import { LOGGER } from '../logger.token.js';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
+import { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import { LOGGER } from '../injection/logger.token.js';
 import { AttemptMaker } from './attempt-maker.js';
 import { SubmitQueues } from './submit-queues.js';
 import { OutboundConsumer } from './outbound.consumer.js';
 import { MtDispatcher } from './mt.dispatcher.js';
 import { OtherGateways } from './other-gateways.js';
-import { ReceiptsService } from './receipts.service.js';
+import { ReceiptsService } from '../receipts/receipts.service.js';
 
 export const outboundProviders: FactoryProvider[] = [
   {

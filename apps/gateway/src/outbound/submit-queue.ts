@@ -1,6 +1,6 @@
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
-import { isThrottle } from '../throttle.js';
+import { isThrottle } from '../metrics/throttle.js';
 import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
 
 /** Attempts on one connection at a time, in windows: what waits must not wait for long, nor leave the connection idle. */

@@ -1,7 +1,7 @@
 import { slotKey, type BindLease, type BindSlotName } from '@countersign/carriers/leases';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import type { BindSender } from '../binds/bind-supervisor.js';
-import type { Pace } from '../link.metrics.js';
+import type { Pace } from '../metrics/link.metrics.js';
 import type { BindCapacity } from './delivery-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { doubledMs } from '../exponential-backoff.js';
+import { doubledMs } from '@countersign/resilience';
 import { assertionOf } from './assertion.js';
 import { readMembers, textIn } from './json-members.js';
 import { CallDeadline } from './call-deadline.js';

@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '../exponential-backoff.js';
+import { doubledMs, spreadMs } from '@countersign/resilience';
 
 /**
  * Whether an agent may send: a value, every function answers a new one. Times are monotonic milliseconds.

@@ -1,7 +1,7 @@
 import type { RbmCommand } from '@countersign/rcs/commands';
 import type { CardEventKind, SendOutcome, Verdict } from '@countersign/rcs/rules';
 import type { Metrics } from '@countersign/telemetry';
-import { PeerNames } from '../peer-names.js';
+import { PeerNames } from '../metrics/peer-names.js';
 import type { CommandResult } from './rbm-answer.js';
 import type { WebhookFate } from './rbm-webhook.handler.js';
 

@@ -8,7 +8,7 @@ import { Database, DatabaseClock } from '@countersign/postgres';
 import { SessionStore } from '@countersign/session';
 import { GatewaySettings } from '@countersign/settings';
 import { Metrics, type Logger } from '@countersign/telemetry';
-import { LOGGER } from '../logger.token.js';
+import { LOGGER } from '../injection/logger.token.js';
 import { OfferListener } from './offer-listener.js';
 import { CardDecisions, type Decided } from './card-decisions.js';
 import { RcsCommandProcessor } from './rcs-command.processor.js';

@@ -3,7 +3,7 @@ import { PubSub } from '@countersign/bus';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { DatabaseClock } from '@countersign/postgres';
-import { GATEWAY_ID } from '../gateway-id.token.js';
+import { GATEWAY_ID } from '../injection/gateway-id.token.js';
 import { FlightRecorder } from './flight-recorder.js';
 import { TraceResponder } from './trace-responder.js';
 

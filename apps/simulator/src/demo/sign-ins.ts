@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { forgetOldest } from '../forget-oldest.js';
+import { forgetOldest } from '../memory/forget-oldest.js';
 
 /** Who is in the shop. */
 export interface SignIn {

@@ -1,5 +1,5 @@
-import { forgetOldest } from '../forget-oldest.js';
-import type { FeedEvent, PhoneItem, PhoneView } from './phone-item.js';
+import { forgetOldest } from '../memory/forget-oldest.js';
+import type { FeedEvent, PhoneItem, PhoneView } from '../phone/phone-item.js';
 
 /** Items that a number's page starts with. */
 const REMEMBERED_ITEMS = 200;

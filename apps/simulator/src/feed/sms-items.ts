@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { SmsItem } from './phone-item.js';
+import type { SmsItem } from '../phone/phone-item.js';
 
 /** An SMS that reached a phone. */
 export const receivedItem = (sms: { to: string; from: string; text: string; at: string }): SmsItem => ({

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RpcRefusal } from '../rbm/rpc-refusal.js';
+import { RpcRefusal } from './rpc-refusal.js';
 import { Refusal } from './refusal.js';
 
 const CODES: Readonly<Record<number, string>> = {

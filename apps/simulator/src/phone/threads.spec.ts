@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RcsItem, ReplyItem, SmsItem } from '../feed/phone-item.js';
+import type { RcsItem, ReplyItem, SmsItem } from './phone-item.js';
 import {
   cardStateOf,
   codeIn,

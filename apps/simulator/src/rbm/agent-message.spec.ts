@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAgentMessage } from './agent-message.js';
-import { RpcRefusal } from './rpc-refusal.js';
+import { RpcRefusal } from '../http/rpc-refusal.js';
 
 const NOW = Date.parse('2026-01-15T10:00:00Z');
 const approve = { reply: { text: 'Approve', postbackData: 'v1.a' } };

@@ -1,4 +1,4 @@
-import { invalid } from './rpc-refusal.js';
+import { invalid } from '../http/rpc-refusal.js';
 
 /** A button or chip of a message. */
 export interface Suggestion {

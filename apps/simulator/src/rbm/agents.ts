@@ -1,4 +1,4 @@
-import type { AgentBrand } from '../feed/phone-item.js';
+import type { AgentBrand } from '../phone/phone-item.js';
 
 const DOMAIN = '@rbm.goog';
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;

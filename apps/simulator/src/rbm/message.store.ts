@@ -1,4 +1,4 @@
-import type { RcsItem, RcsState } from '../feed/phone-item.js';
+import type { RcsItem, RcsState } from '../phone/phone-item.js';
 import type { AgentMessage, Fields } from './agent-message.js';
 import { agentBrand, pictureOf } from './agents.js';
 

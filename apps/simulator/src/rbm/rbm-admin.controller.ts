@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query } from '@nestjs/common';
-import type { PhoneView } from '../feed/phone-item.js';
+import type { PhoneView } from '../phone/phone-item.js';
 import { Refusal } from '../http/refusal.js';
 import { agentIdOf } from './agents.js';
 import { type MessageView, viewOf } from './message.store.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PhoneItem } from '../feed/phone-item.js';
+import type { PhoneItem } from '../phone/phone-item.js';
 import type { Clock } from './clock.js';
-import { PhoneProfiles } from './phone-profile.js';
+import { PhoneProfiles } from '../phone/phone-profile.js';
 import type { RbmEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { RbmSwitches } from './rbm-switches.js';

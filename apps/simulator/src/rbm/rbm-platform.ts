@@ -1,11 +1,11 @@
-import type { PhoneItem, PhoneView } from '../feed/phone-item.js';
+import type { PhoneItem, PhoneView } from '../phone/phone-item.js';
 import { type AgentMessage, type Fields, readAgentMessage } from './agent-message.js';
 import type { Clock } from './clock.js';
 import { callOff, itemOf, type StoredMessage, RbmMessageStore } from './message.store.js';
-import type { PhoneProfiles, PhoneProfile } from './phone-profile.js';
+import type { PhoneProfiles, PhoneProfile } from '../phone/phone-profile.js';
 import { type About, deliveryEvent, expiryEvent, type RbmEvent, tapEvent } from './rbm-event.js';
 import type { RbmSwitches } from './rbm-switches.js';
-import { RpcRefusal, unreachable } from './rpc-refusal.js';
+import { RpcRefusal, unreachable } from '../http/rpc-refusal.js';
 
 const MOST_MESSAGES = 20_000;
 

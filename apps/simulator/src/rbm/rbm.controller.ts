@@ -5,7 +5,7 @@ import type { Fields } from './agent-message.js';
 import { agentIdOf } from './agents.js';
 import { memberOf } from './own-member.js';
 import { RbmService } from './rbm.service.js';
-import { invalid, RpcRefusal, unreachable } from './rpc-refusal.js';
+import { invalid, RpcRefusal, unreachable } from '../http/rpc-refusal.js';
 
 const PHONE = /^\+[1-9][0-9]{1,14}$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

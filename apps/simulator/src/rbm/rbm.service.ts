@@ -1,8 +1,8 @@
 import type { PhoneFeed } from '../feed/phone-feed.js';
-import type { ReplyItem } from '../feed/phone-item.js';
+import type { ReplyItem } from '../phone/phone-item.js';
 import { agentBrand } from './agents.js';
 import type { Clock } from './clock.js';
-import type { PhoneProfiles } from './phone-profile.js';
+import type { PhoneProfiles } from '../phone/phone-profile.js';
 import { launchEvent, type LaunchState, loneEvent, type LoneUserEvent, textEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { type RbmFaults, RbmSwitches } from './rbm-switches.js';

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto';
-import { forgetOldest } from '../forget-oldest.js';
+import { forgetOldest } from '../memory/forget-oldest.js';
 import type { Clock } from './clock.js';
 import { memberOf } from './own-member.js';
 

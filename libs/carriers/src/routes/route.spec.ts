@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { destinationPrefix } from '../outbound/outbound.js';
 import { routesInOrder, type Route } from './route.js';
 
 const route = (id: string, changes: Partial<Route> = {}): Route => ({
@@ -68,11 +67,5 @@ describe('the routes of a number', () => {
         expect(priorities).toEqual([...priorities].sort((one, other) => one - other));
       }),
     );
-  });
-});
-
-describe('the block of a number', () => {
-  it('is all but its last four digits', () => {
-    expect(destinationPrefix('+14155552671')).toBe('+1415555');
   });
 });

@@ -3,7 +3,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString, Validate } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { IsWebhookTarget } from '../../verify/webhook-target.constraint.js';
+import { IsWebhookTarget } from '../../targets/webhook-target.constraint.js';
 import {
   ChangeOf,
   isCountryOrEvery,
@@ -15,7 +15,7 @@ import {
   Nullable,
   Optional,
   Satisfies,
-} from '../fields.js';
+} from '../crud/fields.js';
 import { ACCOUNT_FIELDS, MAX_CODES } from './account.view.js';
 
 const isCap = isWholeNumber(0, MAX_CODES);

@@ -4,9 +4,9 @@ import { ACCOUNTS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import { AdminDefaults } from '../admin-defaults.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import { AdminDefaults } from '../crud/admin-defaults.js';
+import type { Plain } from '../crud/plain.js';
 import type { AccountChange, AccountDraft } from './account.dto.js';
 import { type AccountAnswer, accountView } from './account.view.js';
 

@@ -3,9 +3,9 @@ import { renderUsd } from '@countersign/accounts/prices';
 import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable, USD_PATTERN } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
 /** The largest cap or floor of codes. */
 export const MAX_CODES = 1_000_000_000;

@@ -2,7 +2,7 @@ import { ADMIN_ROLES, type AdminRole, ROOT_NAME } from '@countersign/accounts/ad
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isLine, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, Satisfies } from '../crud/fields.js';
 import { ADMIN_KEY_FIELDS } from './admin-key.view.js';
 
 const isShortLine = isLine(100);

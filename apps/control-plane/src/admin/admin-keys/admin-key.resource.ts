@@ -3,8 +3,8 @@ import { ADMIN_KEYS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import type { AdminKeyChange, AdminKeyDraft } from './admin-key.dto.js';
 import { type AdminKeyAnswer, adminKeyView } from './admin-key.view.js';
 

@@ -2,9 +2,9 @@ import { ADMIN_ROLES, type AdminKey, type AdminRole } from '@countersign/account
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { keyTextFields } from '../keys/key.view.js';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable } from '../crud/view-fields.js';
 
 export const ADMIN_KEY_FIELDS = {
   name: {

@@ -2,12 +2,12 @@ import { AUDIT_ENTRIES } from '@countersign/events';
 import { Controller, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminService } from '../admin.service.js';
-import { ListsOnly } from '../admin-operations.js';
-import type { Engineer } from '../admin-resource.js';
-import { ByEngineer } from '../engineer.decorator.js';
-import { viewFor } from '../people.js';
-import type { Plain } from '../plain.js';
+import { AdminService } from '../crud/admin.service.js';
+import { ListsOnly } from '../crud/admin-operations.js';
+import type { Engineer } from '../crud/admin-resource.js';
+import { ByEngineer } from '../crud/engineer.decorator.js';
+import { viewFor } from '../crud/people.js';
+import type { Plain } from '../crud/plain.js';
 import { AuditQuery } from './audit.dto.js';
 import { AuditList, auditView, withoutPeople } from './audit.view.js';
 

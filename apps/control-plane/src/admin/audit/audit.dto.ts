@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { isText, Optional, Satisfies } from '../fields.js';
-import { PageQuery } from '../paging.js';
+import { isText, Optional, Satisfies } from '../crud/fields.js';
+import { PageQuery } from '../crud/paging.js';
 
 /** The query of GET /v1/admin/audit. */
 export class AuditQuery extends PageQuery {

@@ -1,10 +1,10 @@
 import type { AuditEntry } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import { maskPeopleIn } from '../people.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import { maskPeopleIn } from '../crud/people.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable } from '../crud/view-fields.js';
 
 const state = (description: string): ApiPropertyOptions => ({
   oneOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],

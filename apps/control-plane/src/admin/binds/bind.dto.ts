@@ -13,7 +13,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn, ValidateIf } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject, JsonValue } from '../../http/json-body.js';
-import { ChangeOf, isLine, isListOf, isWholeNumber, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isLine, isListOf, isWholeNumber, Optional, Satisfies } from '../crud/fields.js';
 import {
   isAscii,
   isCarrier,
@@ -22,7 +22,7 @@ import {
   isSystemId,
   MAX_CARRIER_CHARACTERS,
   SMPP_FIELDS,
-} from '../smpp-fields.js';
+} from '../crud/smpp-fields.js';
 import { BIND_FIELDS, BIND_RANGES, MAX_NAME_CHARACTERS, MAX_STATUSES } from './bind.view.js';
 import { hostsFault, isHost, isPort, MAX_HOSTS } from './hosts.js';
 import { tlsFault } from './tls.js';

@@ -3,11 +3,11 @@ import { BIND_STATES, type BindConnection, bindStatus, CONNECTION_STATES } from 
 import type { BindRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../smpp-fields.js';
-import { SENDER_FIELDS } from '../sender-format.js';
-import { idField, nullable, nullableId } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { asciiPattern, ConnectionNumbers, RATE_FIELD, SMPP_FIELDS } from '../crud/smpp-fields.js';
+import { SENDER_FIELDS } from '../crud/sender-format.js';
+import { idField, nullable, nullableId } from '../crud/view-fields.js';
 import { MAX_HOSTS } from './hosts.js';
 import { MAX_CERTIFICATE_CHARACTERS } from './tls.js';
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { BindHost } from '@countersign/carriers/config';
 import type { JsonValue } from '../../http/json-body.js';
-import { isWholeNumber, memberFault } from '../fields.js';
+import { isWholeNumber, memberFault } from '../crud/fields.js';
 
 export const MAX_HOSTS = 16;
 const MAX_PORT = 65_535;

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { BindTls } from '@countersign/carriers/config';
-import { memberFault } from '../fields.js';
+import { memberFault } from '../crud/fields.js';
 import { isHost } from './hosts.js';
 
 export const MAX_CERTIFICATE_CHARACTERS = 65_536;

@@ -2,9 +2,9 @@ import { DOMAIN, RCS_AGENT_ID, SENDER_ID, SLUG } from '@countersign/accounts/acc
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { TargetRules } from '../../webhooks/target.js';
-import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../fields.js';
-import { idField } from '../view-fields.js';
+import { TargetRules } from '../../targets/target.js';
+import { ChangeOf, isLine, isText, Nullable, Optional, Satisfies } from '../crud/fields.js';
+import { idField } from '../crud/view-fields.js';
 import { BRAND_FIELDS } from './brand.view.js';
 
 /** Phones and RCS carriers fetch the logo from elsewhere, so what an operator allows webhooks does not count here. */

@@ -4,9 +4,9 @@ import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import { AdminDefaults } from '../admin-defaults.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import { AdminDefaults } from '../crud/admin-defaults.js';
+import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import type { BrandChange, BrandDraft } from './brand.dto.js';
 import { type BrandAnswer, brandView } from './brand.view.js';
 

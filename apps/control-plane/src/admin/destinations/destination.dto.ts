@@ -3,7 +3,17 @@ import { RESTRICTED_KINDS, type RestrictedKind } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isInstant, isLine, isListOf, isOneOf, isText, Nullable, Optional, Satisfies } from '../fields.js';
+import {
+  ChangeOf,
+  isInstant,
+  isLine,
+  isListOf,
+  isOneOf,
+  isText,
+  Nullable,
+  Optional,
+  Satisfies,
+} from '../crud/fields.js';
 import { DESTINATION_FIELDS } from './destination.view.js';
 
 const isReason = isLine(200);

@@ -10,9 +10,15 @@ import type { Executor, Records } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Engineer, type Listed, type Written } from '../admin-resource.js';
-import { maskedFor } from '../people.js';
-import type { Plain } from '../plain.js';
+import {
+  NO_SUCH_ACCOUNT,
+  type AdminResource,
+  type Engineer,
+  type Listed,
+  type Written,
+} from '../crud/admin-resource.js';
+import { maskedFor } from '../crud/people.js';
+import type { Plain } from '../crud/plain.js';
 import type { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { type DestinationAnswer, destinationView, withoutPerson } from './destination.view.js';
 import { type RefusalAnswer, refusalView } from './refusal.view.js';

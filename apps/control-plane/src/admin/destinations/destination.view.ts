@@ -2,9 +2,9 @@ import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers
 import { checkPhone, maskPhone, maskPhonesIn, RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable, nullableId } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable, nullableId } from '../crud/view-fields.js';
 
 export const DESTINATION_FIELDS = {
   accountId: nullableId(

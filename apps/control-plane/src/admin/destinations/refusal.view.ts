@@ -1,10 +1,10 @@
 import type { RefusalTally } from '@countersign/carriers/destinations';
 import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';
-import { GUARD_RULES } from '../../otp/guard-rules.js';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField } from '../view-fields.js';
+import { GUARD_RULES } from '../../guard/guard-rules.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField } from '../crud/view-fields.js';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
 

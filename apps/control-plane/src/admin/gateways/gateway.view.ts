@@ -2,9 +2,9 @@ import { CONNECTION_STATES } from '@countersign/carriers/leases';
 import type { GatewayLease, GatewayRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField } from '../crud/view-fields.js';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
 

@@ -2,10 +2,10 @@ import { GATEWAYS } from '@countersign/carriers/records';
 import { Controller, Param, Query } from '@nestjs/common';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminService } from '../admin.service.js';
-import { Lists, Shows } from '../admin-operations.js';
-import { PageQuery } from '../paging.js';
-import type { Plain } from '../plain.js';
+import { AdminService } from '../crud/admin.service.js';
+import { Lists, Shows } from '../crud/admin-operations.js';
+import { PageQuery } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
 import { GatewayAnswer, GatewayList, gatewayView } from './gateway.view.js';
 
 const GATEWAY = { resource: 'gateways', id: 'Gateway', one: 'a gateway', many: 'gateways' } as const;

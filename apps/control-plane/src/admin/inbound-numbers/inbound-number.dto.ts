@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isCountryOrEvery, isListOf, isText, Nullable, Satisfies } from '../fields.js';
+import { ChangeOf, isCountryOrEvery, isListOf, isText, Nullable, Satisfies } from '../crud/fields.js';
 import { INBOUND_NUMBER_FIELDS } from './inbound-number.view.js';
 
 /** The body of POST /v1/admin/inbound-numbers. */

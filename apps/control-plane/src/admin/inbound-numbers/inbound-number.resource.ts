@@ -4,8 +4,8 @@ import { parseId, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import type { InboundNumberChange, InboundNumberDraft } from './inbound-number.dto.js';
 import { type InboundNumberAnswer, inboundNumberView } from './inbound-number.view.js';
 

@@ -1,9 +1,9 @@
 import type { InboundNumber } from '@countersign/carriers/config';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullableId } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullableId } from '../crud/view-fields.js';
 
 export const INBOUND_NUMBER_FIELDS = {
   number: {

@@ -1,5 +1,5 @@
 import { LIMIT_NAMES, type KeyLimits } from '@countersign/accounts/accounts';
-import { isWholeNumber } from '../fields.js';
+import { isWholeNumber } from '../crud/fields.js';
 import { MAX_LIMIT_PER_MINUTE } from './key.view.js';
 
 const NAMES: readonly unknown[] = LIMIT_NAMES;

@@ -3,8 +3,8 @@ import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
 import type { JsonObject } from '../../http/json-body.js';
-import { ChangeOf, isLine, isListOf, isOneOf, Optional, Satisfies } from '../fields.js';
-import { idField } from '../view-fields.js';
+import { ChangeOf, isLine, isListOf, isOneOf, Optional, Satisfies } from '../crud/fields.js';
+import { idField } from '../crud/view-fields.js';
 import { limitsFault } from './key-limits.js';
 import { KEY_FIELDS, MAX_LIMIT_PER_MINUTE } from './key.view.js';
 

@@ -4,9 +4,9 @@ import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../admin-resource.js';
+import { NO_SUCH_ACCOUNT, type AdminResource, type Written } from '../crud/admin-resource.js';
 import { limitsOf } from './key-limits.js';
-import type { Plain } from '../plain.js';
+import type { Plain } from '../crud/plain.js';
 import type { KeyChange, KeyDraft } from './key.dto.js';
 import { type KeyAnswer, keyView } from './key.view.js';
 

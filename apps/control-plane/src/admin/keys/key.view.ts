@@ -1,9 +1,9 @@
 import { LIMIT_NAMES, SCOPES, type ApiKey, type KeyLimits } from '@countersign/accounts/accounts';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable } from '../crud/view-fields.js';
 
 export const MAX_LIMIT_PER_MINUTE = 1_000_000;
 

@@ -3,9 +3,9 @@ import { OUTBOUND_STATES, type OutboundState } from '@countersign/carriers/outbo
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { Optional } from '../fields.js';
-import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../filters.js';
-import { PageQuery } from '../paging.js';
+import { Optional } from '../crud/fields.js';
+import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../crud/filters.js';
+import { PageQuery } from '../crud/paging.js';
 
 export const FATES = [...MESSAGE_FATES, ...OUTBOUND_STATES] as const;
 

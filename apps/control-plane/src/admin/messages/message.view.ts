@@ -2,9 +2,9 @@ import type { MessageRecord } from '@countersign/carriers/messages';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable, nullableId } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable, nullableId } from '../crud/view-fields.js';
 import { FATES } from './message.dto.js';
 
 const COUNT = { type: 'integer', minimum: 1 } as const;

@@ -2,7 +2,7 @@ import { PRICED_CHANNELS, type PricedChannel } from '@countersign/accounts/price
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isCountryOrEvery, isInstant, isUsdText, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isCountryOrEvery, isInstant, isUsdText, Optional, Satisfies } from '../crud/fields.js';
 import { PRICE_FIELDS } from './price.view.js';
 
 /** The body of POST /v1/admin/prices. Without `from` the price holds from now on. */

@@ -4,8 +4,8 @@ import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome, type Refusal } from '../../http/errors.js';
 import { parseInstant } from '../../http/instant.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import type { PriceChange, PriceDraft } from './price.dto.js';
 import { type PriceAnswer, priceView } from './price.view.js';
 

@@ -1,9 +1,9 @@
 import { PRICED_CHANNELS, renderUsd, type Price } from '@countersign/accounts/prices';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, USD_PATTERN } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, USD_PATTERN } from '../crud/view-fields.js';
 
 export const PRICE_FIELDS = {
   channel: {

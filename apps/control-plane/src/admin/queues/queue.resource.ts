@@ -2,9 +2,9 @@ import { QueueSwitchStore } from '@countersign/events';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
-import { EventJobNotifier } from '../../stores.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import { EventJobNotifier } from '../../stores/stores.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import { QUEUE_NAMES, QUEUE_WORK, type QueueRecord, QueueRecords, withDepth } from './queue.records.js';
 import { type QueueAnswer, queueDecisions, queueView } from './queue.view.js';
 

@@ -1,8 +1,8 @@
 import { MOST_COUNTED, QUEUES, type QueueName } from '@countersign/events';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { nullable } from '../crud/view-fields.js';
 import type { QueueRecord } from './queue.records.js';
 
 const count = (description: string, example: number): ApiPropertyOptions => ({

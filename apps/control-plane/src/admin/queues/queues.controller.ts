@@ -2,12 +2,12 @@ import { Body, Controller, Param, Query } from '@nestjs/common';
 import { NoBodyPipe } from '../../http/body.pipe.js';
 import { valueOf } from '../../http/errors.js';
 import { QueryPipe } from '../../http/query.pipe.js';
-import { AdminService } from '../admin.service.js';
-import { Acts, Lists, Shows } from '../admin-operations.js';
-import type { Engineer } from '../admin-resource.js';
-import { ByEngineer } from '../engineer.decorator.js';
-import { PageQuery } from '../paging.js';
-import type { Plain } from '../plain.js';
+import { AdminService } from '../crud/admin.service.js';
+import { Acts, Lists, Shows } from '../crud/admin-operations.js';
+import type { Engineer } from '../crud/admin-resource.js';
+import { ByEngineer } from '../crud/engineer.decorator.js';
+import { PageQuery } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
 import { MAX_RETRIED, QueueResource } from './queue.resource.js';
 import { QueueAnswer, QueueList } from './queue.view.js';
 

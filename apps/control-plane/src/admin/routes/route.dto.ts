@@ -2,7 +2,7 @@ import { SENDER_ID } from '@countersign/accounts/accounts';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsString } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isText, isUsdOrNumber, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
+import { ChangeOf, isText, isUsdOrNumber, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
 import { MAX_PRIORITY, MAX_WEIGHT, ROUTE_FIELDS } from './route.view.js';
 
 /** The body of POST /v1/admin/routes. */

@@ -5,8 +5,8 @@ import { parseId } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome, type Refusal } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import type { RouteChange, RouteDraft } from './route.dto.js';
 import { type RouteAnswer, routeView } from './route.view.js';
 

@@ -2,9 +2,9 @@ import { renderUsd } from '@countersign/accounts/prices';
 import type { Route } from '@countersign/carriers/routes';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { idField, nullable, USD_PATTERN } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
 export const MAX_PRIORITY = 1_000_000;
 export const MAX_WEIGHT = 1_000_000;

@@ -1,8 +1,8 @@
 import type { CardRecord } from '@countersign/rcs/offers';
 import type { CardState, FinalChannel } from '@countersign/rcs/rules';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import type { Plain } from '../plain.js';
-import { nullable } from '../view-fields.js';
+import type { Plain } from '../crud/plain.js';
+import { nullable } from '../crud/view-fields.js';
 
 const STATES = [
   'offered',

@@ -1,5 +1,5 @@
-import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../filters.js';
-import { PageQuery } from '../paging.js';
+import { OnlyOf, OnlyOfMode, OnlyOfPhone } from '../crud/filters.js';
+import { PageQuery } from '../crud/paging.js';
 
 /** The query of GET /v1/admin/sessions. */
 export class SessionsQuery extends PageQuery {

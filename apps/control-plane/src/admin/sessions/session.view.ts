@@ -4,9 +4,9 @@ import { sessionOfRecord } from '@countersign/session';
 import type { ApprovedBy } from '@countersign/session/rules';
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { nullable } from '../crud/view-fields.js';
 import { SessionCard, sessionCardView } from './session-card.view.js';
 import type { SessionWithCard } from './session.records.js';
 

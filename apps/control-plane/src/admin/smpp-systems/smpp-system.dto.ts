@@ -4,9 +4,9 @@ import { SENDER_FORMATS, type SenderFormat } from '@countersign/phone';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../fields.js';
-import { SENDER_FIELDS } from '../sender-format.js';
-import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../smpp-fields.js';
+import { ChangeOf, isListOf, isOneOf, isWholeNumber, Nullable, Optional, Satisfies } from '../crud/fields.js';
+import { SENDER_FIELDS } from '../crud/sender-format.js';
+import { isCarrier, isSystemId, MAX_CARRIER_CHARACTERS, SMPP_FIELDS } from '../crud/smpp-fields.js';
 import { networkOf } from './networks.js';
 import { isChosenPassword, MAX_CONNECTIONS, MAX_NETWORKS, MAX_PER_SECOND, SYSTEM_FIELDS } from './smpp-system.view.js';
 

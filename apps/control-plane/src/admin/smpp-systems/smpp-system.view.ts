@@ -8,11 +8,11 @@ import {
 import type { SystemLink, SystemRecord } from '@countersign/carriers/records';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { PageOf } from '../paging.js';
-import type { Plain } from '../plain.js';
-import { SENDER_FIELDS } from '../sender-format.js';
-import { asciiPattern, ConnectionNumbers, isAscii, SMPP_FIELDS } from '../smpp-fields.js';
-import { idField, nullable } from '../view-fields.js';
+import { PageOf } from '../crud/paging.js';
+import type { Plain } from '../crud/plain.js';
+import { SENDER_FIELDS } from '../crud/sender-format.js';
+import { asciiPattern, ConnectionNumbers, isAscii, SMPP_FIELDS } from '../crud/smpp-fields.js';
+import { idField, nullable } from '../crud/view-fields.js';
 
 export const MAX_NETWORKS = 100;
 export const MAX_CONNECTIONS = 1_000;

@@ -1,7 +1,7 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import { hasRight } from '../../http/admin-policy.js';
-import type { Plain } from '../plain.js';
+import type { Plain } from '../crud/plain.js';
 import type { TracedPduView, TraceView } from './trace.view.js';
 
 type Pdu = Plain<TracedPduView>;

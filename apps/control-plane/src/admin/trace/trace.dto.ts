@@ -2,7 +2,7 @@ import { FULL_TRACE_SECONDS, TRACE_FORMATS, type TraceFormat } from '@countersig
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { isWholeNumber, Satisfies } from '../fields.js';
+import { isWholeNumber, Satisfies } from '../crud/fields.js';
 
 const { min, max } = FULL_TRACE_SECONDS;
 

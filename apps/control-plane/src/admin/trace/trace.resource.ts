@@ -4,8 +4,8 @@ import { recordFully } from '@countersign/carriers/traces';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
-import type { Plain } from '../plain.js';
+import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { Plain } from '../crud/plain.js';
 import { type FullTraceView, fullTraceView } from './trace.view.js';
 
 type Answer = Plain<FullTraceView>;

@@ -2,8 +2,8 @@ import type { Bind } from '@countersign/carriers/config';
 import type { TraceAnswer, TracedConnection } from '@countersign/carriers/traces';
 import { renderId, type Uuid } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import type { Plain } from '../plain.js';
-import { idField, nullable } from '../view-fields.js';
+import type { Plain } from '../crud/plain.js';
+import { idField, nullable } from '../crud/view-fields.js';
 
 const open = (description: string): ApiPropertyOptions => ({ type: 'object', additionalProperties: true, description });
 const end = (description: string, example: string): ApiPropertyOptions => ({ type: 'string', description, example });

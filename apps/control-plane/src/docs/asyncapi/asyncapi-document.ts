@@ -9,7 +9,7 @@ import {
   postedBody,
   WEBHOOK_HEADERS,
   type WrittenSchema,
-} from '../event-data.js';
+} from '../openapi/event-data.js';
 import { Schemas } from '../openapi/schema.js';
 import { FRAMES, type FrameText, frameSchemas, LIVE_DATA } from './frames.js';
 

@@ -2,7 +2,7 @@ import { getSchemaPath } from '@nestjs/swagger';
 import { BindAnswer } from '../../admin/binds/bind.view.js';
 import { ERRORS } from '../../http/errors.js';
 import { APPROVED_SESSION, PENDING_SESSION, SessionAnswer } from '../../verify/session.view.js';
-import { EVENTS, ID, object, text, type WrittenSchema } from '../event-data.js';
+import { EVENTS, ID, object, text, type WrittenSchema } from '../openapi/event-data.js';
 import type { Schema } from '../openapi/schema.js';
 
 /** One message of the realtime channel (contract, Realtime). */

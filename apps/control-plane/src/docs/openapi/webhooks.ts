@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { EVENTS, type EventText, nameOf, postedBody, WEBHOOK_HEADERS } from '../event-data.js';
+import { EVENTS, type EventText, nameOf, postedBody, WEBHOOK_HEADERS } from './event-data.js';
 
 type Webhooks = NonNullable<OpenAPIObject['webhooks']>;
 type Post = NonNullable<Webhooks[string]['post']>;

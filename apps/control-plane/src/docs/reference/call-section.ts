@@ -1,10 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { REQUIRED_ROLES } from '../../http/route-access.js';
-import { isErrorCode } from '../error-pages.js';
-import { inline } from '../markdown.js';
+import { isErrorCode } from '../rendering/error-pages.js';
+import { inline } from '../rendering/markdown.js';
 import { type Operation, parametersOf } from '../openapi/operations.js';
 import type { Schemas } from '../openapi/schema.js';
-import { block, code, escape, table } from '../page.js';
+import { block, code, escape, table } from '../rendering/page.js';
 import { fieldTable } from './field-table.js';
 
 /** A schema, or where it is. */

@@ -1,5 +1,5 @@
-import { inline } from '../markdown.js';
-import { code, escape, table } from '../page.js';
+import { inline } from '../rendering/markdown.js';
+import { code, escape, table } from '../rendering/page.js';
 import { typesOf, type Field, type Schema } from '../openapi/schema.js';
 
 /** Fields of a body or parameters of a call, with all that a value must be. `asked`: whether leaving one out is a fault. */

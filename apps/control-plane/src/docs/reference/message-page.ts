@@ -1,10 +1,10 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describeEvents, eventSchemas, type AsyncMessage } from '../asyncapi/asyncapi-document.js';
 import { FRAMES } from '../asyncapi/frames.js';
-import { EVENTS, object } from '../event-data.js';
-import { anchorOf, inline } from '../markdown.js';
+import { EVENTS, object } from '../openapi/event-data.js';
+import { anchorOf, inline } from '../rendering/markdown.js';
 import { Schemas } from '../openapi/schema.js';
-import { block, code, escape, page } from '../page.js';
+import { block, code, escape, page } from '../rendering/page.js';
 import { fieldTable } from './field-table.js';
 
 /** Every message that the service sends or takes besides the calls of the API, for readers. */

@@ -1,8 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { anchorOf, inline } from '../markdown.js';
+import { anchorOf, inline } from '../rendering/markdown.js';
 import { operationsOf, type Operation } from '../openapi/operations.js';
 import { Schemas } from '../openapi/schema.js';
-import { escape, page, table } from '../page.js';
+import { escape, page, table } from '../rendering/page.js';
 import { callSection } from './call-section.js';
 
 interface Chapter {

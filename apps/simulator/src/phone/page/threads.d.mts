@@ -1,4 +1,4 @@
-import type { AgentBrand, PhoneItem, RcsItem, SuggestionItem } from '../../feed/phone-item.js';
+import type { AgentBrand, PhoneItem, RcsItem, SuggestionItem } from '../phone-item.js';
 
 export interface Thread {
   readonly key: string;

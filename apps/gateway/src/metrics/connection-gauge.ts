@@ -1,8 +1,8 @@
 import type { ConnectionState, ConnectionStatus } from '@countersign/carriers/leases';
 import type { SmppLink } from '@countersign/smpp/link';
 import type { Pdu } from '@countersign/smpp/pdu';
-import { ThroughputMeter } from '../listener/throughput-meter.js';
-import { isThrottle } from '../throttle.js';
+import { ThroughputMeter } from './throughput-meter.js';
+import { isThrottle } from './throttle.js';
 
 /** What engineers see of one connection (contract, Admin). Times are given; nothing here reads a clock. */
 export class ConnectionGauge {

@@ -1,6 +1,6 @@
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
-import { SessionAnswer } from '../verify/session.view.js';
-import type { Schema } from './openapi/schema.js';
+import { SessionAnswer } from '../../verify/session.view.js';
+import type { Schema } from './schema.js';
 
 /** A schema, or where it is. */
 export type WrittenSchema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];

@@ -3,8 +3,8 @@ import { OmitType } from '@nestjs/swagger';
 import { IsBoolean, IsIn } from 'class-validator';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CompiledValidator, failsWith } from '../http/compiled-validator.js';
-import type { JsonValue } from '../http/json-body.js';
+import { CompiledValidator, failsWith } from '../../http/compiled-validator.js';
+import type { JsonValue } from '../../http/json-body.js';
 import {
   ChangeOf,
   isCountryOrEvery,

@@ -1,4 +1,4 @@
-import { forgetOldest } from '../forget-oldest.js';
+import { forgetOldest } from '../memory/forget-oldest.js';
 
 /** How RCS behaves for one number (contract, the carrier simulator). */
 export interface PhoneProfile {

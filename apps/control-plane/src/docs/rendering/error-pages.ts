@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../http/errors.js';
+import { ERRORS, type ErrorCode } from '../../http/errors.js';
 import { block, code, escape, page, table } from './page.js';
 
 export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERRORS).filter(isErrorCode);

@@ -1,4 +1,4 @@
-import { networkOf } from './address-ranges.js';
+import { networkOf } from '../targets/address-ranges.js';
 
 export interface UnauthenticatedLimits {
   readonly connections: number;

@@ -1,4 +1,4 @@
-import { GatewayJobNotifier } from '../job-notifier.js';
+import { GatewayJobNotifier } from './job-notifier.js';
 
 /**
  * Tells a gateway that cards are offered of which no other has heard, or that something is to be told of them. Errands they

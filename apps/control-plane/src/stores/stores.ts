@@ -6,7 +6,7 @@ import { type Limiter, openLimiter, openPubSub, prepareQueues, PubSub } from '@c
 import { CardStore } from '@countersign/rcs';
 import { CarrierDirectory } from '@countersign/carriers/config';
 import { EventStore, prepareByDaemon } from '@countersign/events';
-import { checkKeys } from '@countersign/key-ring';
+import { checkKeys, type KeyDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
@@ -15,11 +15,10 @@ import { ensureSchema } from '@countersign/postgres/schema';
 import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { CardJobNotifier } from './cards/card-job.notifier.js';
-import { EventBroadcast } from './event-broadcast.js';
-import { CodeChecks } from './otp/code-checks.store.js';
-import { KEY_DEPENDANTS } from './key-rotation/key-dependants.js';
-import { TargetRules } from './webhooks/target.js';
+import { CardJobNotifier } from '../notifiers/card-job.notifier.js';
+import { EventBroadcast } from '../events/event-broadcast.js';
+import { CodeChecks } from '../guard/code-checks.store.js';
+import { TargetRules } from '../targets/target.js';
 
 /**
  * Where the ids of events go that this process itself has committed. The pump is told directly: a ring through the queue
@@ -89,10 +88,12 @@ export interface StoreListeners {
 /** Checks the schema (in development an outdated one is migrated) and the server keys, makes missing partitions, opens the stores. */
 export async function openStores(
   settings: ControlPlaneSettings,
+  /** Every table with values sealed or digested under the server keys. */
+  dependants: KeyDependants,
   { onError, onLimiterAway, onBusError, onBatch, onChecks, onKeyLog }: StoreListeners,
 ): Promise<Stores> {
   await ensureSchema(settings.databaseUrl, settings.production ? null : prepareByDaemon);
-  const keys = await checkedKeys(settings, onKeyLog);
+  const keys = await checkedKeys(settings, dependants, onKeyLog);
   await prepareQueues(settings);
   const database = await Database.open({
     url: settings.databaseUrl,
@@ -148,11 +149,12 @@ export async function openStores(
 /** The server keys, checked against the database. Rejects with a KeyCheckError when they do not match it. */
 async function checkedKeys(
   { databaseUrl, masterKeys, entropyKeys }: ControlPlaneSettings,
+  dependants: KeyDependants,
   log: StoreListeners['onKeyLog'],
 ): Promise<ServerKeys> {
   const keys = ServerKeys.fromRing(masterKeys);
   const entropy = { keys: entropyKeys, versionsInUse: entropyVersionsInUse };
-  await checkKeys({ databaseUrl, keys, entropy, dependants: KEY_DEPENDANTS, isComplete: true, log });
+  await checkKeys({ databaseUrl, keys, entropy, dependants, isComplete: true, log });
   return keys;
 }
 

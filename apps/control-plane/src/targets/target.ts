@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { inRanges, parseRanges, type AddressRange } from '../address-ranges.js';
+import { inRanges, parseRanges, type AddressRange } from './address-ranges.js';
 import { isWebPort } from './web-ports.js';
 
 export const MAX_TARGET_LENGTH = 2048;

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsString, Matches } from 'class-validator';
-import { failsWith } from '../http/compiled-validator.js';
+import { failsWith } from '../../http/compiled-validator.js';
 import { Optional } from './fields.js';
 
 const DEFAULT_LIMIT = 20;

@@ -1,7 +1,7 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import type { Uuid } from '@countersign/ids';
 import type { Executor, Records } from '@countersign/postgres';
-import type { Refusal } from '../http/errors.js';
+import type { Refusal } from '../../http/errors.js';
 
 /** A kind of thing that engineers read. */
 export interface Listed<Row, View extends object> {

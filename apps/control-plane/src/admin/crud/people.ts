@@ -1,7 +1,7 @@
 import type { AdminRole } from '@countersign/accounts/admin-keys';
 import { maskPhone, maskPhonesIn } from '@countersign/phone';
 import type { Uuid } from '@countersign/ids';
-import { hasRight } from '../http/admin-policy.js';
+import { hasRight } from '../../http/admin-policy.js';
 import type { AdminResource, Engineer } from './admin-resource.js';
 
 /** Fields of audited states that hold an address of SMPP or a phone, whatever its form. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ValidatorConstraint, type ValidatorConstraintInterface } from 'class-validator';
-import { TargetRules } from '../webhooks/target.js';
+import { TargetRules } from './target.js';
 
 /** What can be said about a webhook URL without looking a name up (contract, Targets). */
 @ValidatorConstraint({ name: 'isWebhookTarget' })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Bind, SmppSystem } from '@countersign/carriers/config';
-import { ADMIN_RIGHTS, hasRight } from '../http/admin-policy.js';
-import type { Refusal } from '../http/errors.js';
+import { ADMIN_RIGHTS, hasRight } from '../../http/admin-policy.js';
+import type { Refusal } from '../../http/errors.js';
 import type { Engineer } from './admin-resource.js';
 
 /** Fields of a bind and of a system that decide who the peer of a link is, and how its senders are read. */

@@ -3,8 +3,8 @@ import { isCountry } from '@countersign/phone';
 import type { Type } from '@nestjs/common';
 import { PartialType } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
-import { failsWith } from '../http/compiled-validator.js';
-import { parseInstant } from '../http/instant.js';
+import { failsWith } from '../../http/compiled-validator.js';
+import { parseInstant } from '../../http/instant.js';
 
 /*
  * The words in which bodies of the admin API say what a field must be. A create declares all of it, in the order in which it

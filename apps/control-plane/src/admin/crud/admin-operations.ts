@@ -4,10 +4,10 @@ import {
   isAdminPermission,
   type ResourceWith,
   type RestrictedParameter,
-} from '../http/admin-policy.js';
-import type { ErrorCode } from '../http/errors.js';
-import { Operation } from '../http/operation.js';
-import { Access } from '../http/route-access.js';
+} from '../../http/admin-policy.js';
+import type { ErrorCode } from '../../http/errors.js';
+import { Operation } from '../../http/operation.js';
+import { Access } from '../../http/route-access.js';
 
 /** The names of a resource in routes and descriptions: `{ resource: 'brands', id: 'Brand', one: 'a brand', many: 'brands' }`. */
 interface Spoken<Resource extends string = string> {

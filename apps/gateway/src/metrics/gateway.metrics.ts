@@ -1,5 +1,5 @@
 import type { Metrics } from '@countersign/telemetry';
-import type { InboundLink } from './inbound/inbound-link.js';
+import type { InboundLink } from '../links/inbound-link.js';
 import { LinkMetrics, type Side } from './link.metrics.js';
 
 const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];

@@ -3,7 +3,7 @@ import { parseId } from '@countersign/ids';
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, Matches } from 'class-validator';
-import { failsWith } from '../http/compiled-validator.js';
+import { failsWith } from '../../http/compiled-validator.js';
 import { Optional, Satisfies } from './fields.js';
 import { idField } from './view-fields.js';
 

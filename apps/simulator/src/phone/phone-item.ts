@@ -1,4 +1,4 @@
-import type { PhoneProfile } from '../rbm/phone-profile.js';
+import type { PhoneProfile } from './phone-profile.js';
 
 interface ItemFields {
   /** Unique among all items of this run. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../http/errors.js';
+import { ERRORS } from '../../http/errors.js';
 import { ERROR_CODES, errorPage, errorsPage, isErrorCode } from './error-pages.js';
 import { escape } from './page.js';
 

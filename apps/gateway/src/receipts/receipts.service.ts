@@ -5,8 +5,8 @@ import type { MessageAnswer } from '@countersign/smpp/link';
 import { parseReceipt } from '@countersign/smpp/messages';
 import { STATUS, type MessagePdu } from '@countersign/smpp/pdu';
 import type { Logger } from '@countersign/telemetry';
-import type { GatewayMetrics } from '../gateway.metrics.js';
-import type { InboundLink } from '../inbound/inbound-link.js';
+import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
+import type { InboundLink } from '../links/inbound-link.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
 /** Receipts that wait for a transaction at most; beyond it carriers are asked to send again. */

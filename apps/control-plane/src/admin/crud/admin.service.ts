@@ -2,7 +2,7 @@ import { AuditStore } from '@countersign/events';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
 import { Database, DataError, type Executor, type Page } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
-import { refuse, succeed, type Outcome } from '../http/errors.js';
+import { refuse, succeed, type Outcome } from '../../http/errors.js';
 import type { AdminResource, Engineer, Listed, Written } from './admin-resource.js';
 import type { AccountPageQuery, PageAnswer } from './paging.js';
 import type { Plain } from './plain.js';
