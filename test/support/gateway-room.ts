@@ -60,7 +60,7 @@ export class GatewayRoom {
     const carriers = new CarrierStore({ keys: room.keys, newId: () => room.clock.newId() });
     await carriers.createInboundNumber(room.database, { number: INBOUND_NUMBER, countries: ['*'] });
     const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
-    const gateway = new GatewayRoom(room, carriers, await lineTo(room.url), ports, changes);
+    const gateway = new GatewayRoom(room, carriers, await lineTo(room.gatewayUrl), ports, changes);
     await gateway.start();
     return gateway;
   }

@@ -72,6 +72,7 @@ export async function openSessionRoom(options: SessionRoomOptions = {}): Promise
   });
   return {
     url: home.url,
+    gatewayUrl: home.gatewayUrl,
     ownerUrl: home.ownerUrl,
     database,
     clock,

@@ -15,7 +15,7 @@ export class SiblingGateway {
   ) {}
 
   static async start(room: GatewayRoom, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
-    const line = await lineTo(room.room.url);
+    const line = await lineTo(room.room.gatewayUrl);
     const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
     const settings = loadSettings(GatewaySettings, {
       ...room.environment(),

@@ -1,7 +1,7 @@
 export { Alarms } from './alarms.js';
 export { Batcher, BatcherFull, type BatcherOptions } from './batcher.js';
 export { CONNECT_TIMEOUT_MS, connectionSettings, type ConnectionSettings } from './connection-settings.js';
-export { grantDaemonRole, type OwnerQuery } from './daemon-role.js';
+export { grantDaemonRole, warnOfRoleFaults, type DaemonRole, type OwnerQuery } from './daemon-role.js';
 export { DatabaseClock } from './database-clock.js';
 export { DatabaseUnavailable, DataError, TransactionConflict } from './database-errors.js';
 export { Database, type DatabaseOptions, type EntityClass, type Executor } from './database.js';
@@ -12,6 +12,7 @@ export {
   migrate,
   migrateFor,
   type Migrated,
+  type NamedRoleFault,
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';
