@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bellConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
-import { PartitionKeeper, type Uuid } from '@countersign/postgres';
+import { PartitionKeeper, type Uuid, warnOfRoleFaults } from '@countersign/postgres';
 import type { ExpiredCounts } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {
@@ -91,6 +91,7 @@ export async function startControlPlane(
     onChecks: (checks) => metrics.countChecks(checks),
     onKeyNews: (facts, message) => logger.info(facts, message),
   });
+  if (settings.production) await warnOfRoleFaults(stores.database, (message) => logger.warn(message));
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);

@@ -6,7 +6,7 @@ import { CARRIER_KEY_DEPENDANTS } from '@countersign/carriers';
 import { prepareByDaemon } from '@countersign/events';
 import { checkKeys, joinDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import { Database, DatabaseClock, ensureSchema } from '@countersign/postgres';
+import { Database, DatabaseClock, ensureSchema, warnOfRoleFaults } from '@countersign/postgres';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
@@ -55,6 +55,7 @@ export async function startGateway(
   await prepareBell(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
+  if (settings.production) await warnOfRoleFaults(app.get(Database), (message) => logger.warn(message));
   await app.get(Housekeeping).start();
   await app.get(LeaseKeeper).start();
   await app.get(ListenerService).listen();
