@@ -61,7 +61,8 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
     const dependants = await readable(database, options.dependants);
     const unneeded = await judgeMaster(database, { ...options, dependants }, ofPurpose(recorded, 'master'));
     if (entropy !== null) await judgeEntropy(database, entropy, ofPurpose(recorded, 'entropy'));
-    await record(database, { rings, unneeded: isComplete ? unneeded : [] }, options);
+    const isAllRead = isComplete && dependants.columns.length === options.dependants.columns.length;
+    await record(database, { rings, unneeded: isAllRead ? unneeded : [] }, options);
   } finally {
     await database.close();
   }
