@@ -34,7 +34,8 @@ const wishes = ({ name, kind }: DaemonRole, schema: GrantedSchema): unknown[] =>
 /**
  * Gives the role what it needs in one schema of the owner: rows of its tables, numbers of its sequences, and no
  * right to create anything. Revokes everything else on the tables that the owner granted to the role or to PUBLIC.
- * Partitions that are made later inherit it as default privileges. Run again it changes nothing.
+ * Rights on tables that nobody named are default privileges of later ones, partitions included. Run again it changes
+ * nothing.
  *
  * @param query always on the same connection, in a transaction: the role never lacks a right that it has before and after
  */
