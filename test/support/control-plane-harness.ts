@@ -17,7 +17,7 @@ import { startControlPlane } from '../../apps/control-plane/src/control-plane.js
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
-import { migrated, type DatabaseUrls } from './database.js';
+import { gatewayUrlBy, migrated, type DatabaseUrls } from './database.js';
 import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
 
@@ -125,6 +125,16 @@ export class ControlPlaneHarness {
 
   get baseUrl(): string {
     return `https://127.0.0.1:${this.environment['CONTROL_PLANE_PORT'] ?? ''}`;
+  }
+
+  /** What a gateway of the same installation starts with, but for its ports. */
+  get ofGateway(): Readonly<Record<string, string>> {
+    const { DATABASE_URL = '', COUNTERSIGN_MASTER_KEY = '', REDIS_URL } = this.environment;
+    return {
+      DATABASE_URL: gatewayUrlBy(DATABASE_URL, this.home),
+      COUNTERSIGN_MASTER_KEY,
+      ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
+    };
   }
 
   get opsUrl(): string {

@@ -1,5 +1,5 @@
 import { DaemonSettings } from './daemon.settings.js';
-import { repeatedKeyFault } from './readings.js';
+import { isGuardedUrl, repeatedKeyFault } from './readings.js';
 import type { SettingFault } from './settings-error.js';
 import {
   AdminKey,
@@ -14,7 +14,7 @@ import {
   Port,
   WholeNumber,
 } from './variables.js';
-import { coverWholeSpace } from './whole-space.js';
+import { coverWholeSpace, isWideRange } from './whole-space.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
 export type TlsSettings =
@@ -146,6 +146,15 @@ export class ControlPlaneSettings extends DaemonSettings {
     return { mode: 'direct', certFile: tlsCertFile, keyFile: tlsKeyFile };
   }
 
+  override warnings(): string[] {
+    const found = super.warnings();
+    if (!this.production) return found;
+    found.push(...this.trustedProxies.filter(isWideRange).map(tooManyProxies));
+    if (this.webhookEgressProxy !== null && !isGuardedUrl(this.webhookEgressProxy))
+      found.push(EGRESS_PROXY_WITHOUT_TLS);
+    return found;
+  }
+
   /** Faults that only several variables together have. */
   override contradictions(): SettingFault[] {
     const faults = super.contradictions();
@@ -159,6 +168,18 @@ export class ControlPlaneSettings extends DaemonSettings {
     if (this.tlsKeyFile === null) faults.push(missingTlsFile('TLS_KEY_FILE'));
     return faults;
   }
+}
+
+/** The value may hold a password and is not shown. */
+const EGRESS_PROXY_WITHOUT_TLS =
+  'WEBHOOK_EGRESS_PROXY is reached by plain http on another machine, so its network can read its password and the hosts ' +
+  'of webhooks: give it an https URL, or one on loopback';
+
+function tooManyProxies(range: string): string {
+  return (
+    `TRUSTED_PROXIES has the range ${range}, and whoever connects from it can choose the client address that is seen: ` +
+    'list the addresses of the TLS proxies alone'
+  );
 }
 
 const NO_TRUSTED_PROXY: SettingFault = {

@@ -1,9 +1,12 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-import { ConnectionUrl, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const ENVIRONMENT_NOT_NAMED =
+  'NODE_ENV is not set, so the defaults of development are used: set NODE_ENV=production, or NODE_ENV=development';
 
 /**
  * Settings of both daemons (contract, Running it). The master key and the database have no default: a development run
@@ -31,6 +34,9 @@ export class DaemonSettings {
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
+  @Given('NODE_ENV')
+  readonly environmentIsNamed: boolean = false;
+
   /** Keys of 32 octets by version, 1 to 255, in the order of the variable: the first is current. */
   @MasterKeys('COUNTERSIGN_MASTER_KEY')
   readonly masterKeys!: ReadonlyMap<number, Buffer>;
@@ -49,5 +55,10 @@ export class DaemonSettings {
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
     return this.production ? unprotectedStores(this) : [];
+  }
+
+  /** What is accepted and should be looked at by an operator: each one sentence that says what to do. */
+  warnings(): string[] {
+    return this.environmentIsNamed ? [] : [ENVIRONMENT_NOT_NAMED];
   }
 }
