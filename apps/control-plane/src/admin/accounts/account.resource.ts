@@ -2,11 +2,12 @@ import { ACCOUNTS, AccountStore, CodePrices, type Account } from '@countersign/a
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../admin-resource.js';
 import { AdminDefaults } from '../admin-defaults.js';
+import { maskedFor } from '../people.js';
 import type { Plain } from '../plain.js';
 import type { AccountChange, AccountDraft } from './account.dto.js';
-import { type AccountAnswer, accountView } from './account.view.js';
+import { type AccountAnswer, accountView, withoutTokens } from './account.view.js';
 
 type Answer = Plain<AccountAnswer>;
 type Reply = Promise<Outcome<Written<Account, Answer>>>;
@@ -25,6 +26,11 @@ export class AccountResource implements AdminResource<Account, Answer> {
     private readonly defaults: AdminDefaults,
     private readonly prices: CodePrices,
   ) {}
+
+  /** With the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<Account, Answer> {
+    return maskedFor(by, this, withoutTokens);
+  }
 
   async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
     if (!(await this.mayCap(tx, rest))) return NO_PRICE;

@@ -3,6 +3,7 @@ import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import { maskUrlsIn } from '../people.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable, USD_PATTERN } from '../view-fields.js';
 
@@ -14,7 +15,8 @@ export const ACCOUNT_FIELDS = {
   defaultWebhookUrl: nullable(
     { format: 'uri', maxLength: 2048 },
     {
-      description: 'Receives events of live sessions that name no webhook of their own. Public https.',
+      description:
+        'Receives events of live sessions that name no webhook of their own. Public https. Roles that may not see people’s data see `***` in place of the values of its query.',
       example: 'https://acme.example/webhooks',
     },
   ),
@@ -146,4 +148,11 @@ export function accountView(account: Account): Plain<AccountAnswer> {
     otpUnconvertedFloor: account.otpUnconvertedFloor,
     active: account.active,
   };
+}
+
+/** The same with the values of the queries of its URLs masked. */
+export function withoutTokens(account: Plain<AccountAnswer>): Plain<AccountAnswer> {
+  const { defaultWebhookUrl, testWebhookUrl } = account;
+  const masked = (url: string | null): string | null => (url === null ? null : maskUrlsIn(url));
+  return { ...account, defaultWebhookUrl: masked(defaultWebhookUrl), testWebhookUrl: masked(testWebhookUrl) };
 }

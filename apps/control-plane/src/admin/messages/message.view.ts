@@ -1,8 +1,9 @@
 import type { MessageRecord } from '@countersign/carriers';
-import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { maskPhone } from '@countersign/phone';
 import { renderId } from '@countersign/postgres';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageOf } from '../paging.js';
+import { maskText } from '../people.js';
 import type { Plain } from '../plain.js';
 import { idField, nullable, nullableId } from '../view-fields.js';
 import { FATES } from './message.dto.js';
@@ -162,7 +163,7 @@ export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswe
     ...message,
     source: direction === 'in' ? maskPhone(source) : source,
     destination: direction === 'out' ? maskPhone(destination) : destination,
-    networkError: networkError === null ? null : maskPhonesIn(networkError),
+    networkError: networkError === null ? null : maskText(networkError),
   };
 }
 

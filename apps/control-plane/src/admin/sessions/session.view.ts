@@ -1,9 +1,10 @@
 import { renderId } from '@countersign/postgres';
-import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { maskPhone } from '@countersign/phone';
 import { type ApprovedBy, sessionOfRecord } from '@countersign/session';
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
 import { PageOf } from '../paging.js';
+import { maskText } from '../people.js';
 import type { Plain } from '../plain.js';
 import { nullable } from '../view-fields.js';
 import { SessionCard, sessionCardView } from './session-card.view.js';
@@ -104,6 +105,6 @@ export function withoutPerson(session: Plain<SessionRecordAnswer>): Plain<Sessio
     ...session,
     phone: maskPhone(session.phone),
     metadata: {},
-    card: card === null ? null : { ...card, reason: reason === null ? null : maskPhonesIn(reason) },
+    card: card === null ? null : { ...card, reason: reason === null ? null : maskText(reason) },
   };
 }
