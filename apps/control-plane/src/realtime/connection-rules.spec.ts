@@ -22,7 +22,14 @@ const BINDS: Channel = { kind: 'binds' };
 const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
   ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
-  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full', limits: {} },
+  key: {
+    kind: 'key',
+    tenant: { accountId: 'a', mode: 'live' },
+    keyId: 'k',
+    keyDigests: ['d'],
+    view: 'full',
+    limits: {},
+  },
   admin: { kind: 'admin', keyId: 'a', keyDigests: ['d'] },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {

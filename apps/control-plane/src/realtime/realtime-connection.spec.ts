@@ -25,7 +25,14 @@ async function connected(
   const client = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   const [[ours]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [[WebSocket], unknown];
   const connection = new RealtimeConnection(ours, {
-    listener: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full', limits: {} },
+    listener: {
+      kind: 'key',
+      tenant: { accountId: 'a', mode: 'live' },
+      keyId: 'k',
+      keyDigests: ['d'],
+      view: 'full',
+      limits: {},
+    },
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
     onProven: () => undefined,
