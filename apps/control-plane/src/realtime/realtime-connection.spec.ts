@@ -186,4 +186,15 @@ describe('the channels of a connection with a key', () => {
       subscriptions.enter(tenant);
     }
   });
+
+  it('are left at once when it has ended meanwhile, and take no place', async () => {
+    const subscriptions = new SubscriptionPlaces(1);
+    const { connection, client } = await connected({ subscriptions });
+    const closed = new Promise((resolve) => connection.onClose(resolve));
+    client.close();
+    await closed;
+    let left = 0;
+    expect(connection.watch('one', () => (left += 1))).toBe(false);
+    expect([left, connection.channelsBut(''), connection.accountHasRoomFor('two')]).toEqual([1, 0, true]);
+  });
 });

@@ -56,6 +56,8 @@ export class RealtimeConnection {
   /** Pings and pongs cost as much as messages, and have a pace of their own: they are no messages. */
   #controlPace: Pace;
   #afterEnd = 0;
+  /** Whether it has left its channels, because the socket has closed. */
+  #hasLeft = false;
   #closeCode: number | null = null;
   readonly #nowMs: () => number;
   #patience: NodeJS.Timeout | undefined;
@@ -107,6 +109,7 @@ export class RealtimeConnection {
       clearTimeout(this.#patience);
       this.settle();
       this.#waiting.length = 0;
+      this.#hasLeft = true;
       for (const channel of [...this.#leave.keys()]) this.unwatch(channel);
       hear(this.#closeCode ?? code);
     });
@@ -125,6 +128,11 @@ export class RealtimeConnection {
 
   /** It listens to the channel now; what it was before on the same is over. False where it was nothing before. */
   watch(channel: string, leave: () => void): boolean {
+    if (this.#hasLeft) {
+      // A subscribe that waited for something while the connection ended: nobody would leave the channel later.
+      leave();
+      return false;
+    }
     const again = this.unwatch(channel);
     this.#leave.set(channel, leave);
     if (this.counted !== null) this.#subscriptions.enter(this.counted);

@@ -63,9 +63,8 @@ export class RealtimeGateway {
         connection.refuse(frame.id, { error: exhausted, close: null });
         return;
       }
-      // It may have ended meanwhile, and would not leave the channel again. No await from here to the join, so that
-      // connections of one account cannot exceed its limit together.
       if (!connection.open) return;
+      // No await from here to the join, so that connections of one account cannot exceed its limit together.
       const name = channelName(frame.channel);
       const [others, accountHasRoom] = [connection.channelsBut(name), connection.accountHasRoomFor(name)];
       const refused = judgeSubscribe(listener, frame.channel, { others, accountHasRoom });
