@@ -14,6 +14,7 @@ import {
   Port,
   WholeNumber,
 } from './variables.js';
+import { weakAdminKeyFaults, weakKeyFaults } from './weak-keys.js';
 import { coverWholeSpace, isWideRange } from './whole-space.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
@@ -158,7 +159,7 @@ export class ControlPlaneSettings extends DaemonSettings {
   /** Faults that only several variables together have. */
   override contradictions(): SettingFault[] {
     const faults = super.contradictions();
-    if (this.production) faults.push(...repeatedEntropyKeys(this.entropyKeys));
+    if (this.production) faults.push(...keyFaults(this));
     if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
@@ -200,6 +201,18 @@ function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] 
   const fault = repeatedKeyFault(keys);
   if (fault === null) return [];
   return [{ variable: 'COUNTERSIGN_ENTROPY_KEYS', fault, allowed: 'another key for each version' }];
+}
+
+/** Faults of keys that production refuses. */
+function keyFaults({ entropyKeys, adminKey }: ControlPlaneSettings): SettingFault[] {
+  // New brands get the highest version; the others are kept for the brands that were made with them.
+  const highest = Math.max(...entropyKeys.keys());
+  const current = [...entropyKeys].flatMap(([version, key]) => (version === highest ? [key] : []));
+  return [
+    ...repeatedEntropyKeys(entropyKeys),
+    ...weakKeyFaults('COUNTERSIGN_ENTROPY_KEYS', current),
+    ...weakAdminKeyFaults('COUNTERSIGN_ADMIN_KEY', adminKey),
+  ];
 }
 
 function missingTlsFile(variable: string): SettingFault {

@@ -1,6 +1,7 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
 import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -54,7 +55,8 @@ export class DaemonSettings {
 
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
-    return this.production ? unprotectedStores(this) : [];
+    if (!this.production) return [];
+    return [...unprotectedStores(this), ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()])];
   }
 
   /** What is accepted and should be looked at by an operator: each one sentence that says what to do. */
