@@ -1,7 +1,11 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
+<<<<<<< HEAD
 import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
+=======
+import { ConnectionUrl, DatabaseHost, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+>>>>>>> s4
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -24,6 +28,10 @@ export class DaemonSettings {
   /** Hosts of stores that production may reach without TLS: on a network that nobody else can listen to. */
   @Hosts('STORES_WITHOUT_TLS')
   readonly storesWithoutTls: readonly string[] = [];
+
+  /** Read by the driver, for a URL without a host. */
+  @DatabaseHost('PGHOST')
+  readonly defaultDatabaseHost: string | null = null;
 
   @WholeNumber('DATABASE_POOL_MAX', 2, 200)
   readonly databasePoolMax: number = 10;
