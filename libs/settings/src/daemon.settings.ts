@@ -1,11 +1,7 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-<<<<<<< HEAD
-import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, DatabaseHost, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
-=======
-import { ConnectionUrl, DatabaseHost, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
->>>>>>> s4
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

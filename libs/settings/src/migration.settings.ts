@@ -1,10 +1,6 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-<<<<<<< HEAD
-import { ConnectionUrl, Hosts, Production, Role } from './variables.js';
-=======
-import { ConnectionUrl, DatabaseHost, Hosts, Production } from './variables.js';
->>>>>>> s4
+import { ConnectionUrl, DatabaseHost, Hosts, Production, Role } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 

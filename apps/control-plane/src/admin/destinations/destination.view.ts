@@ -97,12 +97,7 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
 
 /** The same without people's data: a prefix may be a whole phone number, and one of the guard lacks four digits of one. */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
-<<<<<<< HEAD
-  const { prefix, reason } = rule;
-  return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskText(reason) };
-=======
   const { prefix, reason, origin } = rule;
   const whole = checkPhone(prefix).ok ? maskPhone(prefix) : prefix;
-  return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : whole, reason: maskPhonesIn(reason) };
->>>>>>> s4
+  return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : whole, reason: maskText(reason) };
 }
