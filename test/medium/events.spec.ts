@@ -112,13 +112,9 @@ describe('events by id', () => {
     const ids = [ending.id, mismatch.id, ofAccount.id, newId(NOW)];
     const found = await store.findMany(database, ids);
     const rowOf = ({ sessionWebhookUrl: _, ...row }: NewEvent) => row;
-    expect(found).toEqual(
-      new Map([
-        [ending.id, { ...rowOf(ending), data: null }],
-        [mismatch.id, rowOf(mismatch)],
-        [ofAccount.id, rowOf(ofAccount)],
-      ]),
-    );
+    expect([...found.keys()].sort()).toEqual(ids.slice(0, 3).sort());
+    expect(found.get(ending.id)).toEqual({ ...rowOf(ending), data: null });
+    expect([found.get(mismatch.id), found.get(ofAccount.id)]).toEqual([rowOf(mismatch), rowOf(ofAccount)]);
     expect(await store.dataOf(database, ids)).toEqual(new Map([mismatch, ofAccount].map(({ id, data }) => [id, data])));
   });
 });
