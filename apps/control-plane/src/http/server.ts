@@ -133,7 +133,7 @@ function addHooks(instance: FastifyInstance, options: ServerOptions, connections
   instance.addHook('onRequest', (request, reply, done) => {
     // The connection was destroyed because of too many pipelined requests.
     if (request.raw.socket.destroyed) return;
-    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw);
+    if (request.routeOptions.config.route?.access === 'public') publicAnswers.track(reply.raw, request.raw.socket);
     void admit(options, request, reply, done);
   });
   instance.addHook('preValidation', (request, _reply, done) => {
