@@ -155,7 +155,7 @@ describe('A4 telling a code by the time or text of the answer', () => {
     );
     // Two stored digests, neither of which a caller sent: whether a key or password is still the one of a connection.
     const harmless =
-      /^apps\/(?:control-plane\/src\/realtime\/key-watch|gateway\/src\/listener\/system-(?:guesses|roster))\.ts: /;
+      /^apps\/(?:control-plane\/src\/realtime\/key-revocation\.poller|gateway\/src\/listener\/system-(?:guesses|cache))\.ts: /;
     expect(found.filter((line) => !harmless.test(line))).toEqual([]);
     const uses = [...sources('apps'), ...sources('libs')].filter((file) =>
       readFileSync(path.join(ROOT, file), 'utf8').includes('timingSafeEqual('),
