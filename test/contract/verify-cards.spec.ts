@@ -236,7 +236,7 @@ describe('a create with an Idempotency-Key', () => {
     );
     const again = await create(changes, call);
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, undefined]);
-    expect((await gateway.cards.claimOffers([card.id])).length).toBe(0);
+    expect((await gateway.cards.sends.claimOffers([card.id])).length).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { JudgedArrivals } from '@countersign/rcs/events';
+import type { PreparedArrivals } from '@countersign/rcs/events';
 import { messageIdOf, type NewCardEvent } from '@countersign/rcs/rules';
 import { newId, type Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-interface Taken extends JudgedArrivals {
+interface Taken extends PreparedArrivals {
   /** Still to be acted on. */
   readonly waiting: readonly Uuid[];
 }
@@ -21,11 +21,11 @@ interface Taken extends JudgedArrivals {
 /** Does what a gateway does with events that come in, by its own store or another's. */
 const take = (events: readonly NewCardEvent[], cards = harness.cards): Promise<Taken> =>
   harness.database.readThenWrite(
-    (tx) => cards.judgeArrivals(tx, events),
+    (tx) => cards.arrivals.prepareArrivals(tx, events),
     async (tx, judged) => {
       const [waiting] = await Promise.all([
-        cards.storeArrivals(tx, judged),
-        harness.sessions.markRcsDelivered(tx, judged.chosen),
+        cards.arrivals.storeArrivals(tx, judged),
+        harness.sessions.markRcsDelivered(tx, judged.rcsDelivered),
       ]);
       return { ...judged, waiting };
     },
@@ -37,19 +37,22 @@ describe('an event that says that a card has arrived', () => {
     const event = harness.eventOf(card, kind);
     const taken = await take([event]);
     expect(taken.waiting).toEqual([]);
-    expect(taken).toMatchObject({ chosen: [card.id], news: [{ id: card.id, waiter: harness.waiter, news: 'rcs' }] });
+    expect(taken).toMatchObject({
+      rcsDelivered: [card.id],
+      cardOutcomes: [{ id: card.id, originProcess: harness.originProcess, news: 'rcs' }],
+    });
     expect(taken.arrivals).toMatchObject([{ cardId: card.id }]);
     expect(await harness.outcomesOf([event])).toEqual([kind]);
     expect((await harness.sessionOf(card))?.channel).toBe('rcs');
     expect(await harness.cardOf(card.id)).toMatchObject({ finalChannel: 'rcs', deliveredAt: expect.any(Date) as Date });
-    expect((await harness.decide([event.id])).news).toEqual([]);
+    expect((await harness.decide([event.id])).cardOutcomes).toEqual([]);
   });
 
   it('and comes again says nothing new', async () => {
     const card = await harness.sent();
     const event = harness.eventOf(card, 'delivered');
     await take([event]);
-    expect(await take([event])).toMatchObject({ waiting: [], chosen: [], news: [], arrivals: [] });
+    expect(await take([event])).toMatchObject({ waiting: [], rcsDelivered: [], cardOutcomes: [], arrivals: [] });
     expect(await harness.outcomesOf([event])).toEqual(['delivered']);
   });
 
@@ -59,7 +62,7 @@ describe('an event that says that a card has arrived', () => {
       harness.eventOf(card, 'delivered', { agentId: 'another_agent' }),
       harness.eventOf(card, 'delivered', { phone: harness.freshPhone() }),
     ];
-    expect(await take(events)).toMatchObject({ waiting: [], chosen: [], news: [] });
+    expect(await take(events)).toMatchObject({ waiting: [], rcsDelivered: [], cardOutcomes: [] });
     expect(await harness.outcomesOf(events)).toEqual(['other_agent', 'other_phone']);
     expect((await harness.sessionOf(card))?.channel).toBe('sms_fallback');
   });
@@ -70,7 +73,9 @@ describe('an event that says that a card has arrived', () => {
     const found = await harness.cardOf(card.id);
     expect(found).toMatchObject({ state: 'sent', sentAt: expect.any(Date) as Date });
     const lost = { kind: 'unknown', because: 'timeout' } as const;
-    expect(await harness.cards.recordOutcomes([{ id: card.id, outcome: lost }])).toMatchObject([{ news: 'rcs' }]);
+    expect(await harness.cards.sends.recordSendOutcomes([{ id: card.id, outcome: lost }])).toMatchObject([
+      { news: 'rcs' },
+    ]);
     expect(await harness.cardOf(card.id)).toEqual({ ...found, refusal: 'timeout' });
   });
 });
@@ -81,17 +86,17 @@ describe('what cannot be acted on where it is stored waits', () => {
     const event = harness.eventOf(card, 'delivered');
     await harness.database.transaction(async (tx) => {
       await tx.query('SELECT 1 FROM cards WHERE id = $1 FOR UPDATE', [card.id]);
-      expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [], news: [] });
+      expect(await take([event])).toMatchObject({ waiting: [event.id], rcsDelivered: [], cardOutcomes: [] });
     });
     expect(await harness.outcomesOf([event])).toEqual([null]);
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
+    expect((await harness.decide([event.id])).rcsDelivered).toEqual([card.id]);
   });
 
   it('when its card is so old that nobody waits for it', async () => {
     const card = await harness.sent({ id: newId(harness.clock.nowMs() - 600_000) });
     const event = harness.eventOf(card, 'read');
-    expect(await take([event])).toMatchObject({ waiting: [event.id], chosen: [] });
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
+    expect(await take([event])).toMatchObject({ waiting: [event.id], rcsDelivered: [] });
+    expect((await harness.decide([event.id])).rcsDelivered).toEqual([card.id]);
   });
 
   it('when it is about something else', async () => {
@@ -102,8 +107,8 @@ describe('what cannot be acted on where it is stored waits', () => {
       harness.eventOf(card, 'delivered', { messageId: messageIdOf(card.id, 'closing') }),
       harness.eventOf(card, 'typing', { messageId: null }),
     ];
-    const { waiting, chosen } = await take([delivered, ...others]);
-    expect(chosen).toEqual([card.id]);
+    const { waiting, rcsDelivered } = await take([delivered, ...others]);
+    expect(rcsDelivered).toEqual([card.id]);
     expect([...waiting].sort()).toEqual(others.map(({ id }) => id).sort());
     expect((await harness.decide(waiting)).ended).toEqual([card.id]);
     expect(await harness.outcomesOf([delivered, ...others])).toEqual([
@@ -121,10 +126,13 @@ describe('an arrival among other things of the same moment', () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const card = await harness.sent();
       const event = harness.eventOf(card, 'delivered');
-      const [settled, { chosen, waiting }] = await Promise.all([others.settle(card.id), take([event])]);
+      const [settled, { rcsDelivered, waiting }] = await Promise.all([
+        others.offers.settleChannel(card.id),
+        take([event]),
+      ]);
       const later = await harness.decide(waiting);
       expect((await harness.sessionOf(card))?.channel).toBe(settled);
-      expect([...chosen, ...later.chosen]).toEqual(settled === 'rcs' ? [card.id] : []);
+      expect([...rcsDelivered, ...later.rcsDelivered]).toEqual(settled === 'rcs' ? [card.id] : []);
       expect((await harness.cardOf(card.id))?.errand).toBeNull();
     }
   });

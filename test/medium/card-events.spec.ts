@@ -34,17 +34,20 @@ describe('a card that arrives while its request waits', () => {
   it.each(['delivered', 'read'] as const)('%s makes its session RCS, and that is news', async (kind) => {
     const card = await harness.sent();
     const decided = await harness.tell(harness.eventOf(card, kind));
-    expect(decided).toMatchObject({ chosen: [card.id], news: [{ id: card.id, waiter: harness.waiter, news: 'rcs' }] });
+    expect(decided).toMatchObject({
+      rcsDelivered: [card.id],
+      cardOutcomes: [{ id: card.id, originProcess: harness.originProcess, news: 'rcs' }],
+    });
     expect(decided.arrivals).toMatchObject([{ cardId: card.id, agentId: card.agentId }]);
     expect(await stateOf(card)).toBe('rcs pending');
-    expect(await harness.cards.settle(card.id)).toBe('rcs');
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('rcs');
     expect((await harness.cardOf(card.id))?.errand).toBeNull();
   });
 
   it('tapped before anything else was told makes it RCS first: what is told of its end says so', async () => {
     const card = await harness.sent();
     const decided = await harness.tell(harness.tapOn(card, APPROVE));
-    expect(decided).toMatchObject({ chosen: [card.id], ended: [card.id], news: [{ news: 'rcs' }] });
+    expect(decided).toMatchObject({ rcsDelivered: [card.id], ended: [card.id], cardOutcomes: [{ news: 'rcs' }] });
     expect(await stateOf(card)).toBe('rcs approved');
     expect(await eventOfSession(card.id)).toMatchObject({ type: 'verification.completed', data: { channel: 'rcs' } });
   });
@@ -52,7 +55,7 @@ describe('a card that arrives while its request waits', () => {
   it('is found by its message though the outcome of the send is not written yet', async () => {
     const card = await harness.sending();
     expect((await harness.tell(harness.eventOf(card, 'delivered'))).arrivals).toMatchObject([{ afterMs: 0 }]);
-    expect(await harness.cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }])).toMatchObject([
+    expect(await harness.cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }])).toMatchObject([
       { news: 'rcs' },
     ]);
     expect(await stateOf(card)).toBe('rcs pending');
@@ -62,16 +65,16 @@ describe('a card that arrives while its request waits', () => {
 describe('a card that arrives after its request was answered', () => {
   it('changes nothing of the channel; there is nothing left to revoke', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
-    const { chosen, news } = await harness.tell(harness.eventOf(card, 'delivered'));
-    expect([chosen, news]).toEqual([[], []]);
+    await harness.cards.offers.settleChannel(card.id);
+    const { rcsDelivered, cardOutcomes } = await harness.tell(harness.eventOf(card, 'delivered'));
+    expect([rcsDelivered, cardOutcomes]).toEqual([[], []]);
     expect(await stateOf(card)).toBe('sms_fallback pending');
     expect((await harness.cardOf(card.id))?.errand).toBeNull();
   });
 
   it('still approves by a tap while its session is pending', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
+    await harness.cards.offers.settleChannel(card.id);
     expect((await harness.tell(harness.tapOn(card, APPROVE))).ended).toEqual([card.id]);
     expect(await stateOf(card)).toBe('sms_fallback approved');
     expect((await harness.cardOf(card.id))?.errand).toBe('close_approved');
@@ -80,8 +83,11 @@ describe('a card that arrives after its request was answered', () => {
   it('is settled as SMS if it comes after its time and nobody has settled it: whoever waited is gone', async () => {
     const card = await harness.sent();
     await harness.database.query(`UPDATE cards SET expires_at = now() - interval '1 ms' WHERE id = $1`, [card.id]);
-    const { chosen, news } = await harness.tell(harness.eventOf(card, 'delivered'));
-    expect([chosen, news]).toEqual([[], [{ id: card.id, waiter: harness.waiter, news: 'sms_fallback' }]]);
+    const { rcsDelivered, cardOutcomes } = await harness.tell(harness.eventOf(card, 'delivered'));
+    expect([rcsDelivered, cardOutcomes]).toEqual([
+      [],
+      [{ id: card.id, originProcess: harness.originProcess, news: 'sms_fallback' }],
+    ]);
     expect(await stateOf(card)).toBe('sms_fallback pending');
   });
 });
@@ -189,17 +195,17 @@ describe('the platform says that it took a card back', () => {
   it('settles an open request as SMS, and leaves nothing to revoke', async () => {
     const card = await harness.sent();
     const expired = harness.eventOf(card, 'expired');
-    expect((await harness.tell(expired)).news).toMatchObject([{ id: card.id, news: 'sms_fallback' }]);
+    expect((await harness.tell(expired)).cardOutcomes).toMatchObject([{ id: card.id, news: 'sms_fallback' }]);
     expect(await harness.outcomesOf([expired])).toEqual(['taken_back']);
     const revoked = await harness.sent();
-    await harness.cards.settle(revoked.id);
+    await harness.cards.offers.settleChannel(revoked.id);
     await harness.tell(harness.eventOf(revoked, 'expired'));
     expect((await harness.cardOf(revoked.id))?.errand).toBeNull();
   });
 
   it('or that it may have: the revoke stays', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
+    await harness.cards.offers.settleChannel(card.id);
     await harness.tell(harness.eventOf(card, 'expire_failed'));
     expect((await harness.cardOf(card.id))?.errand).toBe('revoke');
   });
@@ -208,7 +214,7 @@ describe('the platform says that it took a card back', () => {
     const [before, after] = [await harness.sent(), await harness.sent()];
     await harness.tell(harness.eventOf(before, 'delivered'));
     await harness.tell(harness.eventOf(before, 'expired'));
-    expect(await harness.cards.settle(before.id)).toBe('rcs');
+    expect(await harness.cards.offers.settleChannel(before.id)).toBe('rcs');
     await harness.tell(harness.eventOf(after, 'expired'));
     await harness.tell(harness.eventOf(after, 'delivered'));
     expect(await harness.cardOf(after.id)).toMatchObject({
@@ -222,10 +228,10 @@ describe('an event', () => {
   it('that comes again is the same row, is not new, and is not applied again', async () => {
     const card = await harness.sent();
     const event = harness.eventOf(card, 'delivered', { name: 'the one' });
-    expect(await harness.cards.storeEvents([event, event])).toEqual([event.id]);
-    expect(await harness.cards.storeEvents([event])).toEqual([]);
-    expect((await harness.decide([event.id])).chosen).toEqual([card.id]);
-    expect((await harness.decide([event.id])).chosen).toEqual([]);
+    expect(await harness.cards.events.storeEvents([event, event])).toEqual([event.id]);
+    expect(await harness.cards.events.storeEvents([event])).toEqual([]);
+    expect((await harness.decide([event.id])).rcsDelivered).toEqual([card.id]);
+    expect((await harness.decide([event.id])).rcsDelivered).toEqual([]);
     expect(
       await harness.database.query('SELECT id FROM card_events WHERE message_id = $1', [messageIdOf(card.id, 'card')]),
     ).toEqual([{ id: event.id }]);
@@ -261,20 +267,20 @@ describe('an event', () => {
 
   it('that its gateway did not act on is found by another, the oldest first', async () => {
     const cards = [await harness.sent(), await harness.sent()];
-    const ids = await harness.cards.storeEvents(cards.map((card) => harness.eventOf(card, 'delivered')));
-    const found = await harness.database.transaction((tx) => harness.cards.takeEvents(tx, { limit: 1 }));
+    const ids = await harness.cards.events.storeEvents(cards.map((card) => harness.eventOf(card, 'delivered')));
+    const found = await harness.database.transaction((tx) => harness.cards.events.claimOldestEvents(tx, 1));
     expect(found.map(({ id }) => id)).toEqual([...ids].sort().slice(0, 1));
-    expect(await harness.database.transaction((tx) => harness.cards.takeEvents(tx, []))).toEqual([]);
+    expect(await harness.database.transaction((tx) => harness.cards.events.claimEvents(tx, []))).toEqual([]);
   });
 
   it('that another transaction has taken is passed over', async () => {
     const card = await harness.sent();
-    const ids = await harness.cards.storeEvents([harness.eventOf(card, 'delivered')]);
+    const ids = await harness.cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
     await harness.database.transaction(async (tx) => {
-      expect(await harness.cards.takeEvents(tx, ids)).toHaveLength(1);
-      expect((await harness.decide(ids)).chosen).toEqual([]);
+      expect(await harness.cards.events.claimEvents(tx, ids)).toHaveLength(1);
+      expect((await harness.decide(ids)).rcsDelivered).toEqual([]);
     });
-    expect((await harness.decide(ids)).chosen).toEqual([card.id]);
+    expect((await harness.decide(ids)).rcsDelivered).toEqual([card.id]);
   });
 
   it('of an agent that is older than what is known of it changes nothing', async () => {
@@ -291,7 +297,7 @@ describe('an event', () => {
     await at(0, 'LAUNCHED');
     await at(-60_000, 'SUSPENDED');
     await at(-3 * 24 * 3_600_000, 'SUSPENDED');
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
   });
 
   it('that a phone wants cards again, told after its later word that it does not, changes nothing', async () => {
@@ -301,12 +307,12 @@ describe('an event', () => {
     await harness.tell(said('unsubscribed', 60_000));
     await harness.tell(said('subscribed', 90_000));
     await harness.tell(said('subscribed', 3 * 24 * 3_600_000));
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'refused', because: 'prefers_sms' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'refused', because: 'prefers_sms' });
     await harness.tell(
       said('subscribed', 3 * 24 * 3_600_000),
       said('subscribed', 30_000),
       said('unsubscribed', 45_000),
     );
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
   });
 });

@@ -11,12 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const record = (id: Uuid, outcome: SendOutcome): Promise<unknown> => harness.cards.recordOutcomes([{ id, outcome }]);
+const record = (id: Uuid, outcome: SendOutcome): Promise<unknown> =>
+  harness.cards.sends.recordSendOutcomes([{ id, outcome }]);
 
 const unsure: SendOutcome = { kind: 'unknown', because: 'time-out' };
 
 const commandsOf = async (id: Uuid): Promise<string[]> =>
-  (await harness.cards.takeCommands(1_000, 60)).filter((errand) => errand.id === id).map(({ kind }) => kind);
+  (await harness.cards.commands.claimDueCommands(1_000, 60))
+    .filter((errand) => errand.id === id)
+    .map(({ kind }) => kind);
 
 const standing = async ({ id }: { readonly id: Uuid }): Promise<unknown> => {
   const [row] = await harness.database.query(
@@ -33,10 +36,12 @@ describe('an offer', () => {
   it('is taken by one gateway, once', async () => {
     const card = await harness.offered();
     await harness.database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [card.id]);
-    const taken = await Promise.all([harness.cards, harness.otherCards()].map((cards) => cards.claimOffers([card.id])));
+    const taken = await Promise.all(
+      [harness.cards, harness.otherCards()].map((cards) => cards.sends.claimOffers([card.id])),
+    );
     expect(taken.flat().map(({ id }) => id)).toEqual([card.id]);
-    expect(await harness.cards.claimOffers([card.id])).toEqual([]);
-    expect(await harness.cards.withdrawUnclaimed(card.id)).toBe('claimed');
+    expect(await harness.cards.sends.claimOffers([card.id])).toEqual([]);
+    expect(await harness.cards.offers.withdrawUnclaimed(card.id)).toBe('claimed');
   });
 
   it('is not taken any more once it was withdrawn, is half a second old or past its time', async () => {
@@ -46,18 +51,18 @@ describe('an offer', () => {
       (await harness.offered()).id,
       harness.clock.newId(),
     ];
-    await harness.cards.withdrawUnclaimed(withdrawn);
+    await harness.cards.offers.withdrawUnclaimed(withdrawn);
     await harness.database.query(`UPDATE cards SET created_at = now() - interval '500 ms' WHERE id = $1`, [old]);
     await expire(over);
-    expect(await harness.cards.claimOffers([withdrawn, old, over, unknown])).toEqual([]);
-    expect(await harness.cards.claimOffers([])).toEqual([]);
+    expect(await harness.cards.sends.claimOffers([withdrawn, old, over, unknown])).toEqual([]);
+    expect(await harness.cards.sends.claimOffers([])).toEqual([]);
   });
 
   it('that nobody took is withdrawn, and told to have been withdrawn when that is asked again', async () => {
     const { id } = await harness.offered();
-    expect(await harness.cards.withdrawUnclaimed(id)).toBe('withdrawn');
-    expect(await harness.cards.withdrawUnclaimed(id)).toBe('withdrawn');
-    expect(await harness.cards.settle(id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.withdrawUnclaimed(id)).toBe('withdrawn');
+    expect(await harness.cards.offers.withdrawUnclaimed(id)).toBe('withdrawn');
+    expect(await harness.cards.offers.settleChannel(id)).toBe('sms_fallback');
     expect(await standing({ id })).toEqual({
       state: 'withdrawn',
       finalChannel: 'sms_fallback',
@@ -68,10 +73,10 @@ describe('an offer', () => {
 
   it('that is settled is withdrawn too; a session without a card is SMS', async () => {
     const { id } = await harness.offered();
-    expect(await harness.cards.settle(id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(id)).toBe('sms_fallback');
     expect(await standing({ id })).toMatchObject({ state: 'withdrawn', finalChannel: 'sms_fallback' });
-    expect(await harness.cards.settle(harness.clock.newId())).toBe('sms_fallback');
-    expect(await harness.cards.withdrawUnclaimed(harness.clock.newId())).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(harness.clock.newId())).toBe('sms_fallback');
+    expect(await harness.cards.offers.withdrawUnclaimed(harness.clock.newId())).toBe('sms_fallback');
   });
 });
 
@@ -90,28 +95,30 @@ describe('the outcome of a send', () => {
     ],
     [unsure, 'sms_fallback', { state: 'unknown', finalChannel: 'sms_fallback', refusal: 'time-out', errand: 'revoke' }],
   ] as const)('%j is news of %s', async (outcome, news, standsAs) => {
-    const { id, waiter } = await harness.sending();
-    expect(await harness.cards.recordOutcomes([{ id, outcome }])).toEqual([{ id, waiter, news }]);
+    const { id, originProcess } = await harness.sending();
+    expect(await harness.cards.sends.recordSendOutcomes([{ id, outcome }])).toEqual([{ id, originProcess, news }]);
     expect(await standing({ id })).toEqual(standsAs);
     // A gateway that did not hear that it was written says it again.
-    expect(await harness.cards.recordOutcomes([{ id, outcome }])).toEqual([{ id, waiter, news }]);
+    expect(await harness.cards.sends.recordSendOutcomes([{ id, outcome }])).toEqual([{ id, originProcess, news }]);
   });
 
   it('of a card that is not there, or that was withdrawn, changes nothing', async () => {
-    const { id, waiter } = await harness.offered();
-    await harness.cards.withdrawUnclaimed(id);
-    const news = await harness.cards.recordOutcomes([
+    const { id, originProcess } = await harness.offered();
+    await harness.cards.offers.withdrawUnclaimed(id);
+    const news = await harness.cards.sends.recordSendOutcomes([
       { id, outcome: { kind: 'sent' } },
       { id: harness.clock.newId(), outcome: { kind: 'sent' } },
     ]);
-    expect(news).toEqual([{ id, waiter, news: 'sms_fallback' }]);
+    expect(news).toEqual([{ id, originProcess, news: 'sms_fallback' }]);
     expect(await standing({ id })).toMatchObject({ state: 'withdrawn' });
   });
 
   it('does not undo a delivery that was told before it', async () => {
     const card = await harness.sending();
     await harness.tell(harness.eventOf(card, 'delivered'));
-    expect(await harness.cards.recordOutcomes([{ id: card.id, outcome: unsure }])).toMatchObject([{ news: 'rcs' }]);
+    expect(await harness.cards.sends.recordSendOutcomes([{ id: card.id, outcome: unsure }])).toMatchObject([
+      { news: 'rcs' },
+    ]);
     expect(await standing(card)).toEqual({ state: 'sent', finalChannel: 'rcs', refusal: 'time-out', errand: null });
   });
 });
@@ -119,14 +126,14 @@ describe('the outcome of a send', () => {
 describe('a card that is not settled in time', () => {
   it('is SMS and revoked at once, if the platform has it', async () => {
     const card = await harness.sent();
-    expect(await harness.cards.settle(card.id)).toBe('sms_fallback');
-    expect(await harness.cards.settle(card.id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('sms_fallback');
     expect(await commandsOf(card.id)).toEqual(['revoke']);
   });
 
   it('is revoked when its outcome is known, if its send is still under way', async () => {
     const [sent, refused] = [await harness.sending(), await harness.sending()];
-    for (const { id } of [sent, refused]) await harness.cards.settle(id);
+    for (const { id } of [sent, refused]) await harness.cards.offers.settleChannel(id);
     expect(await commandsOf(sent.id)).toEqual([]);
     await record(sent.id, { kind: 'sent' });
     await record(refused.id, { kind: 'refused', because: 'HTTP 500' });
@@ -136,7 +143,7 @@ describe('a card that is not settled in time', () => {
 
   it('is revoked all the same when its gateway is never heard of again', async () => {
     const card = await harness.sending();
-    await harness.cards.settle(card.id);
+    await harness.cards.offers.settleChannel(card.id);
     const [row] = await harness.database.query<{ due: number }>(
       `SELECT extract(epoch FROM errand_due_at - settled_at)::float8 AS due FROM cards WHERE id = $1`,
       [card.id],
@@ -176,14 +183,18 @@ describe('a session that ends', () => {
     await expire(over.id);
     const ids = [onItsWay, arrived, refused, over].map(({ id }) => id);
     const revoke = (): Promise<Uuid[]> =>
-      harness.database.transaction((tx) => harness.cards.revokeEnded(tx, [...ids, harness.clock.newId()]));
+      harness.database.transaction((tx) =>
+        harness.cards.offers.revokeCardsOfEndedSessions(tx, [...ids, harness.clock.newId()]),
+      );
     expect(await revoke()).toEqual([onItsWay.id]);
     expect(await revoke()).toEqual([]);
-    const [errand] = (await harness.cards.takeCommands(1_000, 60)).filter(({ id }) => id === onItsWay.id);
+    const [errand] = (await harness.cards.commands.claimDueCommands(1_000, 60)).filter(({ id }) => id === onItsWay.id);
     if (errand === undefined) throw new Error('nothing to revoke');
-    await harness.cards.commandDone(errand);
+    await harness.cards.commands.completeCommand(errand);
     expect(await revoke()).toEqual([]);
-    expect(await harness.database.transaction((tx) => harness.cards.revokeEnded(tx, []))).toEqual([]);
+    expect(await harness.database.transaction((tx) => harness.cards.offers.revokeCardsOfEndedSessions(tx, []))).toEqual(
+      [],
+    );
   });
 });
 
@@ -192,34 +203,36 @@ describe('an errand', () => {
   beforeEach(() => harness.database.query('UPDATE cards SET errand = NULL, errand_due_at = NULL'));
 
   it('holds what the platform must be told', async () => {
-    expect(await harness.cards.msToNextCommand()).toBeNull();
+    expect(await harness.cards.commands.msToNextCommand()).toBeNull();
     const { id, phone, brandName, expiresAt } = await harness.sent();
-    await harness.cards.settle(id);
-    expect(await harness.cards.msToNextCommand()).toBe(0);
-    expect(await harness.cards.takeCommands(10, 60)).toEqual([
+    await harness.cards.offers.settleChannel(id);
+    expect(await harness.cards.commands.msToNextCommand()).toBe(0);
+    expect(await harness.cards.commands.claimDueCommands(10, 60)).toEqual([
       { id, kind: 'revoke', agentId: AGENT, phone, brandName, messageId: messageIdOf(id, 'card'), expiresAt },
     ]);
-    expect(await harness.cards.msToNextCommand()).toBeGreaterThan(50_000);
+    expect(await harness.cards.commands.msToNextCommand()).toBeGreaterThan(50_000);
   });
 
   it('is taken by one of several gateways, as many as asked for', async () => {
     const cards = [await harness.sent(), await harness.sent(), await harness.sent()];
-    for (const { id } of cards) await harness.cards.settle(id);
-    const taken = await Promise.all([harness.cards, harness.otherCards()].map((each) => each.takeCommands(2, 60)));
+    for (const { id } of cards) await harness.cards.offers.settleChannel(id);
+    const taken = await Promise.all(
+      [harness.cards, harness.otherCards()].map((stores) => stores.commands.claimDueCommands(2, 60)),
+    );
     expect(new Set(taken.flat().map(({ id }) => id)).size).toBe(taken.flat().length);
-    expect(taken.flat().length + (await harness.cards.takeCommands(10, 60)).length).toBe(3);
+    expect(taken.flat().length + (await harness.cards.commands.claimDueCommands(10, 60)).length).toBe(3);
   });
 
   it('is tried once more after a pause, and then given up', async () => {
     const { id } = await harness.sent();
-    await harness.cards.settle(id);
+    await harness.cards.offers.settleChannel(id);
     const take = async (): Promise<void> => {
-      const [errand] = await harness.cards.takeCommands(10, 60);
+      const [errand] = await harness.cards.commands.claimDueCommands(10, 60);
       if (errand === undefined) throw new Error('no errand was due');
-      await harness.cards.commandFailed(errand);
+      await harness.cards.commands.retryCommand(errand);
     };
     await take();
-    expect(await harness.cards.takeCommands(10, 60)).toEqual([]);
+    expect(await harness.cards.commands.claimDueCommands(10, 60)).toEqual([]);
     await harness.database.query('UPDATE cards SET errand_due_at = now() WHERE id = $1', [id]);
     await take();
     expect((await harness.cardOf(id))?.errand).toBeNull();
@@ -227,9 +240,9 @@ describe('an errand', () => {
 
   it('whose taker died comes back after its lease, once', async () => {
     const { id } = await harness.sent();
-    await harness.cards.settle(id);
+    await harness.cards.offers.settleChannel(id);
     for (const left of [1, 1, 0]) {
-      expect(await harness.cards.takeCommands(10, 60)).toHaveLength(left);
+      expect(await harness.cards.commands.claimDueCommands(10, 60)).toHaveLength(left);
       await harness.database.query(`UPDATE cards SET errand_due_at = now() WHERE id = $1 AND errand IS NOT NULL`, [id]);
     }
     expect((await harness.cardOf(id))?.errand).toBeNull();
@@ -237,20 +250,20 @@ describe('an errand', () => {
 
   it('is given up a minute after the session had its time', async () => {
     const { id } = await harness.sent();
-    await harness.cards.settle(id);
+    await harness.cards.offers.settleChannel(id);
     await harness.database.query(`UPDATE cards SET expires_at = now() - interval '61 s' WHERE id = $1`, [id]);
-    expect(await harness.cards.takeCommands(10, 60)).toEqual([]);
+    expect(await harness.cards.commands.claimDueCommands(10, 60)).toEqual([]);
     expect((await harness.cardOf(id))?.errand).toBeNull();
   });
 
   it('that another has replaced meanwhile is not ended with it', async () => {
     const card = await harness.sent();
-    await harness.cards.settle(card.id);
-    const [revoke] = await harness.cards.takeCommands(10, 60);
+    await harness.cards.offers.settleChannel(card.id);
+    const [revoke] = await harness.cards.commands.claimDueCommands(10, 60);
     await harness.tell(harness.tapOn(card, { kind: 'approve' }));
     if (revoke === undefined) throw new Error('nothing to revoke');
-    await harness.cards.commandDone(revoke);
-    await harness.cards.commandFailed(revoke);
-    expect((await harness.cards.takeCommands(10, 60)).map(({ kind }) => kind)).toEqual(['close_approved']);
+    await harness.cards.commands.completeCommand(revoke);
+    await harness.cards.commands.retryCommand(revoke);
+    expect((await harness.cards.commands.claimDueCommands(10, 60)).map(({ kind }) => kind)).toEqual(['close_approved']);
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const offer = async (changes: Partial<NewCard> = {}): Promise<OfferResult> =>
-  harness.cards.offer(await harness.draftCard(changes));
+  harness.cards.offers.offerCard(await harness.draftCard(changes));
 
 const refused = (because: string): unknown => ({ kind: 'refused', because });
 
@@ -39,7 +39,7 @@ describe('a card that is offered', () => {
       logoUrl: 'https://acme.example/l.png',
       numberMatching: true,
     });
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'offered' });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'offered' });
     const claimed = await harness.claim(card.id);
     const messageId = expect.stringMatching(/^[0-9a-f-]{14}5[0-9a-f-]+$/) as string;
     expect(claimed).toEqual({ ...card, agentId: AGENT, messageId });
@@ -47,15 +47,17 @@ describe('a card that is offered', () => {
 
   it('is the same as before when its request comes again: it counts nothing and is not sent again', async () => {
     const card = await harness.offered();
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: null });
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'earlier', finalChannel: null });
     expect(await recentOf(card.phone)).toEqual([card.id]);
-    await harness.cards.settle(card.id);
-    expect(await harness.cards.offer(card)).toEqual({ kind: 'earlier', finalChannel: 'sms_fallback' });
+    await harness.cards.offers.settleChannel(card.id);
+    expect(await harness.cards.offers.offerCard(card)).toEqual({ kind: 'earlier', finalChannel: 'sms_fallback' });
   });
 
   it('is offered once when its request comes twice at once, to two processes', async () => {
     const card = await harness.draftCard();
-    const results = await Promise.all([harness.cards, harness.otherCards()].map((cards) => cards.offer(card)));
+    const results = await Promise.all(
+      [harness.cards, harness.otherCards()].map((cards) => cards.offers.offerCard(card)),
+    );
     expect(results.map(({ kind }) => kind).sort()).toEqual(['earlier', 'offered']);
   });
 
@@ -94,7 +96,7 @@ describe('a card that is offered', () => {
 
   it('is refused for a while where its agent could not reach the phone', async () => {
     const { id, phone } = await harness.sending();
-    await harness.cards.recordOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
+    await harness.cards.sends.recordSendOutcomes([{ id, outcome: { kind: 'unreachable' } }]);
     expect(await offer({ phone })).toEqual(refused('unreachable'));
     expect(await offer({ phone, agentId: 'another_agent' })).toEqual({ kind: 'offered' });
     await harness.database.query(
@@ -108,7 +110,7 @@ describe('a card that is offered', () => {
 describe('against push-bombing', () => {
   it('a phone gets three cards in ten minutes, of all accounts and agents together', async () => {
     const phone = harness.freshPhone();
-    await harness.cards.offer(await harness.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
+    await harness.cards.offers.offerCard(await harness.draftCard({ phone, id: olderId(11 * MINUTE_MS) }));
     for (const agentId of ['one_agent', 'two_agent', 'three_agent']) {
       expect(await offer({ phone, agentId, accountId: harness.clock.newId() })).toEqual({ kind: 'offered' });
     }
@@ -121,7 +123,9 @@ describe('against push-bombing', () => {
     const phone = harness.freshPhone();
     const drafts = await Promise.all(Array.from({ length: 12 }, () => harness.draftCard({ phone })));
     const others = harness.otherCards();
-    const results = await Promise.all(drafts.map((card, at) => (at % 2 === 0 ? harness.cards : others).offer(card)));
+    const results = await Promise.all(
+      drafts.map((card, at) => (at % 2 === 0 ? harness.cards : others).offers.offerCard(card)),
+    );
     expect(results.filter(({ kind }) => kind === 'offered')).toHaveLength(3);
     expect(await recentOf(phone)).toHaveLength(3);
   });
@@ -131,8 +135,8 @@ describe('against push-bombing', () => {
     const withdrawn = await harness.offered({ phone });
     const refusedCard = await harness.sending({ phone });
     const unsure = await harness.sending({ phone });
-    expect(await harness.cards.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
-    await harness.cards.recordOutcomes([
+    expect(await harness.cards.offers.withdrawUnclaimed(withdrawn.id)).toBe('withdrawn');
+    await harness.cards.sends.recordSendOutcomes([
       { id: refusedCard.id, outcome: { kind: 'refused', because: 'HTTP 429' } },
       { id: unsure.id, outcome: { kind: 'unknown', because: 'time-out' } },
     ]);
@@ -192,9 +196,9 @@ describe('what is known of phones', () => {
       [phones, phones[0]],
     );
     expect([
-      await harness.cards.forgetStale(2),
-      await harness.cards.forgetStale(2),
-      await harness.cards.forgetStale(2),
+      await harness.cards.offers.deleteStale(2),
+      await harness.cards.offers.deleteStale(2),
+      await harness.cards.offers.deleteStale(2),
     ]).toEqual([2, 1, 0]);
     const left = await harness.database.query(`SELECT phone FROM card_recipients WHERE agent_id = 'old_agent'`);
     // That a phone asked to stop is not forgotten.

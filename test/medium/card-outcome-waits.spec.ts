@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Brand } from '@countersign/accounts/accounts';
 import { openPubSub, type PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
-import { findCards, type CardRecord } from '@countersign/rcs/offers';
+import { CardOfferStore, findCards, type CardRecord } from '@countersign/rcs/offers';
 import { CardAnswers, type Card, type FinalChannel } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { Database } from '@countersign/postgres';
@@ -58,7 +57,7 @@ const brandOf = (changes: Partial<Brand> = {}): Brand => ({
 
 interface Service {
   readonly service: RcsOfferService;
-  readonly store: CardStore;
+  readonly store: CardOfferStore;
   readonly ends: CardEnd[];
   readonly rung: Uuid[];
   readonly errors: unknown[];
@@ -70,7 +69,7 @@ interface Service {
 /** A control plane's desk for cards, as one of many processes. */
 async function openService(options: { deliveryWaitMs?: number; unreachableSeconds?: number } = {}): Promise<Service> {
   const { deliveryWaitMs = LONG_WAIT_MS, unreachableSeconds = 0 } = options;
-  const store = new CardStore({ database, clock: harness.clock, keys: harness.keys, unreachableSeconds });
+  const store = new CardOfferStore({ database, unreachableSeconds });
   const [ends, rung, errors]: [CardEnd[], Uuid[], unknown[]] = [[], [], []];
   const subscriptions: Promise<void>[] = [];
   const notifier = new EventEmitter();
@@ -85,7 +84,7 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
         return subscription;
       },
     },
-    waiter: harness.clock.newId(),
+    originProcess: harness.clock.newId(),
     deliveryWaitMs,
     nowMs: () => harness.clock.nowMs(),
     call: (ids) => {
@@ -181,7 +180,7 @@ describe('a create whose card does not arrive', () => {
     expect(await at.send(session)).toEqual({ channel: 'sms_fallback', matchCode: null });
     expect(at.ends).toEqual(['not_taken']);
     expect(await cardOf(session)).toMatchObject({ state: 'withdrawn', finalChannel: 'sms_fallback', errand: null });
-    expect(await gateway.cards.claimOffers([session.id])).toEqual([]);
+    expect(await gateway.cards.sends.claimOffers([session.id])).toEqual([]);
     expect(await recentOf(session.phone)).toBe(0);
   });
 
@@ -321,7 +320,7 @@ it('both sides come to one channel when the card arrives at the very moment at w
     const { session, decided, card } = await taken(at);
     await gateway.sent(card);
     const arrive = (): Promise<void> => gateway.told(card, 'delivered');
-    const giveUp = (): Promise<FinalChannel> => at.store.settle(session.id);
+    const giveUp = (): Promise<FinalChannel> => at.store.settleChannel(session.id);
     const [first, second] = round % 2 === 0 ? [arrive, giveUp] : [giveUp, arrive];
     await Promise.all([first(), second()]);
     const finalChannel = await giveUp();
@@ -343,7 +342,7 @@ describe('1,000 creates that wait for phones that are offline', () => {
     const decided = sessions.map((session) => at.send(session));
     let left = AT_ONCE;
     await until('every card is taken', ENDS_MS, async () => {
-      const cards = await gateway.cards.claimOffers(at.rung.splice(0));
+      const cards = await gateway.cards.sends.claimOffers(at.rung.splice(0));
       await Promise.all(cards.map((card) => gateway.sent(card)));
       left -= cards.length;
       return left === 0;

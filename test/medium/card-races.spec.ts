@@ -1,14 +1,14 @@
-import type { CardStore } from '@countersign/rcs';
 import type { NewCard, FinalChannel } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CardStores } from '../support/card-stores.js';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const ROUNDS = 20;
 
 let harness: CardHarness;
-let others: CardStore;
+let others: CardStores;
 
 beforeAll(async () => {
   harness = await openCardHarness({ poolMax: 16 });
@@ -32,15 +32,15 @@ describe('whoever settles a card first has settled it for all', () => {
   it('an arrival and the deadline of the request agree on the channel', async () => {
     await rounds(async (round) => {
       const card = await harness.sent();
-      const ids = await harness.cards.storeEvents([harness.eventOf(card, 'delivered')]);
-      const [settled, { chosen, news }] = await atOnce(
+      const ids = await harness.cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
+      const [settled, { rcsDelivered, cardOutcomes }] = await atOnce(
         round,
-        () => others.settle(card.id),
+        () => others.offers.settleChannel(card.id),
         () => harness.decide(ids),
       );
       expect(await channelOf(card)).toBe(settled);
-      expect(chosen).toEqual(settled === 'rcs' ? [card.id] : []);
-      expect(news).toHaveLength(settled === 'rcs' ? 1 : 0);
+      expect(rcsDelivered).toEqual(settled === 'rcs' ? [card.id] : []);
+      expect(cardOutcomes).toHaveLength(settled === 'rcs' ? 1 : 0);
       // Either way it has arrived: nothing is left to revoke.
       expect((await harness.cardOf(card.id))?.errand).toBeNull();
     });
@@ -49,10 +49,10 @@ describe('whoever settles a card first has settled it for all', () => {
   it('a tap and the deadline agree too, and the tap counts either way', async () => {
     await rounds(async (round) => {
       const card = await harness.sent();
-      const ids = await harness.cards.storeEvents([harness.tapOn(card, { kind: 'approve' })]);
+      const ids = await harness.cards.events.storeEvents([harness.tapOn(card, { kind: 'approve' })]);
       const [settled, { ended }] = await atOnce(
         round,
-        () => others.settle(card.id),
+        () => others.offers.settleChannel(card.id),
         () => harness.decide(ids),
       );
       expect(ended).toEqual([card.id]);
@@ -65,9 +65,9 @@ describe('whoever settles a card first has settled it for all', () => {
     await rounds(async () => {
       const card = await harness.sent();
       const events = [harness.eventOf(card, 'delivered'), harness.eventOf(card, 'read')];
-      const [one = '', other = ''] = await harness.cards.storeEvents(events);
+      const [one = '', other = ''] = await harness.cards.events.storeEvents(events);
       const decided = await Promise.all([harness.decide([one]), harness.decide([other])]);
-      expect(decided.flatMap(({ chosen }) => chosen)).toEqual([card.id]);
+      expect(decided.flatMap(({ rcsDelivered }) => rcsDelivered)).toEqual([card.id]);
       expect(decided.flatMap(({ arrivals }) => arrivals)).toHaveLength(1);
       expect(await harness.outcomesOf(events)).not.toContain(null);
     });
@@ -77,7 +77,7 @@ describe('whoever settles a card first has settled it for all', () => {
     await rounds(async () => {
       const card = await harness.sent();
       const tap = harness.tapOn(card, { kind: 'deny' });
-      const stored = await Promise.all([harness.cards.storeEvents([tap]), others.storeEvents([tap])]);
+      const stored = await Promise.all([harness.cards.events.storeEvents([tap]), others.events.storeEvents([tap])]);
       expect(stored.flat()).toEqual([tap.id]);
       const decided = await Promise.all([harness.decide([tap.id]), harness.decide([tap.id])]);
       expect(decided.flatMap(({ ended }) => ended)).toEqual([card.id]);
@@ -96,8 +96,8 @@ describe('whoever settles a card first has settled it for all', () => {
       await harness.database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [card.id]);
       const [withdrawal, claimed] = await atOnce(
         round,
-        () => harness.cards.withdrawUnclaimed(card.id),
-        () => others.claimOffers([card.id]),
+        () => harness.cards.offers.withdrawUnclaimed(card.id),
+        () => others.sends.claimOffers([card.id]),
       );
       expect(claimed).toHaveLength(withdrawal === 'claimed' ? 1 : 0);
       seen.add(withdrawal);
@@ -110,9 +110,9 @@ describe('whoever settles a card first has settled it for all', () => {
       const [sent, refused] = [await harness.sending(), await harness.sending()];
       await atOnce(
         round,
-        () => Promise.all([others.settle(sent.id), others.settle(refused.id)]),
+        () => Promise.all([others.offers.settleChannel(sent.id), others.offers.settleChannel(refused.id)]),
         () =>
-          harness.cards.recordOutcomes([
+          harness.cards.sends.recordSendOutcomes([
             { id: refused.id, outcome: { kind: 'unreachable' } },
             { id: sent.id, outcome: { kind: 'sent' } },
           ]),
@@ -141,7 +141,7 @@ describe('many cards at once', () => {
     ]);
     const half = events.length / 2;
     const [settled] = await Promise.all([
-      Promise.all(cards.map(({ id }, at) => (at % 2 === 0 ? harness.cards : others).settle(id))),
+      Promise.all(cards.map(({ id }, at) => (at % 2 === 0 ? harness.cards : others).offers.settleChannel(id))),
       harness.tell(...events.slice(0, half)),
       harness.tell(...events.slice(half).reverse()),
       Promise.all(
@@ -149,9 +149,9 @@ describe('many cards at once', () => {
           .filter((_, at) => at % 5 === 0)
           .map(({ accountId, id }) => harness.sessions.cancel(liveTenant(accountId), id)),
       ),
-      Promise.all(phones.map(async (phone) => others.offer(await harness.draftCard({ phone })))),
+      Promise.all(phones.map(async (phone) => others.offers.offerCard(await harness.draftCard({ phone })))),
       harness.database.transaction((tx) =>
-        others.revokeEnded(
+        others.offers.revokeCardsOfEndedSessions(
           tx,
           cards.map(({ id }) => id),
         ),

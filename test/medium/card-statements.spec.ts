@@ -1,16 +1,16 @@
-import { CardStore } from '@countersign/rcs';
 import { firstIdAt } from '@countersign/ids';
 import type { Database, Executor } from '@countersign/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-sends.sql.js';
+import { CLAIM_OFFERS } from '../../libs/rcs/src/offers/card-send.sql.js';
 import {
   FIND_BY_MESSAGE,
   LOCK_BY_MESSAGE,
   LOCK_FOR_EVENTS,
-  TAKE_OLDEST_EVENTS,
-} from '../../libs/rcs/src/events/card-events.sql.js';
-import { TAKE_COMMANDS } from '../../libs/rcs/src/commands/rbm-commands.sql.js';
-import { READ_STANDING, SETTLE_CARDS } from '../../libs/rcs/src/offers/card-offers.sql.js';
+  CLAIM_OLDEST_EVENTS,
+} from '../../libs/rcs/src/events/card-event.sql.js';
+import { CLAIM_DUE_COMMANDS } from '../../libs/rcs/src/commands/rbm-command.sql.js';
+import { READ_STANDING, SETTLE_CARDS } from '../../libs/rcs/src/offers/card-offer.sql.js';
+import { openCardStores, type CardStores } from '../support/card-stores.js';
 import { openCardHarness, type CardHarness } from '../support/card-harness.js';
 import { asOwner } from '../support/database.js';
 
@@ -44,7 +44,7 @@ const lockedPartitions = async (tx: Executor): Promise<string[]> => {
 };
 
 /** The same cards, and on which partitions of cards and their events its statements and transactions held locks. */
-function watchedCards(): { cards: CardStore; mostLocked: () => number } {
+function watchedCards(): { cards: CardStores; mostLocked: () => number } {
   const { database, clock, keys } = harness;
   let most = 0;
   const transaction = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
@@ -59,23 +59,23 @@ function watchedCards(): { cards: CardStore; mostLocked: () => number } {
     query: <Row extends object>(text: string, values?: readonly unknown[]) =>
       transaction((tx) => tx.query<Row>(text, values)),
   };
-  return { cards: new CardStore({ database: watched, clock, keys }), mostLocked: () => most };
+  return { cards: openCardStores({ database: watched, clock, keys }), mostLocked: () => most };
 }
 
 describe('the statements of cards', () => {
   it('leave nearly all partitions alone', async () => {
     const { cards, mostLocked } = watchedCards();
     const card = await harness.draftCard();
-    await cards.offer(card);
-    await cards.claimOffers([card.id]);
-    await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
-    await cards.settle(card.id);
-    await cards.withdrawUnclaimed(card.id);
-    await cards.storeEvents([harness.eventOf(card, 'delivered')]);
+    await cards.offers.offerCard(card);
+    await cards.sends.claimOffers([card.id]);
+    await cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
+    await cards.offers.settleChannel(card.id);
+    await cards.offers.withdrawUnclaimed(card.id);
+    await cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
     // The day of the ids.
     expect(mostLocked()).toBe(1);
-    await cards.takeCommands(10, 60);
-    await cards.msToNextCommand();
+    await cards.commands.claimDueCommands(10, 60);
+    await cards.commands.msToNextCommand();
     // Yesterday too, for what was left behind, and at midnight the day that begins.
     expect(mostLocked()).toBeLessThanOrEqual(3);
   });
@@ -83,9 +83,9 @@ describe('the statements of cards', () => {
   it('that find a card by its message look at cards of a day', async () => {
     const card = await harness.sent();
     const locked = await harness.database.transaction(async (tx) => {
-      await harness.cards.storeArrivals(
+      await harness.cards.arrivals.storeArrivals(
         tx,
-        await harness.cards.judgeArrivals(tx, [harness.eventOf(card, 'delivered')]),
+        await harness.cards.arrivals.prepareArrivals(tx, [harness.eventOf(card, 'delivered')]),
       );
       return lockedPartitions(tx);
     });
@@ -95,14 +95,14 @@ describe('the statements of cards', () => {
 
   it('that apply events look at cards of a day', async () => {
     const card = await harness.sent();
-    const ids = await harness.cards.storeEvents([
+    const ids = await harness.cards.events.storeEvents([
       harness.eventOf(card, 'delivered'),
       harness.tapOn(card, { kind: 'deny' }),
       harness.tapOn({ ...card, id: firstIdAt(0) }, { kind: 'deny' }),
       harness.tapOn({ ...card, id: firstIdAt(2 ** 47) }, { kind: 'deny' }),
     ]);
     const locked = await harness.database.transaction(async (tx) => {
-      await harness.cards.applyEvents(tx, await harness.cards.takeEvents(tx, ids));
+      await harness.cards.events.applyEvents(tx, await harness.cards.events.claimEvents(tx, ids));
       return lockedPartitions(tx);
     });
     expect(locked.filter((name) => name.startsWith('cards_')).length).toBeLessThanOrEqual(3);
@@ -165,12 +165,12 @@ describe('on a day that has no statistics yet', () => {
     ],
     [
       'errands',
-      TAKE_COMMANDS,
+      CLAIM_DUE_COMMANDS,
       () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10],
     ],
     [
       'events that wait',
-      TAKE_OLDEST_EVENTS,
+      CLAIM_OLDEST_EVENTS,
       () => [firstIdAt(harness.clock.nowMs() - 2 * DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 100],
     ],
   ] as const)('%s is found by an index', async (_what, statement, valuesOf) => {

@@ -6,7 +6,7 @@ import { GatewaySettings, loadSettings } from '@countersign/settings';
 import { createLogger } from '@countersign/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../../apps/gateway/src/gateway.js';
-import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm-client.js';
+import { RbmClient, type RbmProblem } from '../../apps/gateway/src/rcs/rbm/rbm-client.js';
 import { openRbmEmulator, type RbmEmulator } from '../support/rbm-emulator.js';
 
 // The client and the service that is played know of each other only what the platform's pages say.
@@ -38,7 +38,7 @@ function cardTo(phone: string, changes: Partial<Card> = {}): Card {
     id,
     accountId: newId(0),
     brandId: newId(0),
-    waiter: newId(0),
+    originProcess: newId(0),
     agentId: 'acme_verify@rbm.goog',
     phone,
     brandName: 'Acme',
@@ -51,7 +51,7 @@ function cardTo(phone: string, changes: Partial<Card> = {}): Card {
   };
 }
 
-const send = (card: Card) => client.send(card, answers.suggestionsOf(card));
+const send = (card: Card) => client.sendCard(card, answers.suggestionsOf(card));
 const set = (switches: object) => service.admin('PUT', '/_admin/rbm', switches);
 
 async function messages(): Promise<Record<string, unknown>[]> {
@@ -137,7 +137,7 @@ describe('what is told after a card', () => {
   it('the decision is a text beside the card', async () => {
     const card = cardTo(ONLINE);
     await send(card);
-    expect(await client.close(card, 'approve')).toBe('done');
+    expect(await client.sendClosingText(card, 'approve')).toBe('done');
     expect(await messages()).toMatchObject([
       { messageId: card.messageId },
       { messageId: messageIdOf(card.id, 'closing'), text: 'You approved this sign-in to Acme.', card: null },
@@ -158,7 +158,7 @@ describe('a gateway', () => {
     });
     const start = startGateway(settings, createLogger({ app: 'gateway', level: 'silent' }));
     await expect(start).rejects.toThrow(
-      `RBM_SERVICE_ACCOUNT_FILE is ${JSON.stringify(file)}, which is no JSON object.`,
+      `RBM_SERVICE_ACCOUNT_FILE is ${JSON.stringify(file)}, which is not a JSON object.`,
     );
   });
 });

@@ -139,12 +139,12 @@ describe('a card', () => {
     for (const phone of [given, lost]) harness.platform.phone(phone, { online: false });
     const card = await harness.offer(given);
     await harness.hears(card, 'sent');
-    expect(await harness.cards.settle(card.id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(card.id)).toBe('sms_fallback');
     harness.notify([card.id]);
     await until('it is revoked', WITHIN_MS, () => harness.platform.messages(given)[0]?.state === 'revoked');
     // A gateway that died between its claim and its record: the request that waits settles it.
     const orphan = await harness.offerClaimed(lost);
-    expect(await harness.cards.settle(orphan.id)).toBe('sms_fallback');
+    expect(await harness.cards.offers.settleChannel(orphan.id)).toBe('sms_fallback');
     harness.notify([orphan.id]);
     await until('no errand is left', WITHIN_MS, async () => (await harness.record(orphan)).errand === null);
     expect(harness.platform.messages(lost)).toEqual([]);
@@ -180,7 +180,7 @@ describe('what the platform tells', () => {
     const [message] = harness.platform.messages(phone);
     const occurredAt = new Date(clock.nowMs());
     const told = { agentId: AGENT, phone, messageId: message?.messageId ?? null, cardId: null, choice: null };
-    await harness.cards.storeEvents([{ ...told, id: clock.newId(), kind: 'delivered', occurredAt }]);
+    await harness.cards.events.storeEvents([{ ...told, id: clock.newId(), kind: 'delivered', occurredAt }]);
     await harness.hears(card, 'rcs');
   });
 

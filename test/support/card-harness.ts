@@ -1,4 +1,3 @@
-import { CardStore, type CardStoreOptions } from '@countersign/rcs';
 import type { AppliedEvents } from '@countersign/rcs/events';
 import { type CardRecord, findCards } from '@countersign/rcs/offers';
 import {
@@ -14,6 +13,7 @@ import {
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import type { Session } from '@countersign/session/rules';
+import { openCardStores, type CardStores, type CardStoresOptions } from './card-stores.js';
 import { openSessionHarness, type SessionHarness, type SessionHarnessOptions } from './session-harness.js';
 import { liveTenant } from './tenants.js';
 
@@ -26,11 +26,11 @@ export type EventChanges = Partial<NewCardEvent> & { readonly name?: string };
 
 /** A session room with cards. */
 export interface CardHarness extends SessionHarness {
-  readonly cards: CardStore;
+  readonly cards: CardStores;
   readonly answers: CardAnswers;
-  readonly waiter: Uuid;
+  readonly originProcess: Uuid;
   /** The same cards, as another process sees them. */
-  otherCards(options?: Partial<CardStoreOptions>): CardStore;
+  otherCards(options?: Partial<CardStoresOptions>): CardStores;
   /** A phone that nobody has sent anything to. */
   freshPhone(): string;
   /** A new session as SMS, and the card that it would like to send. */
@@ -63,25 +63,33 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
   const { database, clock, keys, account, brand } = harness;
   // However slow this machine is.
   const offerDeadlineMs = 10_000;
-  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
-  const waiter = clock.newId();
+  const cards = openCardStores({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
+  const originProcess = clock.newId();
   let phones = 0;
   const freshPhone = (): string => `+1415556${String(phones++).padStart(4, '0')}`;
   const draftCard = async (changes: Partial<NewCard> = {}): Promise<NewCard> => {
     const phone = changes.phone ?? freshPhone();
     const { id, expiresAt } = await harness.sessions.create(harness.draft({ phone }), changes.id);
-    const card = { id, accountId: account.id, brandId: brand.id, waiter, agentId: AGENT, phone, brandName: 'Acme' };
+    const card = {
+      id,
+      accountId: account.id,
+      brandId: brand.id,
+      originProcess,
+      agentId: AGENT,
+      phone,
+      brandName: 'Acme',
+    };
     return { ...card, logoUrl: null, numberMatching: false, keyVersion: 1, expiresAt, ...changes };
   };
   const offered = async (changes?: Partial<NewCard>): Promise<NewCard> => {
     const card = await draftCard(changes);
-    const { kind } = await cards.offer(card);
+    const { kind } = await cards.offers.offerCard(card);
     if (kind !== 'offered') throw new Error(`the card was ${kind}`);
     return card;
   };
   const claim = async (id: Uuid): Promise<Card> => {
     await database.query(`UPDATE cards SET created_at = now() + interval '1 hour' WHERE id = $1`, [id]);
-    const [card] = await cards.claimOffers([id]);
+    const [card] = await cards.sends.claimOffers([id]);
     if (card === undefined) throw new Error('the card was not claimed');
     return card;
   };
@@ -100,8 +108,8 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     ...harness,
     cards,
     answers: new CardAnswers(keys),
-    waiter,
-    otherCards: (other = {}) => new CardStore({ database, clock, keys, offerDeadlineMs, ...other }),
+    originProcess,
+    otherCards: (other = {}) => openCardStores({ database, clock, keys, offerDeadlineMs, ...other }),
     freshPhone,
     draftCard,
     offered,
@@ -109,12 +117,12 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     sending,
     sent: async (changes) => {
       const card = await sending(changes);
-      await cards.recordOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
+      await cards.sends.recordSendOutcomes([{ id: card.id, outcome: { kind: 'sent' } }]);
       return card;
     },
     eventOf,
     tapOn: (card, choice, changes) => eventOf(card, 'tap', { cardId: card.id, choice, ...changes }),
-    tell: async (...events) => decide(await cards.storeEvents(events)),
+    tell: async (...events) => decide(await cards.events.storeEvents(events)),
     decide,
     cardOf: async (id) => (await findCards(database, [id])).get(id),
     sessionOf: ({ accountId, id }) => harness.sessions.find(liveTenant(accountId), id),
@@ -135,13 +143,13 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
 async function decideIn(
   tx: Executor,
   harness: SessionHarness,
-  cards: CardStore,
+  cards: CardStores,
   ids: readonly Uuid[],
 ): Promise<Decided> {
-  const applied = await cards.applyEvents(tx, await cards.takeEvents(tx, ids));
+  const applied = await cards.events.applyEvents(tx, await cards.events.claimEvents(tx, ids));
   await harness.sessions.markRcsDelivered(
     tx,
-    applied.chosen,
+    applied.rcsDelivered,
     applied.taps.map(({ cardId }) => cardId),
   );
   const ended: Uuid[] = [];
@@ -153,6 +161,6 @@ async function decideIn(
         : ({ trigger: 'deny', approvedBy: null } as const);
     ended.push(...(await harness.sessions.decide(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
   }
-  await cards.noteEnded(tx, applied.taps, ended);
+  await cards.events.recordTapResults(tx, applied.taps, ended);
   return { ...applied, ended };
 }

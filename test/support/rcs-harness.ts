@@ -1,5 +1,4 @@
 import { JobNotifier, queueConnection, openPubSub, type PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
 import { findCards, type CardRecord } from '@countersign/rcs/offers';
 import { CardAnswers, cardTopic, OFFER_LIFE_MS, OFFERS_TOPIC, type CardOutcome } from '@countersign/rcs/rules';
 import type { NewCard } from '@countersign/rcs/rules';
@@ -7,6 +6,7 @@ import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { Session } from '@countersign/session/rules';
 import { Queue } from 'bullmq';
+import { openCardStores, type CardStores } from './card-stores.js';
 import { GatewayHarness } from './gateway-harness.js';
 import { RbmHarness } from './rbm-harness.js';
 import { SiblingGateway } from './sibling-gateway.js';
@@ -33,9 +33,9 @@ export class RcsHarness {
     readonly gateway: GatewayHarness,
     readonly sibling: SiblingGateway,
     readonly platform: RbmHarness,
-    readonly cards: CardStore,
+    readonly cards: CardStores,
     readonly answers: CardAnswers,
-    private readonly waiter: Uuid,
+    private readonly originProcess: Uuid,
     private readonly notifier: JobNotifier,
     private readonly bus: PubSub,
     private readonly dispose: () => Promise<void>,
@@ -49,8 +49,8 @@ export class RcsHarness {
     platform.listensAt('north', gateway.ports.http);
     platform.listensAt('south', sibling.httpPort);
     const { database, clock, keys, url: databaseUrl } = gateway.harness;
-    const cards = new CardStore({ database, clock, keys });
-    const waiter = clock.newId();
+    const cards = openCardStores({ database, clock, keys });
+    const originProcess = clock.newId();
     const queue = new Queue(QUEUES.cards, {
       connection: queueConnection({ redisUrl, databaseUrl }, 'producer'),
       prefix: QUEUE_PREFIX,
@@ -64,7 +64,7 @@ export class RcsHarness {
       platform,
       cards,
       new CardAnswers(keys),
-      waiter,
+      originProcess,
       notifier,
       bus,
       async () => {
@@ -73,7 +73,8 @@ export class RcsHarness {
         await bus.close();
       },
     );
-    await bus.subscribe(cardTopic(waiter), (message) => harness.#news.push(...(message.json() as CardOutcome[]))).ready;
+    await bus.subscribe(cardTopic(originProcess), (message) => harness.#news.push(...(message.json() as CardOutcome[])))
+      .ready;
     return harness;
   }
 
@@ -98,7 +99,7 @@ export class RcsHarness {
       await until('it is claimed, or too old', WITHIN_MS, async () => {
         return performance.now() > tooOldMs || (await this.record(card)).state !== 'offered';
       });
-      if ((await this.cards.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
+      if ((await this.cards.offers.withdrawUnclaimed(card.id)) !== 'withdrawn') return card;
     }
   }
 
@@ -106,8 +107,8 @@ export class RcsHarness {
   async offerClaimed(phone: string): Promise<OfferedCard> {
     for (;;) {
       const card = await this.offerSilently(phone);
-      if ((await this.cards.claimOffers([card.id])).length === 1) return card;
-      await this.cards.withdrawUnclaimed(card.id);
+      if ((await this.cards.sends.claimOffers([card.id])).length === 1) return card;
+      await this.cards.offers.withdrawUnclaimed(card.id);
     }
   }
 
@@ -115,11 +116,11 @@ export class RcsHarness {
     const { account, brand } = this.gateway.harness;
     const session = await this.gateway.create({ phone });
     const { id, keyVersion, expiresAt } = session;
-    const offered = await this.cards.offer({
+    const offered = await this.cards.offers.offerCard({
       id,
       accountId: account.id,
       brandId: brand.id,
-      waiter: this.waiter,
+      originProcess: this.originProcess,
       agentId: AGENT,
       phone,
       brandName: 'Acme',
