@@ -108,7 +108,7 @@ describe('the channel of a create', () => {
       const { json, id } = await create(phone, wait);
       expect(json, wait).toMatchObject({ status: 'pending', channel });
       expect(json['fallbackUri'] === null, wait).toBe(channel === 'rcs');
-      expect(await cardOf(id), wait).toMatchObject({ settledAs: channel });
+      expect(await cardOf(id), wait).toMatchObject({ finalChannel: channel });
       expect((await harness.call(`/v1/verify/${id}`)).json).toMatchObject({
         channel,
         fallbackUri: json['fallbackUri'],
@@ -122,7 +122,7 @@ describe('a card of which both is told, that it arrived and that it was taken ba
     const phone = '+14155550301';
     const { json, id } = await create(phone, 'waits');
     expect(json['fallbackUri'] === null).toBe(json['channel'] === 'rcs');
-    expect(await cardOf(id)).toMatchObject({ settledAs: json['channel'] });
+    expect(await cardOf(id)).toMatchObject({ finalChannel: json['channel'] });
     await until('it is on the phone', WITHIN_MS, () => messages(phone)[0]?.state === 'delivered');
     platform.rbm.platform.tap(messages(phone)[0]?.messageId ?? '', 0);
     await reaches(id, 'approved');
@@ -135,7 +135,7 @@ describe('a card that was given up', () => {
     const phone = wait === 'waits' ? '+14155570500' : '+14155580500';
     const { id } = await create(phone, wait);
     await until('it is revoked', WITHIN_MS, () => messages(phone).at(-1)?.state === 'revoked');
-    await until('no errand is left', WITHIN_MS, async () => (await cardOf(id)).errand === null);
+    await until('no command is left', WITHIN_MS, async () => (await cardOf(id)).command === null);
   });
 
   it.each(['always200', 'strict'] as const)(
@@ -161,8 +161,8 @@ describe('a tap', () => {
     const { json, id } = await create(phone, 'waits');
     expect(json).toMatchObject({ status: 'pending', channel: 'rcs' });
     await reaches(id, 'approved');
-    const told = platform.told.filter(({ sender }) => sender !== undefined);
-    expect(told.every(({ to, sender }) => to !== sender)).toBe(true);
+    const webhookPosts = platform.webhookPosts.filter(({ sender }) => sender !== undefined);
+    expect(webhookPosts.every(({ to, sender }) => to !== sender)).toBe(true);
   });
 
   it('changes nothing once the caller has cancelled', async () => {

@@ -16,7 +16,7 @@ import { asOwner } from '../support/database.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Settled cards and handled events of one millisecond ($1), from number $2 to $3. */
+/** Settled cards and processed events of one millisecond ($1), numbers $2 to $3. */
 const MADE_ID = `(lpad(to_hex($1::bigint), 12, '0') || substr(md5(n::text), 1, 20))::uuid`;
 const MANY_CARDS = `
   INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, number_matching, message_id, state,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** The partitions, their indexes left out, on which this transaction holds any lock. */
+/** The partitions, without indexes, on which this transaction holds a lock. */
 const lockedPartitions = async (tx: Executor): Promise<string[]> => {
   const rows = await tx.query<{ name: string }>(
     `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = pg_locks.relation
@@ -43,7 +43,7 @@ const lockedPartitions = async (tx: Executor): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** The same cards, and on which partitions of cards and their events its statements and transactions held locks. */
+/** Card stores that record the maximum number of card partitions locked by a transaction. */
 function watchedCards(): { cards: CardStores; mostLocked: () => number } {
   const { database, clock, keys } = harness;
   let most = 0;
@@ -62,8 +62,8 @@ function watchedCards(): { cards: CardStores; mostLocked: () => number } {
   return { cards: openCardStores({ database: watched, clock, keys }), mostLocked: () => most };
 }
 
-describe('the statements of cards', () => {
-  it('leave nearly all partitions alone', async () => {
+describe('the statements on cards', () => {
+  it('lock only the partitions of the day', async () => {
     const { cards, mostLocked } = watchedCards();
     const card = await harness.draftCard();
     await cards.offers.offerCard(card);
@@ -72,15 +72,15 @@ describe('the statements of cards', () => {
     await cards.offers.settleChannel(card.id);
     await cards.offers.withdrawUnclaimed(card.id);
     await cards.events.storeEvents([harness.eventOf(card, 'delivered')]);
-    // The day of the ids.
+    // The partition of the ids' day.
     expect(mostLocked()).toBe(1);
     await cards.commands.claimDueCommands(10, 60);
     await cards.commands.msToNextCommand();
-    // Yesterday too, for what was left behind, and at midnight the day that begins.
+    // The partition of yesterday too, for old commands, and at midnight that of the next day.
     expect(mostLocked()).toBeLessThanOrEqual(3);
   });
 
-  it('that find a card by its message look at cards of a day', async () => {
+  it('that find a card by its message id lock the cards of one day', async () => {
     const card = await harness.sent();
     const locked = await harness.database.transaction(async (tx) => {
       await harness.cards.arrivals.storeArrivals(
@@ -93,7 +93,7 @@ describe('the statements of cards', () => {
     expect(locked.filter((name) => name.startsWith('card_events_')).length).toBe(1);
   });
 
-  it('that apply events look at cards of a day', async () => {
+  it('that apply events lock the cards of one day', async () => {
     const card = await harness.sent();
     const ids = await harness.cards.events.storeEvents([
       harness.eventOf(card, 'delivered'),
@@ -110,7 +110,7 @@ describe('the statements of cards', () => {
   });
 });
 
-describe('on a day that has no statistics yet', () => {
+describe('on a partition without statistics', () => {
   let today = '';
 
   beforeAll(async () => {
@@ -141,12 +141,12 @@ describe('on a day that has no statistics yet', () => {
     ['a lock', LOCK_FOR_EVENTS, (ids: readonly string[]) => [ids, ids[0], ids.at(-1)]],
     ['a settlement', SETTLE_CARDS, (ids: readonly string[]) => [ids, ids.map(() => true), ids[0], ids.at(-1), 2]],
     [
-      'what is known of an offer',
+      'the facts about an offer',
       READ_STANDING,
       (ids: readonly string[]) => [ids, ids.map(() => 'a'), ids.map(() => '+14155552671'), ids[0], ids.at(-1)],
     ],
     [
-      'a card by its message',
+      'a card by its message id',
       FIND_BY_MESSAGE,
       (ids: readonly string[]) => [
         ids,
@@ -155,7 +155,7 @@ describe('on a day that has no statistics yet', () => {
       ],
     ],
     [
-      'a card that its message says has arrived',
+      'a delivered card by its message id',
       LOCK_BY_MESSAGE,
       (ids: readonly string[]) => [
         ids,
@@ -164,16 +164,16 @@ describe('on a day that has no statistics yet', () => {
       ],
     ],
     [
-      'errands',
+      'commands',
       CLAIM_DUE_COMMANDS,
       () => [firstIdAt(harness.clock.nowMs() - DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 32, 10],
     ],
     [
-      'events that wait',
+      'unprocessed events',
       CLAIM_OLDEST_EVENTS,
       () => [firstIdAt(harness.clock.nowMs() - 2 * DAY_MS), firstIdAt(harness.clock.nowMs() + 60_000), 100],
     ],
-  ] as const)('%s is found by an index', async (_what, statement, valuesOf) => {
+  ] as const)('%s is found by an index', async (_name, statement, valuesOf) => {
     const ids = (await harness.database.query<{ id: string }>(`SELECT id FROM cards ORDER BY id DESC LIMIT 64`)).map(
       ({ id }) => id,
     );

@@ -18,42 +18,43 @@ import { openSessionHarness, type SessionHarness, type SessionHarnessOptions } f
 import { liveTenant } from './tenants.js';
 
 export const AGENT = 'acme_agent';
-/** Names of events that the platform does not repeat. */
-let told = 0;
+/** Makes the names of events unique. */
+let eventCount = 0;
 
-/** What an event says beside its kind; the rest is true of the card. */
+/** Members of an event; defaults are those of the card. */
 export type EventChanges = Partial<NewCardEvent> & { readonly name?: string };
 
-/** A session room with cards. */
+/** A session harness with cards. */
 export interface CardHarness extends SessionHarness {
   readonly cards: CardStores;
   readonly answers: CardAnswers;
   readonly originProcess: Uuid;
-  /** The same cards, as another process sees them. */
+  /** The card stores of another process. */
   otherCards(options?: Partial<CardStoresOptions>): CardStores;
-  /** A phone that nobody has sent anything to. */
+  /** A phone without any messages. */
   freshPhone(): string;
-  /** A new session as SMS, and the card that it would like to send. */
+  /** A new session with the channel `sms_fallback`, and its card to be offered. */
   draftCard(changes?: Partial<NewCard>): Promise<NewCard>;
-  /** A card that waits for a gateway. */
+  /** An offered card. */
   offered(changes?: Partial<NewCard>): Promise<NewCard>;
-  /** What a gateway gets for the job of an offer, however slow this machine is. */
+  /** The card that a gateway claims, regardless of the age of the offer. */
   claim(id: Uuid): Promise<Card>;
-  /** A card that a gateway is sending. */
+  /** A claimed card. */
   sending(changes?: Partial<NewCard>): Promise<Card>;
-  /** A card that the platform has taken. */
+  /** A card that the platform accepted. */
   sent(changes?: Partial<NewCard>): Promise<Card>;
   eventOf(card: NewCard, kind: CardEventKind, changes?: EventChanges): NewCardEvent;
   tapOn(card: NewCard, choice: Choice, changes?: EventChanges): NewCardEvent;
-  /** Stores events and does what a gateway does with those that are new. */
-  tell(...events: readonly NewCardEvent[]): Promise<Decided>;
-  /** Does what a gateway does with events that are stored. */
-  decide(ids: readonly Uuid[]): Promise<Decided>;
+  /** Stores events, and processes the new ones as a gateway does. */
+  storeAndProcess(...events: readonly NewCardEvent[]): Promise<Decided>;
+  /** Processes stored events as a gateway does. */
+  processEvents(ids: readonly Uuid[]): Promise<Decided>;
   cardOf(id: Uuid): Promise<CardRecord | undefined>;
   sessionOf(card: NewCard): Promise<Session | null>;
   outcomesOf(events: readonly NewCardEvent[]): Promise<(string | null)[]>;
 }
 
+/** The results of processed events, and the sessions that ended. */
 export interface Decided extends AppliedEvents {
   readonly ended: readonly Uuid[];
 }
@@ -61,7 +62,7 @@ export interface Decided extends AppliedEvents {
 export async function openCardHarness(options: SessionHarnessOptions = {}): Promise<CardHarness> {
   const harness = await openSessionHarness(options);
   const { database, clock, keys, account, brand } = harness;
-  // However slow this machine is.
+  // Longer than any pause of a busy machine.
   const offerDeadlineMs = 10_000;
   const cards = openCardStores({ database, clock, keys, unreachableSeconds: 300, offerDeadlineMs });
   const originProcess = clock.newId();
@@ -94,12 +95,12 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     return card;
   };
   const sending = async (changes?: Partial<NewCard>): Promise<Card> => claim((await offered(changes)).id);
-  const decide = (ids: readonly Uuid[]): Promise<Decided> =>
-    database.transaction((tx) => decideIn(tx, harness, cards, ids));
+  const processEvents = (ids: readonly Uuid[]): Promise<Decided> =>
+    database.transaction((tx) => processIn(tx, harness, cards, ids));
   const eventOf = (card: NewCard, kind: CardEventKind, { name, ...changes }: EventChanges = {}): NewCardEvent => {
     const occurredAt = changes.occurredAt ?? new Date(clock.nowMs());
-    told += 1;
-    const id = newCardEventId(occurredAt.getTime(), name ?? `event ${told}`, clock);
+    eventCount += 1;
+    const id = newCardEventId(occurredAt.getTime(), name ?? `event ${eventCount}`, clock);
     const { agentId, phone } = card;
     const messageId = kind === 'tap' ? null : messageIdOf(card.id, 'card');
     return { id, kind, agentId, phone, messageId, cardId: null, choice: null, occurredAt, ...changes };
@@ -122,8 +123,8 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
     },
     eventOf,
     tapOn: (card, choice, changes) => eventOf(card, 'tap', { cardId: card.id, choice, ...changes }),
-    tell: async (...events) => decide(await cards.events.storeEvents(events)),
-    decide,
+    storeAndProcess: async (...events) => processEvents(await cards.events.storeEvents(events)),
+    processEvents,
     cardOf: async (id) => (await findCards(database, [id])).get(id),
     sessionOf: ({ accountId, id }) => harness.sessions.find(liveTenant(accountId), id),
     outcomesOf: async (events) => {
@@ -140,7 +141,7 @@ export async function openCardHarness(options: SessionHarnessOptions = {}): Prom
   };
 }
 
-async function decideIn(
+async function processIn(
   tx: Executor,
   harness: SessionHarness,
   cards: CardStores,

@@ -173,7 +173,10 @@ export const rcsProviders: FactoryProvider[] = [
         maxBatch,
         onDecided: publishArrivals,
         onError: throttled((err) =>
-          logger.error({ err }, 'RCS event could not be processed while it was stored; it is processed later'),
+          logger.error(
+            { err },
+            'RCS event intake: arrivals could not be applied while they were stored; they are processed later',
+          ),
         ),
       }),
   },

@@ -50,11 +50,11 @@ export const READ_STANDING = `
 
 /**
  * Inserts cards created now, and counts each against its phone, which the caller has locked. $1 JSON array of cards, keys
- * as in the column list; `recent` holds the recent cards of the phone including this one.
+ * as in `input`; `recent` holds the recent cards of the phone including this one.
  */
 export const INSERT_CARDS = `
   WITH input AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid, waiter uuid,
+    SELECT * FROM json_to_recordset($1::json) AS input (id uuid, account_id uuid, brand_id uuid, origin_process uuid,
       agent_id text, phone text, brand_name text, logo_url text, number_matching boolean, key_version smallint,
       message_id uuid, expires_at timestamptz, recent uuid[])),
   counted AS (
@@ -62,7 +62,7 @@ export const INSERT_CARDS = `
     FROM input WHERE card_phones.phone = input.phone)
   INSERT INTO cards (id, account_id, brand_id, waiter, agent_id, phone, brand_name, logo_url, number_matching,
     key_version, message_id, created_at, expires_at)
-  SELECT id, account_id, brand_id, waiter, agent_id, phone, brand_name, logo_url, number_matching, key_version,
+  SELECT id, account_id, brand_id, origin_process, agent_id, phone, brand_name, logo_url, number_matching, key_version,
     message_id, ${NOW}, expires_at
   FROM input`;
 

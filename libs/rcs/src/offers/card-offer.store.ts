@@ -37,7 +37,7 @@ export interface CardOfferStoreOptions {
   readonly database: Pick<Database, 'query' | 'transaction' | 'readThenWrite'>;
   /** Time without further cards for a phone that an agent could not reach. Default 0: every card is tried. */
   readonly unreachableSeconds?: number;
-  /** `offerCard` rejects after this time; the offer may be committed all the same and must then be settled. Default 500. */
+  /** `offerCard` rejects after this time; the offer may still be committed and must then be settled. Default 500. */
   readonly offerDeadlineMs?: number;
   readonly batch?: Partial<BatchSize>;
 }
@@ -173,7 +173,7 @@ function insertRow(card: NewCard, recent: readonly Uuid[]): Readonly<Record<stri
     id: card.id,
     account_id: card.accountId,
     brand_id: card.brandId,
-    waiter: card.originProcess,
+    origin_process: card.originProcess,
     agent_id: card.agentId,
     phone: card.phone,
     brand_name: card.brandName,

@@ -18,7 +18,7 @@ export interface CardRecord {
   readonly readAt: Date | null;
   readonly tappedAt: Date | null;
   /** The command that is still to be sent to the platform. */
-  readonly errand: 'revoke' | 'close_approved' | 'close_denied' | null;
+  readonly command: 'revoke' | 'close_approved' | 'close_denied' | null;
 }
 
 const MAY_REACH: ReadonlySet<CardState> = new Set<CardState>(['sending', 'sent', 'unknown']);

@@ -90,8 +90,8 @@ describe('an event of a card', () => {
   });
 
   it('counts only the first of two taps', () => {
-    const [one, other] = [eventOf('tap', { id: 'one' }), eventOf('tap', { id: 'other' })];
-    const { outcomes, tap } = judge({}, one, other);
+    const taps = [eventOf('tap', { id: 'one' }), eventOf('tap', { id: 'other' })];
+    const { outcomes, tap } = judge({}, ...taps);
     expect([...outcomes]).toEqual([
       ['one', 'tapped'],
       ['other', 'repeated'],

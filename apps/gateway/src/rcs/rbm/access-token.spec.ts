@@ -17,11 +17,11 @@ type Handler = (response: ServerResponse, times: number) => void;
 
 /** A token endpoint with the given handler, its recorded requests, and a manual clock. */
 async function endpoint(handler: Handler) {
-  const asked: URLSearchParams[] = [];
+  const requests: URLSearchParams[] = [];
   const server: Server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    request.on('end', () => handler(response, asked.push(new URLSearchParams(body))));
+    request.on('end', () => handler(response, requests.push(new URLSearchParams(body))));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const tokenUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
@@ -40,7 +40,7 @@ async function endpoint(handler: Handler) {
     monotonicMs: () => time.ms,
     onFault: (fault) => faults.push(fault),
   });
-  return { tokens, asked, faults, time };
+  return { tokens, requests, faults, time };
 }
 
 const granting =
@@ -50,13 +50,13 @@ const granting =
 
 describe('an access token', () => {
   it('is obtained by one exchange for concurrent callers, and cached', async () => {
-    const { tokens, asked } = await endpoint(granting(3_599));
+    const { tokens, requests } = await endpoint(granting(3_599));
     const together = await Promise.all([tokens.get(), tokens.get(), tokens.get()]);
     expect(together).toEqual([{ token: 'token-1' }, { token: 'token-1' }, { token: 'token-1' }]);
     expect(await tokens.get()).toEqual({ token: 'token-1' });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
-    expect(asked[0]?.get('assertion')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+    expect(requests[0]?.get('assertion')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
 
   it('is not used in its last minute', async () => {
@@ -68,18 +68,18 @@ describe('an access token', () => {
 
   it('is renewed before it expires, without delaying callers', async () => {
     let release = (): void => undefined;
-    const { tokens, asked, time } = await endpoint((response, times) => {
+    const { tokens, requests, time } = await endpoint((response, times) => {
       if (times === 1) granting(3_600)(response, times);
       else release = () => granting(3_600)(response, times);
     });
     await tokens.get();
     time.ms = 3_300_000;
     expect(await tokens.get()).toEqual({ token: 'token-1' });
-    await expect.poll(() => asked.length).toBe(2);
+    await expect.poll(() => requests.length).toBe(2);
     expect(await tokens.get()).toEqual({ token: 'token-1' });
     release();
     await expect.poll(() => tokens.get()).toEqual({ token: 'token-2' });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it('with a short lifetime is used for half of it', async () => {
@@ -92,18 +92,18 @@ describe('an access token', () => {
   });
 
   it('that was rejected is dropped, but not its replacement', async () => {
-    const { tokens, asked } = await endpoint(granting(3_600));
+    const { tokens, requests } = await endpoint(granting(3_600));
     await tokens.get();
     tokens.drop('token-1');
     expect(await tokens.get()).toEqual({ token: 'token-2' });
     tokens.drop('token-1');
     expect(await tokens.get()).toEqual({ token: 'token-2' });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it('that is refused is requested again after an increasing backoff, and each refusal is reported', async () => {
     let broken = true;
-    const { tokens, asked, faults, time } = await endpoint((response, times) => {
+    const { tokens, requests, faults, time } = await endpoint((response, times) => {
       if (!broken) granting(3_600)(response, times);
       else response.writeHead(400).end('{"error":"invalid_grant","error_description":"Invalid JWT Signature."}');
     });
@@ -111,12 +111,12 @@ describe('an access token', () => {
     expect(await Promise.all([tokens.get(), tokens.get()])).toEqual([{ fault }, { fault }]);
     time.ms = 499;
     expect(await tokens.get()).toEqual({ fault });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     time.ms = 500;
     expect(await tokens.get()).toEqual({ fault });
     time.ms = 1_499;
     expect(await tokens.get()).toEqual({ fault });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
     broken = false;
     time.ms = 1_500;
     expect(await tokens.get()).toEqual({ token: 'token-3' });

@@ -51,10 +51,10 @@ export function closingMessage(card: Pick<Card, 'brandName'>, verdict: Verdict):
 /** The request time lets a person recognize a prompt that they did not cause (push bombing). */
 function linesOf({ id, numberMatching }: CardContent): readonly [string, string] {
   // UTC, because the phone's time zone is unknown.
-  const asked = `Requested at ${new Date(idTimeMs(id)).toISOString().slice(11, 16)} UTC.`;
+  const requested = `Requested at ${new Date(idTimeMs(id)).toISOString().slice(11, 16)} UTC.`;
   return numberMatching
-    ? [`${asked} Tap the number on your screen.`, 'If this was not you, tap Deny.']
-    : [asked, 'If this was not you, tap Deny.'];
+    ? [`${requested} Tap the number on your screen.`, 'If this was not you, tap Deny.']
+    : [requested, 'If this was not you, tap Deny.'];
 }
 
 /** The platform fetches and caches the URL: it is the same for all phones of a brand. */

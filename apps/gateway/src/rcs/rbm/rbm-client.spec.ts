@@ -44,7 +44,7 @@ afterEach(async () => {
 
 /** A platform with the given handlers, by default granting a new token per exchange, and its client. */
 async function platform(handler: Handler, token: Handler = grant) {
-  const asked: ReceivedRequest[] = [];
+  const requests: ReceivedRequest[] = [];
   let exchanges = 0;
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
@@ -52,7 +52,7 @@ async function platform(handler: Handler, token: Handler = grant) {
       const { authorization = '', 'content-type': contentType } = headers;
       const call = { method, url, authorization, contentType, body };
       if (url === '/rbm/token') token(response, call, ++exchanges);
-      else handler(response, call, asked.push(call));
+      else handler(response, call, requests.push(call));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -71,7 +71,7 @@ async function platform(handler: Handler, token: Handler = grant) {
   const onProblem = (problem: RbmProblem): void => void problems.push(problem);
   const client = new RbmClient({ baseUrl, account, nowMs: () => Date.now(), onProblem });
   ends.push(close, () => client.stop());
-  return { client, asked, problems, close };
+  return { client, requests, problems, close };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -99,16 +99,16 @@ const inTurn =
 
 describe('a card', () => {
   it('is sent in one call, in the form of the platform', async () => {
-    const { client, asked, problems } = await platform(ok);
+    const { client, requests, problems } = await platform(ok);
     expect(await client.sendCard(card, suggestions)).toEqual(SENT);
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toMatchObject({
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({
       method: 'POST',
       url: `/rbm/v1/phones/+12025550123/agentMessages?messageId=${card.messageId}&agentId=acme_verify`,
       authorization: 'Bearer token-1',
       contentType: 'application/json',
     });
-    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
       contentMessage: { richCard: { standaloneCard: { cardContent: { title: 'Sign in to Acme?' } } } },
       messageTrafficType: 'AUTHENTICATION',
       expireTime: '2026-01-15T10:01:30.000Z',
@@ -127,23 +127,23 @@ describe('a card', () => {
     [500, { kind: 'unknown', because: 'server_error' }],
     [503, { kind: 'unknown', because: 'server_error' }],
   ])('answered with %i is %j, and is not sent again', async (status, outcome) => {
-    const { client, asked } = await platform((response) => response.writeHead(status, { location: '/' }).end());
+    const { client, requests } = await platform((response) => response.writeHead(status, { location: '/' }).end());
     expect(await client.sendCard(card, suggestions)).toEqual(outcome);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('is sent when the platform reports a duplicate after a lost connection', async () => {
-    const { client, asked } = await platform(inTurn(cut, answer(409)));
+    const { client, requests } = await platform(inTurn(cut, answer(409)));
     expect(await client.sendCard(card, suggestions)).toEqual(SENT);
-    expect(new Set(asked.map(({ url }) => url)).size).toBe(1);
-    expect(asked).toHaveLength(2);
+    expect(new Set(requests.map(({ url }) => url)).size).toBe(1);
+    expect(requests).toHaveLength(2);
   });
 
   it('has an unknown outcome after a lost connection, whatever the second answer', async () => {
     for (const second of [cut, answer(429), answer(403)]) {
-      const { client, asked } = await platform(inTurn(cut, second));
+      const { client, requests } = await platform(inTurn(cut, second));
       expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'unknown', because: 'connection_lost' });
-      expect(asked).toHaveLength(2);
+      expect(requests).toHaveLength(2);
     }
   });
 
@@ -157,9 +157,9 @@ describe('a card', () => {
   });
 
   it('has an unknown outcome without an answer in 1.5 s', async () => {
-    const { client, asked } = await platform(silence);
+    const { client, requests } = await platform(silence);
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'unknown', because: 'timeout' });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('has the outcome of the status when the body of the answer does not end', async () => {
@@ -168,56 +168,56 @@ describe('a card', () => {
   });
 
   it('with a button beyond the platform’s limits is not sent, and is reported', async () => {
-    const { client, asked, problems } = await platform(ok);
+    const { client, requests, problems } = await platform(ok);
     const wide = [{ text: 'x'.repeat(26), postback: 'x' }];
     expect(await client.sendCard(card, wide)).toEqual({ kind: 'refused', because: 'not_drawn' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(problems).toMatchObject([{ agentId: 'acme_verify', because: 'not_drawn' }]);
   });
 });
 
 describe('a token', () => {
   it('that is rejected is replaced, and the card is sent again, once', async () => {
-    const { client, asked } = await platform(inTurn(answer(401), ok));
+    const { client, requests } = await platform(inTurn(answer(401), ok));
     expect(await client.sendCard(card, suggestions)).toEqual(SENT);
-    expect(asked.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
-    expect(new Set(asked.map(({ url }) => url)).size).toBe(1);
+    expect(requests.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+    expect(new Set(requests.map(({ url }) => url)).size).toBe(1);
   });
 
   it('that is rejected twice is reported to an engineer', async () => {
-    const { client, asked, problems } = await platform(answer(401, 'Request had invalid credentials.'));
+    const { client, requests, problems } = await platform(answer(401, 'Request had invalid credentials.'));
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'unauthenticated' });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
     const said = 'Request had invalid credentials.';
     expect(problems).toEqual([{ agentId: 'acme_verify', because: 'unauthenticated', said }]);
   });
 
   it('that cannot be obtained prevents sends, and is reported', async () => {
-    const { client, asked, problems } = await platform(ok, (response) => {
+    const { client, requests, problems } = await platform(ok, (response) => {
       response.writeHead(400).end('{"error":"invalid_grant"}');
     });
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'no_token' });
     expect(await client.revoke(card)).toBe('again');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     const said = 'the token endpoint answered 400 invalid_grant';
     expect(problems).toEqual([{ agentId: null, because: 'no_token', said }]);
   });
 
   it('that does not arrive in time prevents the send', async () => {
-    const { client, asked } = await platform(ok, silence);
+    const { client, requests } = await platform(ok, silence);
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'no_token' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('is fetched once for concurrent cards', async () => {
     let exchanges = 0;
-    const { client, asked } = await platform(ok, (response, call, times) => {
+    const { client, requests } = await platform(ok, (response, call, times) => {
       exchanges += 1;
       grant(response, call, times);
     });
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => client.sendCard(card, suggestions)));
     expect(outcomes).toEqual(outcomes.map(() => SENT));
-    expect([exchanges, asked.length]).toEqual([1, 50]);
+    expect([exchanges, requests.length]).toEqual([1, 50]);
   });
 });
 
@@ -225,52 +225,52 @@ describe('an agent', () => {
   const other = { ...card, agentId: 'other_agent' };
 
   it('that is forbidden is blocked for a while, and no other agent is affected', async () => {
-    const { client, asked, problems } = await platform((response, call, times) => {
+    const { client, requests, problems } = await platform((response, call, times) => {
       (call.url.includes('acme_verify') ? answer(403, 'No such agent.') : ok)(response, call, times);
     });
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'permission_denied' });
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'breaker_open' });
     expect(await client.sendCard(other, suggestions)).toEqual(SENT);
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
     expect(problems).toEqual([{ agentId: 'acme_verify', because: 'permission_denied', said: 'No such agent.' }]);
   });
 
   it('is blocked after five failures in a row, under either form of its id', async () => {
-    const { client, asked } = await platform(answer(503));
+    const { client, requests } = await platform(answer(503));
     for (let times = 0; times < 5; times += 1) await client.sendCard(card, suggestions);
     const plain = { ...card, agentId: 'acme_verify' };
     expect(await client.sendCard(plain, suggestions)).toEqual({ kind: 'refused', because: 'breaker_open' });
-    expect(asked).toHaveLength(5);
+    expect(requests).toHaveLength(5);
   });
 
   it('is not blocked for phones without RCS', async () => {
-    const { client, asked } = await platform(answer(404));
+    const { client, requests } = await platform(answer(404));
     for (let times = 0; times < 10; times += 1) await client.sendCard(card, suggestions);
-    expect(asked).toHaveLength(10);
+    expect(requests).toHaveLength(10);
   });
 });
 
 describe('a command', () => {
   it('revokes the card by its message id', async () => {
-    const { client, asked } = await platform(ok);
+    const { client, requests } = await platform(ok);
     expect(await client.revoke(card)).toBe('done');
     const url = `/rbm/v1/phones/+12025550123/agentMessages/${card.messageId}?agentId=acme_verify`;
-    expect(asked).toMatchObject([{ method: 'DELETE', url, contentType: undefined, body: '' }]);
+    expect(requests).toMatchObject([{ method: 'DELETE', url, contentType: undefined, body: '' }]);
   });
 
   it('sends the closing text with its own constant message id', async () => {
-    const { client, asked } = await platform(ok);
+    const { client, requests } = await platform(ok);
     expect([await client.sendClosingText(card, 'approve'), await client.sendClosingText(card, 'deny')]).toEqual([
       'done',
       'done',
     ]);
     const url = `/rbm/v1/phones/+12025550123/agentMessages?messageId=${messageIdOf(id, 'closing')}&agentId=acme_verify`;
-    expect(asked.map((call) => [call.method, call.url])).toEqual([
+    expect(requests.map((call) => [call.method, call.url])).toEqual([
       ['POST', url],
       ['POST', url],
     ]);
     expect(messageIdOf(id, 'closing')).not.toBe(card.messageId);
-    expect(asked.map(({ body }) => body.includes('You approved'))).toEqual([true, false]);
+    expect(requests.map(({ body }) => body.includes('You approved'))).toEqual([true, false]);
   });
 
   it.each([
@@ -301,11 +301,11 @@ describe('many commands', () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);
-    const { client, asked } = await platform(ok);
+    const { client, requests } = await platform(ok);
     const results = await Promise.all(Array.from({ length: 100 }, () => client.revoke(card)));
     process.off('warning', onWarning);
     expect(results).toEqual(results.map(() => 'done'));
-    expect(asked).toHaveLength(100);
+    expect(requests).toHaveLength(100);
     expect(warnings).toEqual([]);
   });
 });
@@ -313,12 +313,12 @@ describe('many commands', () => {
 describe('stopping the client', () => {
   it('waits for the outcomes of sends in flight, returns commands for a retry, and sends nothing further', async () => {
     let release = (): void => undefined;
-    const { client, asked } = await platform((response, call, times) => {
+    const { client, requests } = await platform((response, call, times) => {
       if (call.method === 'POST') release = () => ok(response, call, times);
     });
     const sent = client.sendCard(card, suggestions);
     const revoked = client.revoke(card);
-    await expect.poll(() => asked.length).toBe(2);
+    await expect.poll(() => requests.length).toBe(2);
     const stopped = client.stop();
     expect(await revoked).toBe('again');
     expect(await client.sendCard(card, suggestions)).toEqual({ kind: 'refused', because: 'stopped' });
@@ -326,7 +326,7 @@ describe('stopping the client', () => {
     release();
     expect(await sent).toEqual(SENT);
     await stopped;
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 });
 

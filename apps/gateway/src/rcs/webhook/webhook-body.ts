@@ -41,15 +41,15 @@ function handshakeOf(members: Members): WebhookBody {
   return { kind: 'handshake', clientToken, secret };
 }
 
-/** Whether this is our token; takes as long whatever is wrong with it. */
+/** Compares a token with our client token in constant time. */
 export function isClientToken(clientToken: string, offered: string): boolean {
   const digest = (text: string): Buffer => createHmac('sha256', 'countersign').update(text).digest();
   return timingSafeEqual(digest(clientToken), digest(offered));
 }
 
 /**
- * Whether the header is base64 of the HMAC-SHA512 of the data under our client token. A missing header, and one that is
- * not 64 octets of strict base64, is no signature.
+ * Whether the header is base64 of the HMAC-SHA512 of the data under our client token. False for a missing header, and for
+ * a header that is not strict base64 of 64 octets.
  */
 export function isSigned(clientToken: string, data: Buffer, header: string | undefined): boolean {
   if (header === undefined || header.length > MAX_SIGNATURE_CHARACTERS) return false;
@@ -58,10 +58,10 @@ export function isSigned(clientToken: string, data: Buffer, header: string | und
   return timingSafeEqual(signature, createHmac('sha512', clientToken).update(data).digest());
 }
 
-/** Standard base64 with its padding and nothing else; null for what a lenient reader would guess at. */
+/** Decodes strict base64 with padding; null for any other text. */
 function decodeBase64(text: string): Buffer | null {
   if (!BASE64.test(text)) return null;
   const octets = Buffer.from(text, 'base64');
-  // Bits that the last character has too many would be another spelling of the same octets.
+  // Excess bits in the last character would be another encoding of the same octets.
   return octets.toString('base64') === text ? octets : null;
 }

@@ -64,7 +64,7 @@ export class WebhookServer {
     this.#route();
   }
 
-  /** Listens and answers the port. A port that is taken rejects with Node's EADDRINUSE. */
+  /** Listens and returns the port. Rejects with Node's EADDRINUSE when the port is in use. */
   async listen(): Promise<number> {
     await this.#server.listen({ host: this.#o.host, port: this.#o.port });
     const address = this.#server.server.address();
