@@ -36,7 +36,7 @@ afterAll(async () => {
 async function gateway(name: string): Promise<() => Promise<void>> {
   const httpPort = await freePort();
   const settings = loadSettings(GatewaySettings, {
-    ...harness.environment,
+    ...harness.ofGateway,
     ...(await platform.environment(name)),
     GATEWAY_HTTP_PORT: String(httpPort),
     GATEWAY_SMPP_PORT: String(await freePort()),

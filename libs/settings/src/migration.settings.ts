@@ -1,6 +1,6 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, Hosts, Production } from './variables.js';
+import { ConnectionUrl, DatabaseHost, Hosts, Production, Role } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
@@ -14,9 +14,16 @@ export class MigrationSettings {
   @ConnectionUrl('DATABASE_URL', POSTGRES)
   readonly databaseUrl: string | null = null;
 
+  /** The role that gateways connect with, where it is one of their own. Null: the role of `DATABASE_URL`. */
+  @Role('DATABASE_GATEWAY_ROLE')
+  readonly namedGatewayRole: string | null = null;
+
   /** As of the daemons. */
   @Hosts('STORES_WITHOUT_TLS')
   readonly storesWithoutTls: readonly string[] = [];
+
+  @DatabaseHost('PGHOST')
+  readonly defaultDatabaseHost: string | null = null;
 
   @Production('NODE_ENV')
   readonly production: boolean = false;
@@ -32,10 +39,16 @@ export class MigrationSettings {
     return role === '' || role === roleOf(this.ownerUrl) ? null : role;
   }
 
+  /** The role of gateways alone, to be given what they need. Null: they have the daemons' role, or the owner's. */
+  get gatewayRole(): string | null {
+    const role = this.namedGatewayRole;
+    return role === this.daemonRole || role === roleOf(this.ownerUrl) ? null : role;
+  }
+
   contradictions(): SettingFault[] {
     if (this.ownerUrl !== '') {
       const variable = this.migrationUrl === null ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL';
-      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this.storesWithoutTls) : [];
+      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this) : [];
     }
     return [
       { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },

@@ -36,7 +36,7 @@ export class CardSendStore {
       ...batchBounds(options.batch),
       name: 'card.outcome',
       keysOf: ({ id }) => [id],
-      run: (sent) => options.database.transaction((tx) => recordOutcomes(tx, sent)),
+      run: (sent) => options.database.transaction((tx) => recordBatch(tx, sent)),
     });
   }
 
@@ -72,7 +72,7 @@ function refusalOf(outcome: SendOutcome): string | null {
 }
 
 /** The statements are sent together and run in this order. */
-async function recordOutcomes(tx: Executor, sent: readonly CardSendResult[]): Promise<(AddressedCardOutcome | null)[]> {
+async function recordBatch(tx: Executor, sent: readonly CardSendResult[]): Promise<(AddressedCardOutcome | null)[]> {
   const ids = sent.map(({ id }) => id);
   const { low, high } = idBounds(ids);
   const states = sent.map(({ outcome }) => STATES[outcome.kind]);
