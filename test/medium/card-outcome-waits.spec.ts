@@ -101,7 +101,7 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
     service.send(session, brand, (_mostMs, wait) => wait());
   const claim = async ({ id }: Session, by = gateway): Promise<Card> => {
     while (!notified.includes(id)) await once(notifier, 'notified');
-    return by.takeNamed(id);
+    return by.claimCard(id);
   };
   return { service, store, ends, notified, errors, send, claim };
 }
@@ -145,7 +145,7 @@ describe('a create whose card arrives in time', () => {
     const { session, decided, card } = await claimed(at);
     expect(at.notified).toEqual([session.id]);
     await gateway.sent(card);
-    await gateway.told(card, kind, kind === 'tap' ? { kind: 'approve' } : null);
+    await gateway.receiveEvent(card, kind, kind === 'tap' ? { kind: 'approve' } : null);
     expect(await decided).toEqual({ channel: 'rcs', matchCode: null });
     expect([await channelOf(session), at.ends]).toEqual(['rcs', ['rcs']]);
     expect(await statusOf(session)).toBe(kind === 'tap' ? 'approved' : 'pending');
@@ -154,7 +154,7 @@ describe('a create whose card arrives in time', () => {
   it('is rcs when the delivery event comes before the answer to the send', async () => {
     const at = await openService();
     const { session, decided, card } = await claimed(at);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     expect(await decided).toMatchObject({ channel: 'rcs' });
     await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });
     expect([await channelOf(session), (await cardOf(session)).finalChannel]).toEqual(['rcs', 'rcs']);
@@ -165,10 +165,10 @@ describe('a create whose card arrives in time', () => {
     const session = await opened();
     const decided = at.send(session, brandOf({ rcsNumberMatching: true }));
     const card = await at.claim(session);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     const { matchCode } = await decided;
     expect(matchCode).toMatch(/^[1-9][0-9]$/);
-    await gateway.told(card, 'tap', { kind: 'number', number: matchCode ?? '' });
+    await gateway.receiveEvent(card, 'tap', { kind: 'number', number: matchCode ?? '' });
     expect(await statusOf(session)).toBe('approved');
   });
 });
@@ -213,8 +213,8 @@ describe('a create whose card does not arrive', () => {
       const { session, decided, card } = await claimed(at);
       await gateway.sent(card);
       await decided;
-      await gateway.told(card, 'delivered');
-      await gateway.told(card, 'tap', { kind });
+      await gateway.receiveEvent(card, 'delivered');
+      await gateway.receiveEvent(card, 'tap', { kind });
       expect([await statusOf(session), await channelOf(session)]).toEqual([
         kind === 'approve' ? 'approved' : 'denied',
         'sms_fallback',
@@ -242,7 +242,7 @@ describe('a create that receives no outcome over the bus', () => {
     const at = await openService();
     const { decided, card } = await claimed(at, unheardGateway);
     await unheardGateway.sent(card);
-    await unheardGateway.told(card, 'delivered');
+    await unheardGateway.receiveEvent(card, 'delivered');
     expect(await decided).toMatchObject({ channel: 'rcs' });
   });
 
@@ -258,7 +258,7 @@ describe('a repeated request', () => {
   it('sends no second card, and has the same response', async () => {
     const first = await openService();
     const { session, decided, card } = await claimed(first);
-    await gateway.told(card, 'delivered');
+    await gateway.receiveEvent(card, 'delivered');
     await decided;
     const second = await openService();
     expect(await second.send(session)).toEqual(await decided);
@@ -284,7 +284,7 @@ describe('the limits of a phone', () => {
     for (let count = 0; count < 4; count += 1) {
       const session = await opened(phone);
       const decided = at.send(session);
-      if (count < 3) await gateway.told(await at.claim(session), 'delivered');
+      if (count < 3) await gateway.receiveEvent(await at.claim(session), 'delivered');
       channels.push((await decided).channel);
     }
     expect(channels).toEqual(['rcs', 'rcs', 'rcs', 'sms_fallback']);
@@ -297,7 +297,7 @@ describe('the limits of a phone', () => {
     for (let count = 0; count < 2; count += 1) {
       const session = await opened(phone);
       const decided = at.send(session);
-      await gateway.told(await at.claim(session), 'tap', { kind: 'deny' });
+      await gateway.receiveEvent(await at.claim(session), 'tap', { kind: 'deny' });
       await decided;
     }
     expect(await at.send(await opened(phone))).toEqual({ channel: 'sms_fallback', matchCode: null });
@@ -322,7 +322,7 @@ it('both sides come to the same channel when the card arrives while it is settle
   for (let round = 0; round < 8; round += 1) {
     const { session, decided, card } = await claimed(at);
     await gateway.sent(card);
-    const deliver = (): Promise<void> => gateway.told(card, 'delivered');
+    const deliver = (): Promise<void> => gateway.receiveEvent(card, 'delivered');
     const settle = (): Promise<FinalChannel> => at.store.settleChannel(session.id);
     const [first, second] = round % 2 === 0 ? [deliver, settle] : [settle, deliver];
     await Promise.all([first(), second()]);
@@ -364,7 +364,7 @@ describe('1,000 creates that wait for offline phones', () => {
     });
     const session = await opened();
     const other = at.send(session);
-    await gateway.told(await at.claim(session), 'delivered');
+    await gateway.receiveEvent(await at.claim(session), 'delivered');
     expect(await other).toMatchObject({ channel: 'rcs' });
     expect([at.service.waiting, at.ends]).toEqual([CREATES, ['rcs']]);
     at.service.stop();

@@ -38,8 +38,8 @@ export type TappedCard = Pick<Card, 'id' | 'agentId' | 'phone' | 'brandName'>;
 const COMMAND_TIMEOUT_MS = 2_500;
 
 /**
- * The client of RCS Business Messaging. No method rejects; failures are values. A message keeps its id when it is sent
- * again, so the platform takes repeats for one message.
+ * The client of RCS Business Messaging. A failed send or command is a value, not a rejection. A message keeps its id when
+ * it is sent again, so the platform takes repeats for one message.
  */
 export class RbmClient {
   readonly #limits = new AgentLimits();

@@ -11,7 +11,7 @@ export class BodyFragmented extends Error {
   override readonly name = 'BodyFragmented';
 }
 
-/** The body is longer than it may be. */
+/** The body exceeds its limit. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }

@@ -19,8 +19,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Bodies being received at a time; one more evicts the oldest. */
 const MAX_BODIES_IN_FLIGHT = 100;
 /**
- * Connections at a time, and those of them that have carried no signed event (`unbound`): one more evicts the oldest of
- * these. Behind a TLS proxy all have one address, so the limits of one peer are those of all.
+ * Limits of all connections, and of connections without a signed event so far (`unbound`): one more evicts the oldest
+ * unbound connection. Behind a TLS proxy all peers share an address, so the limits per peer equal the totals.
  */
 const CONNECTION_LIMITS = { connections: 1_000, connectionsOfPeer: 1_000, unbound: 900, unboundOfPeer: 900 };
 const RETRY_AFTER_SECONDS = '1';
