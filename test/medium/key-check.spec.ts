@@ -21,18 +21,18 @@ const ringOf = (...versions: readonly number[]): ServerKeys =>
 const wrongKey = (version: number): ServerKeys => ServerKeys.fromRing(new Map([[version, Buffer.alloc(32, 77)]]));
 const ENTROPY = new Map([[1, Buffer.alloc(32, 9)]]);
 
-let home: TestDatabase;
+let testDatabase: TestDatabase;
 let harness: SessionHarness;
 let news: string[] = [];
 
 beforeEach(async () => {
-  home = await freshDatabase();
-  harness = await openSessionHarness({ home });
+  testDatabase = await freshDatabase();
+  harness = await openSessionHarness({ testDatabase });
   news = [];
 });
 afterEach(async () => {
   await harness.close();
-  await home.drop();
+  await testDatabase.drop();
 });
 
 const boot = (
@@ -41,7 +41,7 @@ const boot = (
   isComplete = true,
 ): Promise<void> =>
   checkKeys({
-    databaseUrl: home.url,
+    databaseUrl: testDatabase.url,
     keys,
     entropy: entropy === null ? null : { keys: entropy, versionsInUse: entropyVersionsInUse },
     dependants: KEY_DEPENDANTS,
@@ -138,7 +138,7 @@ describe('the master key at boot', () => {
   });
 
   it('of a database without any rows may be any, and of two that start at once with different keys one is refused', async () => {
-    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
+    await asOwner(testDatabase, 'TRUNCATE accounts, brands, api_keys CASCADE');
     const results = await Promise.allSettled([boot(ringOf(1)), boot(wrongKey(1))]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
@@ -179,7 +179,7 @@ describe('the master key at boot', () => {
   });
 
   it('may not lose a retired version again once a small table has rows of it', async () => {
-    await asOwner(home, 'TRUNCATE accounts, brands, api_keys CASCADE');
+    await asOwner(testDatabase, 'TRUNCATE accounts, brands, api_keys CASCADE');
     await boot(ringOf(1, 2));
     await boot(ringOf(2, 1));
     await boot(ringOf(2));
@@ -247,7 +247,7 @@ describe('entropy keys of two versions', () => {
       'the versions 3 and 2',
     );
     expect(await checks()).toEqual(before);
-    await asOwner(home, 'TRUNCATE brands CASCADE');
+    await asOwner(testDatabase, 'TRUNCATE brands CASCADE');
     await expect(boot(ringOf(1), new Map([[2, key]]))).rejects.toThrow('the versions 1 and 2');
     await boot(ringOf(1), new Map([...ENTROPY, [2, other]]));
   });

@@ -189,7 +189,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
   });
 
   it('an answer is repeated by the other, and another body is refused', async () => {
-    await one.idempotency.answered(claimOf(await claimAt(one, 'k')), { status: 200, body: 'answer' });
+    await one.idempotency.storeAnswer(claimOf(await claimAt(one, 'k')), { status: 200, body: 'answer' });
     for (const process of [other, one, other]) {
       expect(await claimAt(process, 'k')).toEqual({ kind: 'answered', answer: { status: 200, body: 'answer' } });
     }
@@ -201,10 +201,10 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     await harness.database.query('UPDATE idempotency_keys SET claimed_until = clock_timestamp()');
     const resumed = claimOf(await claimAt(other, 'k'));
     expect(resumed).toMatchObject({ resourceId: begun.resourceId, resumed: true });
-    await other.idempotency.failed(resumed);
+    await other.idempotency.releaseFailed(resumed);
     expect(claimOf(await claimAt(one, 'k'))).toMatchObject({ resourceId: begun.resourceId, resumed: true });
     const fresh = claimOf(await claimAt(one, 'fresh'));
-    await one.idempotency.refused(fresh);
+    await one.idempotency.releaseRefused(fresh);
     expect(claimOf(await claimAt(other, 'fresh', 'other body'))).toMatchObject({ resumed: false });
   });
 
@@ -245,14 +245,14 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     const send = { session: { accountId: harness.account.id, phone: PHONE, country: 'US' }, now: new Date() };
     const sendAt = ({ guard }: Process): Promise<number> =>
       harness.database.transaction(async (tx) => {
-        const ledger = await guard.openLedger(tx, [send], await guard.readSends(tx, [send]));
-        const keys = ledger.keys.get(send);
+        const locked = await guard.openCounters(tx, [send], await guard.readSends(tx, [send]));
+        const keys = locked.keys.get(send);
         if (keys === undefined) throw new Error('no keys of the send');
-        const { phone, phoneEverywhere } = ledger.ledger.trafficWith(keys);
+        const { phone, phoneEverywhere } = locked.sendCounters.trafficWith(keys);
         const sends = [phone.hour, phone.day, phoneEverywhere.hour, phoneEverywhere.day].map((each) => each.sends);
         expect(new Set(sends)).toEqual(new Set([phone.hour.sends]));
-        ledger.ledger.enter(keys);
-        await guard.writeLedger(tx, ledger, [send]);
+        locked.sendCounters.addSend(keys);
+        await guard.writeCounters(tx, locked, [send]);
         return phone.hour.sends;
       });
     for (const expected of [1, 2, 3]) expect(await sendAt(expected % 2 === 0 ? other : one)).toBe(expected);

@@ -209,7 +209,7 @@ describe('a receipt', () => {
     const { smscMessageId } = await harness.code(id);
     const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
     expect(await Promise.all(twice)).toEqual([OK, OK]);
-    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.publishedStates(id)).toEqual(['submitted', 'delivered']);
     expect(await fate('late')).toBe(before + 1);
   });
 
@@ -223,7 +223,7 @@ describe('a receipt', () => {
     expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
     // Both are told of one moment: their order is not promised.
-    expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
+    expect((await harness.publishedStates(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
   it('that is a notification on the way is not the last word', async () => {

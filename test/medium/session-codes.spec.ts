@@ -16,7 +16,7 @@ beforeAll(async () => {
   harness = await openSessionHarness({ poolMax: 10 });
 });
 beforeEach(() => {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
 });
 afterAll(() => harness.close());
 
@@ -164,7 +164,7 @@ describe('check', () => {
     expect(others).toEqual([]);
     expect(event?.type).toBe('verification.completed');
     expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
-    expect(harness.told).toEqual([event?.id]);
+    expect(harness.notifiedEventIds).toEqual([event?.id]);
   });
 
   it('accepts any of the codes that were sent', async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   harness = await openSessionHarness();
 });
 beforeEach(() => {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
 });
 afterAll(() => harness.close());
 
@@ -48,7 +48,7 @@ describe('a tap on the card', () => {
       session.id,
     ]);
     expect(row?.by).toBe('rcs');
-    expect(harness.told).toEqual([]);
+    expect(harness.notifiedEventIds).toEqual([]);
   });
 
   it('denies, and what is denied has no authEntropy', async () => {

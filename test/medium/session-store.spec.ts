@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 beforeEach(() => {
-  harness.told.length = 0;
+  harness.notifiedEventIds.length = 0;
 });
 
 interface StoredEvent {
@@ -65,7 +65,7 @@ async function receive(...evidence: readonly InboundEvidence[]): Promise<Inbound
   const { verdicts, eventIds } = await harness.database.transaction((tx) =>
     harness.sessions.matchInbound(tx, 'live', evidence),
   );
-  harness.told.push(...eventIds);
+  harness.notifiedEventIds.push(...eventIds);
   return verdicts;
 }
 
@@ -190,7 +190,7 @@ describe('matchInbound', () => {
     expect(event?.occurredAt).toEqual(found?.endedAt);
     expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
     expect(event?.data).toContain('"metadata":{"2":"b","1":"a"}');
-    expect(harness.told).toEqual([event?.id]);
+    expect(harness.notifiedEventIds).toEqual([event?.id]);
   });
 
   it("tells the session's own webhook rather than the account's", async () => {
@@ -327,7 +327,7 @@ describe('cancel', () => {
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'verification.cancelled', webhookUrl: null });
     expect(event?.data).toBe(found === null ? '' : harness.renderer.bare(found));
-    expect(harness.told).toEqual([event?.id]);
+    expect(harness.notifiedEventIds).toEqual([event?.id]);
   });
 
   it("does not know another account's session, nor one that never was", async () => {
@@ -372,7 +372,7 @@ describe('expireDue', () => {
     const [event] = await eventsOf(due.id);
     expect(event).toMatchObject({ type: 'verification.expired', occurredAt: found?.expiresAt });
     expect(event?.data).toContain('"status":"expired"');
-    expect(harness.told).toContain(event?.id);
+    expect(harness.notifiedEventIds).toContain(event?.id);
     expect((await rowOf(live.id)).status).toBe('pending');
     expect(await eventsOf(live.id)).toEqual([]);
   });

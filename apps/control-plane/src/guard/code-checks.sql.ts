@@ -1,5 +1,5 @@
 /**
- * Adds checks of codes to minutes, and the digests of their phones. A minute keeps a limited number of digests: more would
+ * Adds checks of codes and the digests of their phones to minutes. A minute keeps a limited number of digests, because more would
  * not change a decision.
  * $1 accounts, $2 minutes, $3 checks, $4 of them failed, in the same order; $5 accounts of phones, $6 minutes, $7 digests of
  * phones, in the same order; $8 digests per minute at most.

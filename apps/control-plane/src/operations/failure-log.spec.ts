@@ -28,8 +28,8 @@ describe('the log of failures', () => {
 
   it('notes slow requests and no others', () => {
     const { log, lines } = logOf();
-    log.noteSlow(answer(999));
-    log.noteSlow(answer(1_000.4));
+    log.logSlowRequest(answer(999));
+    log.logSlowRequest(answer(1_000.4));
     expect(lines).toMatchObject([{ msg: 'request was slow', elapsedMs: 1_000 }]);
   });
 

@@ -22,7 +22,7 @@ export class FailureLog implements ErrorLog {
     this.write({ err: error, requestId: request.id, method: request.method, route: request.route }, 'request failed');
   }
 
-  noteSlow(answer: AnsweredRequest): void {
+  logSlowRequest(answer: AnsweredRequest): void {
     if (answer.elapsedMs < SLOW_REQUEST_MS) return;
     const { id, method, route, status, elapsedMs } = answer;
     this.write({ requestId: id, method, route, status, elapsedMs: Math.round(elapsedMs) }, 'request was slow');
