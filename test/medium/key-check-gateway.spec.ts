@@ -28,8 +28,8 @@ const bootGateway = (keys: ServerKeys, isComplete = false): Promise<void> =>
 const retiredVersions = (): Promise<object[]> =>
   harness.database.query('SELECT version FROM key_checks WHERE retired_at IS NOT NULL');
 
-describe('the start of a gateway, whose role reads no webhook secrets', () => {
-  it('is refused with a wrong key, and without a version that rows need which it reads', async () => {
+describe('the start of a gateway, whose database role cannot read webhook secrets', () => {
+  it('is refused with a wrong key, and without a version that rows of its tables need', async () => {
     await bootAt(testDatabase.url, ringOf(1), true);
     await bootAt(testDatabase.url, ringOf(1, 2), true);
     await expect(bootGateway(WRONG)).rejects.toThrow('version 1 of COUNTERSIGN_MASTER_KEY is not the key');
@@ -38,7 +38,7 @@ describe('the start of a gateway, whose role reads no webhook secrets', () => {
     await expect(bootGateway(ringOf(2))).rejects.toThrow('api_keys needs it');
   });
 
-  it('does not decide that no row needs a version that webhook secrets have', async () => {
+  it('does not retire a version that webhook secrets may need', async () => {
     await bootAt(testDatabase.url, ringOf(1), true);
     await bootAt(testDatabase.url, ringOf(1, 2), true);
     await bootGateway(ringOf(2), true);

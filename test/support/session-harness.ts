@@ -25,11 +25,11 @@ export interface SessionHarness extends DatabaseUrls {
   readonly account: Account;
   readonly brand: Brand;
   readonly webhookSecret: string;
-  /** Ids of events that were told of after their commit. */
+  /** Ids of events of which the notifier was called after their commit. */
   readonly notifiedEventIds: string[];
-  /** A session to be created, with changes. */
+  /** The fields of a session to create, with changes. */
   draft(changes?: Partial<CreateSession>): CreateSession;
-  /** The token that is in the session's fallbackUri. */
+  /** The token in the session's `fallbackUri`. */
   tokenOf(id: Uuid, slug?: string): FoundToken;
   close(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export interface SessionHarnessOptions {
   readonly entities?: readonly EntityClass[];
   /** Days of partitions before yesterday. */
   readonly pastDays?: number;
-  /** A database of the test's own, empty; it stays when the room is closed. */
+  /** An empty database of the test, which the harness does not drop. Default: a new one. */
   readonly testDatabase?: DatabaseUrls;
 }
 
@@ -92,11 +92,11 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
     close: async () => {
       await sessions.drain();
       await clock.stop();
-      // A connection that is still saying goodbye hears of the drop; that is no error of the test.
-      const heard = [...errors];
+      // A connection that is still closing reports the drop of its database, which is no error of the test.
+      const failures = [...errors];
       await database.close();
       await testDatabase.drop();
-      if (heard.length > 0) throw new AggregateError(heard, 'the database was heard to fail');
+      if (failures.length > 0) throw new AggregateError(failures, 'the database reported errors');
     },
   };
 }

@@ -9,8 +9,8 @@ export interface ReadinessParts {
 }
 
 /**
- * What must work before requests are sent here. The queue must have answered once, so that a wrong address is found at
- * boot; losing it later makes nothing unready, since it only rings a bell that the relay does not need.
+ * The conditions of readiness. The queue must have answered once, so that a wrong address is found at boot. A later loss of
+ * the queue does not make the process unready, because it carries only notifications and polling replaces them.
  */
 export function readinessChecks({ database, clock, pingQueue }: ReadinessParts): Readonly<Record<string, Check>> {
   let queueAnswered = false;
