@@ -154,7 +154,7 @@ describe('a carrier that refuses', () => {
     west.script.push(() => THROTTLED);
     const id = await harness.queue(await create());
     expect(await harness.reaches(id, 'submitted')).toMatchObject({ carrier: 'north', attempts: 3 });
-    expect(await harness.publishedStates(id)).toEqual(['submitted']);
+    expect(await harness.statesTold(id)).toEqual(['submitted']);
   });
 
   it('for good is not asked again', async () => {
@@ -232,7 +232,7 @@ describe('a receipt', () => {
     const id = await harness.queue(await create());
     await harness.reaches(id, 'delivered');
     expect(await Promise.all(early)).toEqual([OK]);
-    expect(await harness.publishedStates(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
   });
 
   it('may say it in parameters alone', async () => {
@@ -253,7 +253,7 @@ describe('a receipt', () => {
     const given = await idGivenTo(id);
     for (const stat of ['ENROUTE', 'DELIVRD', 'UNDELIV', 'DELIVRD']) expect(await north.receipt(given, stat)).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'delivered', networkError: null });
-    expect(await harness.publishedStates(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
   });
 
   it('is found in another case and without leading zeros', async () => {
@@ -311,7 +311,7 @@ describe('without a bind', () => {
     const id = await harness.queue(await create(), { validMs: 4_000 });
     expect(await harness.reaches(id, 'failed')).toMatchObject({ attempts: 0, hasText: false });
     expect((await harness.code(id)).networkError).toMatch(/^(EXPIRED|NO_ROUTE)$/);
-    expect(await harness.publishedStates(id)).toEqual(['failed']);
+    expect(await harness.statesTold(id)).toEqual(['failed']);
   }, 30_000);
 
   it('a code goes out as soon as there is one again', async () => {

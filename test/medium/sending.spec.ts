@@ -210,7 +210,7 @@ describe('a receipt', () => {
     const { smscMessageId } = await harness.code(id);
     const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
     expect(await Promise.all(twice)).toEqual([OK, OK]);
-    expect(await harness.publishedStates(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
     expect(await fate('late')).toBe(before + 1);
   });
 
@@ -224,7 +224,7 @@ describe('a receipt', () => {
     expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
     // Both events have the same time, so their order is not guaranteed.
-    expect((await harness.publishedStates(id)).sort()).toEqual(['submitted', 'undelivered']);
+    expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
   it('that is an intermediate notification is not final', async () => {

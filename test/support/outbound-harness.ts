@@ -129,7 +129,7 @@ export class OutboundHarness {
   }
 
   /** The states that the code was told to be in, in order. */
-  async publishedStates(id: Uuid): Promise<unknown[]> {
+  async statesTold(id: Uuid): Promise<unknown[]> {
     return (await this.told(id)).map(({ state }) => state);
   }
 
