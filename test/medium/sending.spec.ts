@@ -119,7 +119,7 @@ describe('codes for a carrier without responses', () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queue(session, { validMs: 4_000 })));
     const failed = async (): Promise<number> =>
       (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
-    await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
+    await until('all codes outside the window have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
     expect(wide.submits).toHaveLength(WIDE_WINDOW);
     // When the link is lost, the outcome of the sent messages is unknown and they are too old to be sent again.
     wide.drop();

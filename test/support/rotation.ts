@@ -54,7 +54,7 @@ export class Member {
   /** Stops as behind a load balancer: no new calls, wait for running calls, then stop the process. */
   async stop(): Promise<void> {
     this.isUp = false;
-    await until('no call is under way', 10_000, () => this.#calls === 0);
+    await until('no call is running', 10_000, () => this.#calls === 0);
     await this.#part?.stop();
   }
 

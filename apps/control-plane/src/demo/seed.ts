@@ -7,7 +7,8 @@ import { redactText } from '@countersign/telemetry';
 import { DemoSeed, type SeededDemo } from './demo-account.js';
 import { parseSeedRequest, type SeedRequest } from './seed-request.js';
 
-// For development runs: migrates and seeds a database. Reads one JSON object from standard input, writes one line of JSON to standard output, and everything else to standard error.
+// For development runs: migrates and seeds a database. Reads one JSON object from standard input and writes one line of
+// JSON to standard output; everything else goes to standard error.
 
 async function readInput(): Promise<Buffer> {
   const chunks: Buffer[] = [];

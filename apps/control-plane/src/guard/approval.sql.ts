@@ -15,9 +15,9 @@ export const READ_SENT_CODES = `
   WHERE session_id = ANY ($1::uuid[]) AND id >= ANY (ARRAY[$2]::uuid[]) AND id < ANY (ARRAY[$3]::uuid[]) AND NOT test`;
 
 /**
- * Records that phones approved on a day. Returns the phones for which it is the first approval of that day: they get credits.
- * Locks the rows of all of them in the order of their keys. $1 accounts, $2 digests of phones in the same order, without repeats, $3 the
- * day, $4 the versions of the master key that made the digests.
+ * Records that phones approved on a day. Returns the phones for which it is the first approval of that day: they get
+ * credits. Locks the rows of all of them in the order of their keys. $1 accounts, $2 digests of phones in the same order,
+ * without repeats, $3 the day, $4 the versions of the master key that made the digests.
  */
 export const CREDIT_PHONES = `
   INSERT INTO otp_phones AS known (account_id, phone, credited_on, digest_version)
@@ -29,8 +29,8 @@ export const CREDIT_PHONES = `
   RETURNING account_id AS "accountId", phone`;
 
 /**
- * Records that phones, whose rows are locked, approved a session with a code on a day. Returns the phones for which it is the
- * first of that day. $1 accounts, $2 digests of phones in the same order, $3 the day.
+ * Records that phones, whose rows are locked, approved a session with a code on a day. Returns the phones for which it is
+ * the first of that day. $1 accounts, $2 digests of phones in the same order, $3 the day.
  */
 export const CONVERT_PHONES = `
   UPDATE otp_phones SET converted_on = $3::date
@@ -40,8 +40,8 @@ export const CONVERT_PHONES = `
   RETURNING otp_phones.account_id AS "accountId", otp_phones.phone`;
 
 /**
- * Deletes the locked rows of phones under other versions of the master key than the current one, after merging them into the
- * current row. $1 accounts, $2 current and $3 other digests of the phones, in the same order.
+ * Deletes the locked rows of phones under other versions of the master key than the current one, after merging them into
+ * the current row. $1 accounts, $2 current and $3 other digests of the phones, in the same order.
  */
 export const FOLD_PHONES = `
   WITH folded AS (

@@ -50,12 +50,12 @@ interface ApprovedPhone {
 
 /**
  * Counts approvals for the conversion budget: counts the sends of approved sessions as settled and credits their phones.
- * It runs in the transaction that dispatches the events, so each approval counts exactly once on every path of approval, and
- * the transactions that approve do no work for it. Until it has run, the budget is stricter, never laxer.
+ * It runs in the transaction that dispatches the events, so each approval counts exactly once on every path of approval,
+ * and the transactions that approve do no work for it. Until it has run, the budget is stricter, never laxer.
  *
- * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only if
- * it is the first in all of them: two processes with different current versions do not both credit one phone. Only the row under
- * the current version stays.
+ * During a rotation of the master key a phone is locked under every version, and an approval is the first of its day only
+ * if it is the first in all of them: two processes with different current versions do not both credit one phone. Only the
+ * row under the current version stays.
  */
 export class ApprovalStore {
   constructor(private readonly keys: ServerKeys) {}

@@ -26,9 +26,9 @@ export interface CodeChecksOptions {
 /**
  * Counts compared codes of live sessions by account, and limits the wrong codes of new sessions.
  *
- * Phones are digests under the current version of the master key only. While two processes have different current versions,
- * a phone with checks in both counts twice, for an hour: this can only make new sessions stricter, and the number of checks
- * and the share of failures stay exact.
+ * Phones are digests under the current version of the master key only. While two processes have different current
+ * versions, a phone with checks in both counts twice for an hour: this can only make the limit of new sessions stricter,
+ * and the number of checks and the share of failures stay exact.
  */
 export class CodeChecks {
   private readonly checkBatches: Batcher<CodeCheck, undefined>;
@@ -55,7 +55,9 @@ export class CodeChecks {
     }
   }
 
-  /** Wrong codes that a session created now may have. The value is at most 1 s old: creates of an account share one read. */
+  /**
+   * Wrong codes that a session created now may have. The value is at most 1 s old: creates of an account share one read.
+   */
   async attemptLimit(accountId: Uuid): Promise<number> {
     return (await this.limits.get(accountId)) ?? MAX_ATTEMPTS;
   }

@@ -31,9 +31,9 @@ export const DROP_COUNTERS = `
   WHERE otp_counters.scope = empty.scope AND otp_counters.subject = empty.subject`;
 
 /**
- * Sums of some windows. Reads at most 61 rows of each table for slots of a minute, 14 for slots of five minutes, one for a day,
- * independent of the number of sends. Exact only after the account's counter is locked: the statement then sees every send
- * counted before. Approvals may be counted later, which only makes the sums stricter.
+ * Sums of some windows. Reads at most 61 rows of each table for slots of a minute, 14 for slots of five minutes, one for
+ * a day, independent of the number of sends. Exact only after the account's counter is locked: the statement then sees
+ * every send counted before. Approvals may be counted later, which only makes the sums stricter.
  * $1 accounts, $2 scopes, $3 first slots of sends, $4 first slots of approvals, in the same order.
  */
 export const READ_WINDOWS = `

@@ -60,7 +60,9 @@ export interface LockedCounters {
   readonly now: Date;
 }
 
-/** Windows of counters. The account's counter is its lock: transactions with sends of one account run one after the other. */
+/**
+ * Windows of counters. The account's counter is its lock: transactions with sends of one account run one after the other.
+ */
 const WINDOW_SECONDS = {
   account: HOUR_SECONDS,
   'account-phone-hour': HOUR_SECONDS,
@@ -181,7 +183,7 @@ export class GuardStore {
     return new Set(found.flatMap(({ accountId, phone }) => rows.get(phoneKey({ accountId, phone }))?.phoneKey ?? []));
   }
 
-  /** The digests of a phone as hex, the digest under the current version of the master key first. Counters store no number. */
+  /** Digests of a phone as hex, the current version of the master key first. Counters store no phone number. */
   private digestsOf(phone: string): readonly [string, ...string[]] {
     const [current, ...others] = phoneDigests(this.keys, phone);
     return [current.toString('hex'), ...others.map((digest) => digest.toString('hex'))];

@@ -134,7 +134,7 @@ export class SendCounters {
     return { hour: this.countedWith(hour), day: this.countedWith(day) };
   }
 
-  /** The counter plus the send, summed with the counters under other versions of the master key; ends with the first window. */
+  /** The counter plus the send and the counters under other key versions; ends with the first of their windows. */
   private countedWith(key: string): Counted {
     const counted = this.counterOf(key);
     const sends = counted.sends + (this.added.get(key) ?? 0) + 1;

@@ -28,8 +28,8 @@ export interface IdempotencyOptions {
 
 /**
  * Answers a repeated request with the answer of the first (contract, Idempotency). The claim is committed before the work
- * begins and has the id of the resource that the work creates. If an attempt is interrupted, the next one continues with the
- * same id and finds the existing resource.
+ * begins and has the id of the resource that the work creates. If an attempt is interrupted, the next one continues with
+ * the same id and finds the existing resource.
  */
 export class IdempotencyService {
   constructor(private readonly options: IdempotencyOptions) {}
@@ -79,7 +79,7 @@ export class IdempotencyService {
     return outcome;
   }
 
-  /** Reports a failed write without rejecting: the outcome stands, the lease ends the claim, and a retry finds the resource. */
+  /** Reports a failed write and does not reject: the lease then ends the claim, and a retry finds the resource. */
   private async awaitWrite(write: Promise<void>): Promise<void> {
     await write.catch(this.options.onError);
   }

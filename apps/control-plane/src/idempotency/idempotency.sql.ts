@@ -1,8 +1,8 @@
 /**
- * Claims keys for the time of a lease and returns the claimed keys, each with the id of the resource of its request.
- * A key is free when it has no row, when its claim was released or its lease is over, or when it is a day old. A recent
- * unfinished request with the same body passes its resource id on, so that the next attempt finds the resource.
- * The WHERE is evaluated under the row's lock, so the clock is read after it. A statement that runs twice finds its own claim.
+ * Claims keys for the time of a lease and returns the claimed keys, each with the id of the resource of its request. A
+ * key is free when it has no row, when its claim was released or its lease is over, or when it is a day old. A recent
+ * unfinished request with the same body passes its resource id on, so that the next attempt finds the resource. The WHERE
+ * is evaluated under the row's lock, so the clock is read after it. A statement that runs twice finds its own claim.
  *
  * $1 digests, $2 accounts, $3 fingerprints, $4 new ids, $5 claims, $9 versions of the master key that digests are made
  * with, $10 whether of test keys, in the same order; $6 lease in seconds, $7 hours for which an answer is kept, $8 lowest
@@ -58,8 +58,8 @@ export const END_CLAIMS = `
   FROM locked WHERE known.digest = locked.digest AND NOT locked.freed`;
 
 /**
- * Counts the sampled keys of an account in one mode, up to a limit. The sample is the keys whose first digest octet is below
- * 4 (1 in 64), as in the predicate of the index idempotency_keys_sample.
+ * Counts the sampled keys of an account in one mode, up to a limit. The sample is the keys whose first digest octet is
+ * below 4 (1 in 64), as in the predicate of the index idempotency_keys_sample.
  * $1 account, $2 whether of test keys, $3 hours for which a key is kept, $4 limit.
  */
 export const COUNT_SAMPLE = `

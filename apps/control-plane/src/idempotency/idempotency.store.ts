@@ -156,7 +156,9 @@ export class IdempotencyStore {
     await this.ends.add({ claim, answer: null, freed: !claim.resumed });
   }
 
-  /** Ends the claim of a failed request, which may have created the resource: the next attempt gets the same resource id. */
+  /**
+   * Ends the claim of a failed request, which may have created the resource: the next attempt gets the same resource id.
+   */
   async releaseFailed(claim: Claim): Promise<void> {
     await this.ends.add({ claim, answer: null, freed: false });
   }

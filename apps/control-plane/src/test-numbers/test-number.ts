@@ -1,6 +1,8 @@
 import type { Channel } from '@countersign/session/rules';
 
-/** The action of a simulated phone one second after its session was created. `wrong_sender`: another phone sends the SMS. */
+/**
+ * The action of a simulated phone one second after its session was created. `wrong_sender`: another phone sends the SMS.
+ */
 export type TestAct = 'sms' | 'wrong_sender' | 'approve_card' | 'deny_card';
 
 /** The outcome of a code to a number. `blocked`: the guard refuses it. */

@@ -18,8 +18,8 @@ export interface TestPhonesOptions {
 }
 
 /**
- * Simulates phones and carriers for test keys (contract, Test keys), so that nothing is sent to a real network. All state is
- * in the tables: any number of processes may run it, and another process continues the work of a killed one.
+ * Simulates phones and carriers for test keys (contract, Test keys), so that nothing is sent to a real network. All state
+ * is in the tables: any number of processes may run it, and another process continues the work of a killed one.
  */
 export class TestPhones {
   private readonly pollLoop: PollLoop;

@@ -19,7 +19,9 @@ export type TestStep = (tx: Executor) => Promise<StepResult>;
 /** No due row has an older id, including rows with the id of an earlier attempt. */
 const OLDEST_ID_MS = 24 * 60 * 60 * 1000;
 
-/** The range of ids to read, so that only two or three partitions are read: lowest id, and first id that cannot exist yet. */
+/**
+ * The range of ids to read, so that only two or three partitions are read: lowest id, and first id that cannot exist yet.
+ */
 export function idWindow(nowMs: number): { readonly low: Uuid; readonly high: Uuid } {
   return { low: firstIdAt(nowMs - OLDEST_ID_MS), high: firstIdAt(nowMs + ID_CLOCK_SLACK_MS) };
 }

@@ -9,7 +9,7 @@ export const MAX_SPAN_DAYS = 366;
 
 /** An hour is folded this long after the end of its longest session, when its last transactions have ended. */
 const SETTLED_AFTER_MS = 600_000;
-/** Partitions are dropped by session id: sessions shortly after the edge may have been in the dropped partition of the day before. */
+/** Partitions are dropped by session id, so some sessions shortly after the edge may be in a dropped partition. */
 const RETENTION_SLACK_MS = 900_000;
 
 /** From `fromMs` (inclusive) to `toMs` (exclusive); empty if they are equal. */

@@ -21,10 +21,11 @@ export interface CountedSession {
 
 /**
  * Limits the live sessions of one phone at one account: sessions that this process opened, until their `ttl` is over,
- * however they end. Counted in memory, so that a create needs no further statement; each process applies the limit separately.
- * Test sessions have no limit.
+ * however they end. Counted in memory, so that a create needs no further statement; each process applies the limit
+ * separately. Test sessions have no limit.
  *
- * The cache has two generations: when the newer map is full, the older one is dropped. A create moves its phone to the newer.
+ * The cache has two generations: when the newer map is full, the older one is dropped. A create moves its phone to the
+ * newer.
  */
 export class LiveSessions {
   #latest = new Map<string, readonly number[]>();

@@ -9,7 +9,9 @@ import type { CreateVerification } from './create-verification.dto.js';
 import type { ListVerifications } from './list-verifications.dto.js';
 import { SessionOpener } from './session.opener.js';
 
-/** Creates, reads, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals are returned as values. */
+/**
+ * Creates, reads, lists and cancels verification sessions (specification 4.1, 4.2, 4.5). Refusals are returned as values.
+ */
 @Injectable()
 export class VerifyService {
   constructor(
