@@ -206,7 +206,7 @@ describe.skipIf(findRedis() === undefined)('A36 writing to Redis', () => {
       ['sms_fallback', 'rcs'],
     ])('A36 a forged outcome %s is not answered where the card comes to %s', async (lie, truth) => {
       const { answer, card } = await waiting();
-      await publish(cardTopic(card.waiter), JSON.stringify([{ id: card.id, news: lie }]));
+      await publish(cardTopic(card.originProcess), JSON.stringify([{ id: card.id, news: lie }]));
       if (truth === 'rcs') await gateway.told(card, 'delivered');
       else await gateway.sent(card, { kind: 'unreachable' });
       const made = await answer;

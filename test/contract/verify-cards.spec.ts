@@ -236,7 +236,7 @@ describe('a create with an Idempotency-Key', () => {
     );
     const again = await create(changes, call);
     expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, undefined]);
-    expect((await gateway.cards.claimOffers([card.id])).length).toBe(0);
+    expect((await gateway.cards.sends.claimOffers([card.id])).length).toBe(0);
   });
 });
 
@@ -275,12 +275,12 @@ describe('a session that ends another way', () => {
     const arrived = await answer;
     await cancel(arrived);
     await cancel(made);
-    await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.errand === 'revoke');
+    await until('its card is to be revoked', SOON_MS, async () => (await cardOf(made))?.command === 'revoke');
     await until('every event is told', SOON_MS, async () => {
       const waits = await harness.database.query('SELECT id FROM events WHERE dispatched_at IS NULL');
       return waits.length === 0;
     });
-    expect((await cardOf(arrived))?.errand).toBeNull();
+    expect((await cardOf(arrived))?.command).toBeNull();
   });
 
   it('by a late tap on the card itself has it closed by a text', async () => {
@@ -288,7 +288,7 @@ describe('a session that ends another way', () => {
     await gateway.told(card, 'tap', { kind: 'deny' });
     const found = await find(made);
     expect(found.json).toMatchObject({ status: 'denied', channel: 'sms_fallback' });
-    expect((await cardOf(made))?.errand).toBe('close_denied');
+    expect((await cardOf(made))?.command).toBe('close_denied');
   });
 });
 

@@ -236,8 +236,8 @@ describe.each(PAIRS)('processes with the rings %j and %j', (first: readonly numb
     expect(other.answers.suggestionsOf(card)).toEqual(suggestions);
     expect(other.answers.matchCodeOf(card)).toBe(one.answers.matchCodeOf(card));
     const [number] = suggestions;
-    const tapped = other.answers.readPostback(number?.postback ?? '');
-    expect(tapped).toEqual(one.answers.readPostback(number?.postback ?? ''));
+    const tapped = other.answers.parsePostback(number?.postback ?? '');
+    expect(tapped).toEqual(one.answers.parsePostback(number?.postback ?? ''));
     expect(tapped?.cardId).toBe(id);
   });
 

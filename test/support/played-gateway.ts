@@ -1,5 +1,4 @@
 import type { PubSub } from '@countersign/bus';
-import { CardStore } from '@countersign/rcs';
 import type { AddressedCardOutcome } from '@countersign/rcs/offers';
 import {
   CardAnswers,
@@ -13,8 +12,9 @@ import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Database, DatabaseClock } from '@countersign/postgres';
 import type { SessionStore } from '@countersign/session';
-import { CardDecisions } from '../../apps/gateway/src/rcs/card-decisions.js';
-import { publishCardOutcomes } from '../../apps/gateway/src/rcs/card-outcome-messages.js';
+import { CardDecisions } from '../../apps/gateway/src/rcs/dispatch/card-decisions.js';
+import { publishCardOutcomes } from '../../apps/gateway/src/rcs/dispatch/card-outcome-messages.js';
+import { openCardStores, type CardStores } from './card-stores.js';
 import { until } from './until.js';
 
 /** Every create is answered within this time. */
@@ -36,15 +36,15 @@ export interface PlayedGatewayParts {
  * nothing is sent anywhere.
  */
 export class PlayedGateway {
-  readonly cards: CardStore;
+  readonly cards: CardStores;
   readonly answers: CardAnswers;
   private readonly decisions: CardDecisions;
   private events = 0;
 
   constructor(private readonly parts: PlayedGatewayParts) {
-    this.cards = new CardStore(parts);
+    this.cards = openCardStores(parts);
     this.answers = new CardAnswers(parts.keys);
-    this.decisions = new CardDecisions({ ...parts, cards: this.cards });
+    this.decisions = new CardDecisions({ ...parts, ...this.cards });
   }
 
   /** Takes the next card that is offered to this phone; null when its create was answered first. */
@@ -58,7 +58,7 @@ export class PlayedGateway {
         `SELECT id FROM cards WHERE phone = $1 AND state = 'offered' AND settled_at IS NULL`,
         [phone],
       );
-      [card] = await this.cards.claimOffers(offered.map(({ id }) => id));
+      [card] = await this.cards.sends.claimOffers(offered.map(({ id }) => id));
       return answered || card !== undefined;
     });
     return card ?? null;
@@ -66,14 +66,14 @@ export class PlayedGateway {
 
   /** Takes a card that was rung for. */
   async takeNamed(id: Uuid): Promise<Card> {
-    const [card] = await this.cards.claimOffers([id]);
+    const [card] = await this.cards.sends.claimOffers([id]);
     if (card === undefined) throw new Error('the card was not to be had');
     return card;
   }
 
   /** The platform has answered. */
   async sent(card: Card, outcome: SendOutcome = { kind: 'sent' }): Promise<void> {
-    this.publish(await this.cards.recordOutcomes([{ id: card.id, outcome }]));
+    this.publish(await this.cards.sends.recordSendOutcomes([{ id: card.id, outcome }]));
   }
 
   /** The platform tells something of this card, once. */
@@ -83,13 +83,13 @@ export class PlayedGateway {
     const id = newCardEventId(occurredAt.getTime(), `${card.id} ${kind} ${++this.events}`, clock);
     const { agentId, phone, messageId } = card;
     const about = kind === 'tap' ? { messageId: null, cardId: card.id } : { messageId, cardId: null };
-    await this.cards.storeEvents([{ id, kind, agentId, phone, ...about, choice, occurredAt }]);
-    const { news, eventIds } = await this.decisions.decide([id]);
-    this.publish(news);
+    await this.cards.events.storeEvents([{ id, kind, agentId, phone, ...about, choice, occurredAt }]);
+    const { cardOutcomes, eventIds } = await this.decisions.processEvents([id]);
+    this.publish(cardOutcomes);
     if (eventIds.length > 0) tell?.(eventIds);
   }
 
-  private publish(news: readonly AddressedCardOutcome[]): void {
-    if (this.parts.bus !== null) publishCardOutcomes(this.parts.bus, news);
+  private publish(outcomes: readonly AddressedCardOutcome[]): void {
+    if (this.parts.bus !== null) publishCardOutcomes(this.parts.bus, outcomes);
   }
 }

@@ -1,13 +1,13 @@
-import type { CardStore } from '@countersign/rcs';
+import type { CardOfferStore } from '@countersign/rcs/offers';
 import { PollLoop } from '@countersign/schedule';
 import type { OnModuleDestroy } from '@nestjs/common';
 
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 /** Phones in one statement at most; while a sweep is full the next one follows at once. */
-const MAX_FORGOTTEN = 1_000;
+const MAX_DELETED = 1_000;
 
 export interface CardSweeperOptions {
-  readonly store: Pick<CardStore, 'forgetStale'>;
+  readonly store: Pick<CardOfferStore, 'deleteStale'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -18,7 +18,7 @@ export class CardSweeper implements OnModuleDestroy {
   constructor({ store, onError }: CardSweeperOptions) {
     this.periodic = new PollLoop({
       everyMs: SWEEP_INTERVAL_MS,
-      work: async () => (await store.forgetStale(MAX_FORGOTTEN)) >= MAX_FORGOTTEN,
+      work: async () => (await store.deleteStale(MAX_DELETED)) >= MAX_DELETED,
       onError,
     });
   }

@@ -22,7 +22,7 @@ export class CardsModule {
       answers: new CardAnswers(stores.keys),
       database: stores.database,
       bus: stores.bus,
-      waiter: stores.clock.newId(),
+      originProcess: stores.clock.newId(),
       deliveryWaitMs: settings.rcsDeliveryWaitMs,
       nowMs: () => stores.clock.nowMs(),
       call: (ids) => stores.bus.publish(OFFERS_TOPIC, [...ids]),

@@ -92,9 +92,9 @@ function sending(rows: Rows = {}) {
   const { offer = { kind: 'offered' }, withdraw = 'withdrawn', settle = 'sms_fallback', state = 'unknown' } = rows;
   const desk = new RcsOfferService({
     store: {
-      offer: () => (offer === 'never' ? new Promise(() => undefined) : ask('offer', offer)),
+      offerCard: () => (offer === 'never' ? new Promise(() => undefined) : ask('offer', offer)),
       withdrawUnclaimed: () => ask('withdraw', withdraw),
-      settle: () => ask('settle', settle),
+      settleChannel: () => ask('settle', settle),
     },
     answers: { matchCodeOf: () => '42' },
     database: { query: <Row>() => ask('read', [{ id: ID, state, finalChannel: settledAs } as Row]) },
@@ -105,7 +105,7 @@ function sending(rows: Rows = {}) {
         return { ready: Promise.resolve(), close: () => undefined };
       },
     },
-    waiter: WAITER,
+    originProcess: WAITER,
     deliveryWaitMs: rows.deliveryWaitMs ?? T_MS,
     nowMs: () => STARTED_AT,
     call: (ids) => void called.push(...ids),

@@ -1,7 +1,6 @@
 import type { CardEnd } from '../operations/control-plane.metrics.js';
 import type { Brand } from '@countersign/accounts/accounts';
-import type { CardStore } from '@countersign/rcs';
-import { findCards, mayReachPhone, type OfferResult } from '@countersign/rcs/offers';
+import { findCards, mayReachPhone, type CardOfferStore, type OfferResult } from '@countersign/rcs/offers';
 import { cardTopic, SEND_LIFE_MS, type CardAnswers, type NewCard, type FinalChannel } from '@countersign/rcs/rules';
 import type { PubSub, Subscription } from '@countersign/bus';
 import type { Uuid } from '@countersign/ids';
@@ -45,12 +44,12 @@ export interface DecidedCard {
 }
 
 export interface RcsOfferServiceOptions {
-  readonly store: Pick<CardStore, 'offer' | 'withdrawUnclaimed' | 'settle'>;
+  readonly store: Pick<CardOfferStore, 'offerCard' | 'withdrawUnclaimed' | 'settleChannel'>;
   readonly answers: Pick<CardAnswers, 'matchCodeOf'>;
   readonly database: Pick<Database, 'query'>;
   readonly bus: Pick<PubSub, 'subscribe'>;
   /** This process, among all that wait. */
-  readonly waiter: Uuid;
+  readonly originProcess: Uuid;
   /** How long a create waits for the delivery of a card that the platform took. */
   readonly deliveryWaitMs: number;
   readonly nowMs: () => number;
@@ -97,7 +96,7 @@ export class RcsOfferService {
   constructor(private readonly o: RcsOfferServiceOptions) {
     const find = (ids: readonly Uuid[]): ReturnType<typeof findCards> => findCards(o.database, ids);
     const reader = new CardOutcomeReader({ waits: this.waits, find, onError: o.onError });
-    this.subscription = o.bus.subscribe(cardTopic(o.waiter), (message) =>
+    this.subscription = o.bus.subscribe(cardTopic(o.originProcess), (message) =>
       reader.hear(parseCardOutcomes(message.json())),
     );
   }
@@ -140,8 +139,8 @@ export class RcsOfferService {
     if (agentId === null || this.waits.size >= MAX_WAITING) return null;
     if (expiresAt.getTime() - this.o.nowMs() < SHORTEST_CARD_MS) return null;
     const { id: brandId, name: brandName, logoUrl, rcsNumberMatching: numberMatching } = brand;
-    const { waiter } = this.o;
-    const recipient = { id, accountId, brandId, waiter, agentId, phone };
+    const { originProcess } = this.o;
+    const recipient = { id, accountId, brandId, originProcess, agentId, phone };
     return { ...recipient, brandName, logoUrl, numberMatching, keyVersion, expiresAt };
   }
 
@@ -164,8 +163,8 @@ export class RcsOfferService {
   private async offer(card: NewCard): Promise<OfferResult | null> {
     const { store, onError } = this.o;
     let late = false;
-    const offering = store.offer(card).then(async (result) => {
-      if (late && result.kind === 'offered') await store.settle(card.id);
+    const offering = store.offerCard(card).then(async (result) => {
+      if (late && result.kind === 'offered') await store.settleChannel(card.id);
       return result;
     });
     try {
@@ -209,7 +208,7 @@ export class RcsOfferService {
 
   /** One that nobody waits for any more is revoked at once, before its phone comes back. */
   private async settle(id: Uuid): Promise<FinalChannel> {
-    const finalChannel = await this.o.store.settle(id);
+    const finalChannel = await this.o.store.settleChannel(id);
     if (finalChannel === 'sms_fallback') this.o.notify([id]);
     return finalChannel;
   }
