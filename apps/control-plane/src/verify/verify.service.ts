@@ -35,7 +35,7 @@ export class VerifyService {
     if (!opened.ok) return opened;
     const { session, brand } = opened.value;
     if (session.test || body.channel === 'sms_fallback') return succeed(this.renderer.full(session));
-    const { channel, matchCode } = await this.cards.send(session, brand, pausedWait);
+    const { channel, matchCode } = await this.cards.sendCard(session, brand, pausedWait);
     return succeed(withMatchCode(this.renderer.full({ ...session, channel }), matchCode));
   }
 
