@@ -66,7 +66,7 @@ export interface RcsOfferServiceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The result of a wait. `'unknown'`: the card's row tells whether the card may still arrive. */
+/** The result of a wait. `'unknown'`: the card's row must be read to know whether the card may still arrive. */
 interface Decision {
   readonly end: CardEnd;
   readonly mayArrive: boolean | 'unknown';
@@ -147,12 +147,12 @@ export class RcsOfferService {
   }
 
   private async decide(card: NewCard, wait: CardOutcomeWait, limits: WaitLimits): Promise<Decision> {
-    const offer = await this.offer(card);
+    const offer = await this.writeOffer(card);
     if (offer === null) return FAILED;
     if (offer.kind === 'refused') return { end: offer.because, mayArrive: false };
     try {
       // The earlier attempt has waited already, so this attempt does not wait again.
-      if (offer.kind === 'earlier') return decisionOf(offer.finalChannel ?? (await this.settle(card.id)));
+      if (offer.kind === 'earlier') return decisionOf(offer.finalChannel ?? (await this.settleChannel(card.id)));
       return await this.waitForOutcome(card, wait, limits);
     } catch (error) {
       if (error instanceof DatabaseUnavailable || error instanceof BatcherFull) throw error;
@@ -162,7 +162,7 @@ export class RcsOfferService {
   }
 
   /** Null if the offer failed or was late. A late offer is settled without a notification, so its card is never sent. */
-  private async offer(card: NewCard): Promise<OfferResult | null> {
+  private async writeOffer(card: NewCard): Promise<OfferResult | null> {
     const { store, onError } = this.o;
     let late = false;
     const offering = store.offerCard(card).then(async (result) => {
@@ -205,7 +205,7 @@ export class RcsOfferService {
     }
     if (outcome === 'sent') outcome = await next(performance.now() + deliveryWaitMs);
     if (outcome === 'rcs' || outcome === 'sms_fallback') return decisionOf(outcome);
-    return (await this.settle(id)) === 'rcs' ? ARRIVED : LATE;
+    return (await this.settleChannel(id)) === 'rcs' ? ARRIVED : LATE;
   }
 
   /** Collects the offers of one batch, which commit in the same turn of the event loop, into one broadcast. */
@@ -215,7 +215,7 @@ export class RcsOfferService {
   }
 
   /** Decides the channel in the card's row. An undelivered card is revoked at once, before its phone is online again. */
-  private async settle(id: Uuid): Promise<FinalChannel> {
+  private async settleChannel(id: Uuid): Promise<FinalChannel> {
     const finalChannel = await this.o.store.settleChannel(id);
     if (finalChannel === 'sms_fallback') this.o.notify([id]);
     return finalChannel;
