@@ -55,7 +55,7 @@ describe('the conversion budget', () => {
     const first = await fixture.openSession({ phone });
     const service = fixture.sender();
     const send = async (id: Uuid): Promise<boolean> =>
-      (await service.send(callerOf(harness.account.id), renderId('sess', id))).ok;
+      (await service.sendCode(callerOf(harness.account.id), renderId('sess', id))).ok;
     expect(await send(first.id)).toBe(true);
     expect(sentOf(await fixture.sendAll([service], others.slice(0, 2)))).toBe(0);
     await fixture.approve([first.id]);
@@ -89,10 +89,10 @@ describe('the conversion budget', () => {
     const guard = fixture.guard();
     await harness.database.transaction(async (tx) => {
       const together = await guard.openSends(tx, [before, after]);
-      expect(together.check(before)).toMatchObject({ rule: 'budget_day' });
+      expect(together.checkSend(before)).toMatchObject({ rule: 'budget_day' });
     });
     await harness.database.transaction(async (tx) => {
-      expect((await guard.openSends(tx, [after])).check(after)).toBeNull();
+      expect((await guard.openSends(tx, [after])).checkSend(after)).toBeNull();
     });
   });
 
@@ -101,7 +101,7 @@ describe('the conversion budget', () => {
     const block = '+1646555';
     await fixture.approvePhones(times(2, (at) => numberOf(at, '+1212555')));
     const { id, accountId } = await fixture.openSession({ phone: numberOf(1, block) });
-    await fixture.sender().send(callerOf(accountId), renderId('sess', id));
+    await fixture.sender().sendCode(callerOf(accountId), renderId('sess', id));
     await fixture.approve([id]);
     await harness.database.query(`UPDATE otp_approvals SET approvals = 0 WHERE scope NOT LIKE '+%'`);
     const outcomes: string[] = [];
@@ -129,7 +129,7 @@ describe('the conversion budget', () => {
   it('does not count test sessions', async () => {
     const { id, accountId } = await fixture.openSession({ test: true });
     const caller = { ...callerOf(accountId), kind: 'test' as const, tenant: testTenant(accountId) };
-    expect(await fixture.sender().send(caller, renderId('sess', id))).toMatchObject({ ok: true });
+    expect(await fixture.sender().sendCode(caller, renderId('sess', id))).toMatchObject({ ok: true });
     await harness.database.query(
       `UPDATE sessions SET status = 'approved', approved_by = 'otp', ended_at = clock_timestamp() WHERE id = $1`,
       [id],

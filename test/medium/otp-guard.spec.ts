@@ -119,7 +119,7 @@ describe('limits under concurrency', () => {
     const sent: boolean[] = [];
     for (let round = 0; round < 4; round++) {
       await harness.database.query(`UPDATE sessions SET otp_sent_at = otp_sent_at - interval '31 seconds'`);
-      const outcomes = services.map((each) => each.send(callerOf(accountId), renderId('sess', id)));
+      const outcomes = services.map((each) => each.sendCode(callerOf(accountId), renderId('sess', id)));
       sent.push((await Promise.all(outcomes)).some(({ ok }) => ok));
       expect(await fixture.messageCount()).toBe(Math.min(round + 1, 3));
     }
@@ -133,10 +133,10 @@ describe('a send that is repeated with the id of its message', () => {
     const messageId = harness.clock.newId();
     const services = [fixture.sender(), fixture.sender(), fixture.sender()];
     const answers = await Promise.all(
-      services.map((each) => each.send(callerOf(accountId), renderId('sess', id), messageId)),
+      services.map((each) => each.sendCode(callerOf(accountId), renderId('sess', id), messageId)),
     );
     await harness.sessions.cancel(liveTenant(accountId), id);
-    answers.push(await fixture.sender().send(callerOf(accountId), renderId('sess', id), messageId));
+    answers.push(await fixture.sender().sendCode(callerOf(accountId), renderId('sess', id), messageId));
     expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, true]);
     expect(await harness.database.query('SELECT id FROM outbound_messages')).toEqual([{ id: messageId }]);
     const [session] = await harness.database.query('SELECT otp_sends AS sends FROM sessions WHERE id = $1', [id]);
@@ -146,10 +146,10 @@ describe('a send that is repeated with the id of its message', () => {
   it('is not found by another account', async () => {
     const one = await fixture.openSession();
     const messageId = harness.clock.newId();
-    await fixture.sender().send(callerOf(one.accountId), renderId('sess', one.id), messageId);
+    await fixture.sender().sendCode(callerOf(one.accountId), renderId('sess', one.id), messageId);
     const foreign = await fixture
       .sender()
-      .send(callerOf(await fixture.createOtherAccount()), renderId('sess', one.id), messageId);
+      .sendCode(callerOf(await fixture.createOtherAccount()), renderId('sess', one.id), messageId);
     expect(foreign).toMatchObject({ ok: false, refusal: { code: 'SESSION_NOT_FOUND' } });
   });
 });

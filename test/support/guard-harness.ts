@@ -96,7 +96,7 @@ export class GuardHarness {
     return Promise.all(
       sessions.map(async ({ id, accountId }, at) => {
         const service = services[at % services.length] ?? this.sender();
-        const outcome = await service.send(callerOf(accountId), renderId('sess', id));
+        const outcome = await service.sendCode(callerOf(accountId), renderId('sess', id));
         return outcome.ok ? 'sent' : outcome.refusal.code;
       }),
     );

@@ -37,7 +37,7 @@ export class GuardedSends {
   ) {}
 
   /** Null if the code may be sent, else the refusal. */
-  check(send: Send): GuardRefusal | null {
+  checkSend(send: Send): GuardRefusal | null {
     const destination = this.destinations.get(send);
     if (destination === undefined) throw new Error('send guard: the destination was not read');
     const blocked = judgeDestination(destination);
@@ -96,7 +96,7 @@ export class SendGuard {
    * Records refusals after the transaction: the blocks of tripped breakers, and the tallies. Never rejects: if the write
    * fails, the next send trips the breaker again.
    */
-  async record(refused: readonly GuardedRefusal[]): Promise<void> {
+  async recordRefusals(refused: readonly GuardedRefusal[]): Promise<void> {
     for (const { refusal } of refused) this.options.onRefused(refusal.rule);
     await this.recordAll(refused).catch(this.options.onError);
   }

@@ -14,7 +14,7 @@ export class CheckCodeService {
   ) {}
 
   /** Approves the session if the code is right; returns JSON text. A wrong code counts as an attempt. */
-  async check(caller: ApiKeyPrincipal, sessionId: string, code: string): Promise<Outcome<string>> {
+  async checkCode(caller: ApiKeyPrincipal, sessionId: string, code: string): Promise<Outcome<string>> {
     const id = parseId('sess', sessionId);
     if (id === null) return NOT_FOUND;
     const result = await this.sessions.check(caller.tenant, id, code);

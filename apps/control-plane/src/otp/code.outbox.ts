@@ -33,13 +33,13 @@ export class CodeOutbox {
   }
 
   /** The phones that have a route. */
-  async reachable(tx: Executor, phones: ReadonlySet<string>): Promise<Set<string>> {
+  async phonesWithRoute(tx: Executor, phones: ReadonlySet<string>): Promise<Set<string>> {
     const reached = await Promise.all([...phones].map((phone) => this.options.lookup.hasRoute(tx, phone)));
     return new Set([...phones].filter((_, at) => reached[at] === true));
   }
 
   /** Inserts the SMS with the code. Its text is sealed: only processes with the master key can read it. */
-  async queue(tx: Executor, { session, now }: ReadyForCode, code: string, messageId: Uuid): Promise<void> {
+  async queueCode(tx: Executor, { session, now }: ReadyForCode, code: string, messageId: Uuid): Promise<void> {
     const text = otpText(session.brandName, session.otpDomain, code);
     await this.options.store.insert(tx, {
       id: messageId,

@@ -55,7 +55,7 @@ export class OtpController {
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<string> {
     const send = (messageId: Uuid): Promise<Outcome<string>> =>
-      this.sends.send(caller, sessionId, messageId).then(asText);
+      this.sends.sendCode(caller, sessionId, messageId).then(asText);
     return valueOf(await this.idempotency.run(call, send));
   }
 
@@ -84,6 +84,6 @@ export class OtpController {
     @Param('sessionId') sessionId: string,
     @Body(BodyPipe) body: CheckCode,
   ): Promise<string> {
-    return valueOf(await this.checks.check(caller, sessionId, body.code));
+    return valueOf(await this.checks.checkCode(caller, sessionId, body.code));
   }
 }

@@ -60,7 +60,7 @@ class GuardedBatch {
     const addSend = (): void => {
       this.added += 1;
     };
-    this.batch = new SendBatch({ check: () => refusal, addSend }, new Set(reachable));
+    this.batch = new SendBatch({ checkSend: () => refusal, addSend }, new Set(reachable));
   }
 
   decide(request: SendRequest): SendDecision {

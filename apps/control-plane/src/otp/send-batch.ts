@@ -38,7 +38,7 @@ export class SendBatch {
   private readonly sent = new Map<Uuid, { readonly messageId: Uuid; readonly phone: string }>();
 
   constructor(
-    private readonly guarded: Pick<GuardedSends, 'check' | 'addSend'>,
+    private readonly guarded: Pick<GuardedSends, 'checkSend' | 'addSend'>,
     /** Phones that have a route. */
     private readonly reachable: ReadonlySet<string>,
   ) {}
@@ -60,7 +60,7 @@ export class SendBatch {
   /** Precedence: a blocked destination, then a limit of the session, then a cap of the phone. */
   private refusalOf(ready: ReadyForCode, justSent: boolean): SendDecision | null {
     const { session, now } = ready;
-    const guarded = session.test ? judgeTestNumber(session.phone) : this.guarded.check(ready);
+    const guarded = session.test ? judgeTestNumber(session.phone) : this.guarded.checkSend(ready);
     const limit = guarded?.kind === 'blocked' ? null : codeLimit(justSent ? withOneMoreSend(ready) : ready);
     if (limit !== null) return refused(limitRefusal(limit));
     if (guarded === null) return null;

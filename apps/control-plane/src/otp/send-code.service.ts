@@ -46,12 +46,12 @@ export class SendCodeService {
       maxBatch: MAX_BATCH,
       maxInFlight: BATCHES_IN_FLIGHT,
       maxQueued: MAX_QUEUED_SENDS,
-      run: (commands) => this.sendAll(commands),
+      run: (commands) => this.sendBatch(commands),
     });
   }
 
   /** With the message id of an earlier attempt it answers for that message and sends no other. */
-  async send(
+  async sendCode(
     caller: ApiKeyPrincipal,
     sessionId: string,
     messageId: Uuid = this.outbox.newId(),
@@ -66,25 +66,25 @@ export class SendCodeService {
     return this.sends.drain();
   }
 
-  private async sendAll(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
-    const decisions = await this.database.transaction((tx) => this.sendIn(tx, commands));
+  private async sendBatch(commands: readonly SendCommand[]): Promise<Outcome<SendSmsAnswer>[]> {
+    const decisions = await this.database.transaction((tx) => this.decideAndWrite(tx, commands));
     for (const decision of decisions) {
       if (decision.kind === 'send') this.outbox.notify(decision.messageId, decision.ready);
     }
-    await this.guard.record(
+    await this.guard.recordRefusals(
       decisions.flatMap((each) => (each.kind === 'refused' && each.guarded !== undefined ? [each.guarded] : [])),
     );
     return decisions.map(outcomeOf);
   }
 
-  private async sendIn(tx: Executor, commands: readonly SendCommand[]): Promise<SendDecision[]> {
+  private async decideAndWrite(tx: Executor, commands: readonly SendCommand[]): Promise<SendDecision[]> {
     const requests = await this.readRequests(tx, commands);
     const ready = requests.flatMap(({ readiness, queuedTo }) =>
       readiness.kind === 'ready' && queuedTo === null && !readiness.session.test ? [readiness] : [],
     );
     const [guarded, reachable] = await Promise.all([
       this.guard.openSends(tx, ready),
-      this.outbox.reachable(tx, new Set(ready.map(({ session }) => session.phone))),
+      this.outbox.phonesWithRoute(tx, new Set(ready.map(({ session }) => session.phone))),
     ]);
     const batch = new SendBatch(guarded, reachable);
     const decisions = requests.map((request) => batch.decide(request));
@@ -114,7 +114,7 @@ export class SendCodeService {
 
   private async writeCode(tx: Executor, ready: ReadyForCode, messageId: Uuid): Promise<void> {
     const code = ready.session.test ? TEST_CODE : generateCode(randomInt);
-    await Promise.all([this.sessions.addCode(tx, ready, code), this.outbox.queue(tx, ready, code, messageId)]);
+    await Promise.all([this.sessions.addCode(tx, ready, code), this.outbox.queueCode(tx, ready, code, messageId)]);
   }
 }
 

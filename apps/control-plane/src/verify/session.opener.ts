@@ -36,7 +36,7 @@ export class SessionOpener {
    * Creates a pending session, `sms_fallback` until a card has arrived. Checks in the contract's order: account, brand,
    * inbound number, live sessions of the phone. With the id of an earlier attempt it returns the same session.
    */
-  async open(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
+  async createSession(caller: ApiKeyPrincipal, body: CreateVerification, id?: Uuid): Promise<Outcome<OpenedSession>> {
     const plan = planOf(caller, body);
     if (plan === null) return refuse('INVALID_PHONE', { field: 'phone' });
     if (body.accountId !== renderId('acct', caller.tenant.accountId)) {

@@ -31,7 +31,7 @@ export class VerifyService {
     pausedWait: PausedWait,
     id?: Uuid,
   ): Promise<Outcome<string>> {
-    const opened = await this.opener.open(caller, body, id);
+    const opened = await this.opener.createSession(caller, body, id);
     if (!opened.ok) return opened;
     const { session, brand } = opened.value;
     if (session.test || body.channel === 'sms_fallback') return succeed(this.renderer.full(session));
