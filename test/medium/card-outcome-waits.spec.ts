@@ -87,18 +87,18 @@ async function openService(options: { deliveryWaitMs?: number; unreachableSecond
     originProcess: harness.clock.newId(),
     deliveryWaitMs,
     nowMs: () => harness.clock.nowMs(),
-    call: (ids) => {
+    broadcast: (ids) => {
       notified.push(...ids);
       notifier.emit('notified');
     },
     notify: (ids) => void notified.push(...ids),
-    isUnclaimed: () => false,
+    isQueueAway: () => false,
     onEnd: (end) => void ends.push(end),
     onError: (error) => void errors.push(error),
   });
   await Promise.all(subscriptions);
   const send = (session: Session, brand = brandOf()): Promise<DecidedCard> =>
-    service.send(session, brand, (_mostMs, wait) => wait());
+    service.sendCard(session, brand, (_mostMs, wait) => wait());
   const claim = async ({ id }: Session, by = gateway): Promise<Card> => {
     while (!notified.includes(id)) await once(notifier, 'notified');
     return by.claimCard(id);

@@ -116,7 +116,7 @@ export async function openStores(
     events,
     renderer,
     onEvents: (ids) => notifier.notify(ids),
-    onChecks: (checks) => codeChecks.note(checks),
+    onChecks: (checks) => codeChecks.enqueue(checks),
     batch: {
       maxBatch: Math.min(settings.batchMaxCommands, MAX_SESSIONS_PER_BATCH),
       maxInFlight: BATCHES_IN_FLIGHT,
