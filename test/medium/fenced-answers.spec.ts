@@ -85,7 +85,7 @@ it('a message that is stored while the lease is held is answered', async () => {
 
 it('a message that is stored, and not answered before the lease is lost, is not answered by who lost it', async () => {
   const { answered, stored } = await deliverUntilStored();
-  supervisor.guard.giveUp();
+  supervisor.guard.invalidate();
   stored(OK);
   expect(await answered).toBe(false);
   await until('its link is gone', WITHIN_MS, () => carrier.bound.length === 0);

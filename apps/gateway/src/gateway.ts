@@ -64,7 +64,7 @@ export async function startGateway(
   app.get(BindsService).start();
   app.get(MtDispatcher).start();
   app.get(RcsService).start();
-  return stopsOf(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
+  return addShutdownSteps(app, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function startGateway(
  * answered, and what was sent recorded, while the database is still there and the leases are held. Each connection of a
  * bind is given back as soon as it is over, so that another gateway takes it.
  */
-function stopsOf(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
+function addShutdownSteps(app: INestApplicationContext, shutdown: Shutdown): Shutdown {
   const [listener, binds, outbound] = [app.get(ListenerService), app.get(BindsService), app.get(MtDispatcher)];
   const rcs = app.get(RcsService);
   return shutdown

@@ -11,7 +11,7 @@ export interface MaintenanceOptions {
   readonly database: Database;
   readonly clock: DatabaseClock;
   readonly concatenations: ConcatenationStore;
-  readonly ledger: Pick<MtMessageStore, 'purgeOrphans' | 'purgeOld'>;
+  readonly mtMessages: Pick<MtMessageStore, 'purgeOrphans' | 'purgeOld'>;
   readonly retentionDays: number;
   /** Told of receipts that were nobody's, once they are forgotten. */
   readonly onOrphans: (count: number) => void;
@@ -40,7 +40,7 @@ export class Maintenance {
 
   /** True when more is waiting. */
   private async purge(): Promise<boolean> {
-    const { database, concatenations, ledger, onOrphans } = this.o;
+    const { database, concatenations, mtMessages: ledger, onOrphans } = this.o;
     const parts = await concatenations.purgeOld(database, PARTS_BELONG_SECONDS);
     const orphans = await ledger.purgeOrphans(database);
     onOrphans(orphans);

@@ -15,8 +15,8 @@ export interface StoreGaugesOptions {
 }
 
 /** What is read of the stores when the metrics are asked for: the same from every gateway, but for its leases. */
-export function watchStores(metrics: Metrics, o: StoreGaugesOptions): void {
-  const depth = shared(() => o.queue.depth(o.database));
+export function registerStoreGauges(metrics: Metrics, o: StoreGaugesOptions): void {
+  const depth = readOncePerScrape(() => o.queue.depth(o.database));
   metrics.gauge({
     name: 'leases_held',
     help: 'Connections of binds that this gateway holds a lease of.',
@@ -45,7 +45,7 @@ export function watchStores(metrics: Metrics, o: StoreGaugesOptions): void {
   });
 }
 
-function shared<Result>(read: () => Promise<Result>): () => Promise<Result> {
+function readOncePerScrape<Result>(read: () => Promise<Result>): () => Promise<Result> {
   let last: { readonly atMs: number; readonly result: Promise<Result> } | null = null;
   return () => {
     const nowMs = performance.now();

@@ -16,7 +16,7 @@ export const STABLE_MS = 60_000;
 export const STANDOFF_STATUSES: ReadonlySet<number> = new Set([0x05, 0x0d, 0x0e, 0x0f]);
 
 /** Where one bind stands between its attempts. */
-export interface Course {
+export interface ReconnectState {
   /** Failures since the last stable link. */
   readonly failures: number;
   /** Refusals in a row. */
@@ -31,29 +31,29 @@ export type AttemptEnd =
   | { readonly kind: 'lost'; readonly boundMs: number };
 
 export interface NextAttempt {
-  readonly course: Course;
+  readonly state: ReconnectState;
   readonly waitMs: number;
   readonly standoff: boolean;
 }
 
-export const FRESH_COURSE: Course = { failures: 0, refusals: 0, host: 0 };
+export const INITIAL_STATE: ReconnectState = { failures: 0, refusals: 0, host: 0 };
 
 /** Where the connection with this number begins: those of one bind are spread over its hosts. */
-export function freshCourse(slot: number, hosts: number): Course {
-  return { ...FRESH_COURSE, host: slot % Math.max(1, hosts) };
+export function initialState(slot: number, hosts: number): ReconnectState {
+  return { ...INITIAL_STATE, host: slot % Math.max(1, hosts) };
 }
 
 /** What follows the end of an attempt: hosts are taken in turn. `random` is in [0, 1). */
-export function afterAttempt(course: Course, end: AttemptEnd, hosts: number, random: number): NextAttempt {
+export function afterAttempt(course: ReconnectState, end: AttemptEnd, hosts: number, random: number): NextAttempt {
   const host = (course.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = course.refusals + 1;
     const waitMs = spreadMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
-    return { course: { failures: course.failures, refusals, host }, waitMs, standoff: true };
+    return { state: { failures: course.failures, refusals, host }, waitMs, standoff: true };
   }
   const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
   const failures = wasStable ? 1 : course.failures + 1;
   const refusals = wasStable ? 0 : course.refusals;
   const waitMs = spreadMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
-  return { course: { failures, refusals, host }, waitMs, standoff: false };
+  return { state: { failures, refusals, host }, waitMs, standoff: false };
 }

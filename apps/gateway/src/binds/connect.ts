@@ -15,14 +15,14 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
-    const give = (settle: () => void): void => {
+    const finish = (settle: () => void): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);
       settle();
     };
     const fail = (error: Error): void =>
-      give(() => {
+      finish(() => {
         // A destroyed socket may still have an error to tell, which nobody waits for.
         socket.on('error', () => undefined);
         socket.destroy();
@@ -36,7 +36,7 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
     );
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('error', onError);
-    socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => give(() => resolve(socket)));
+    socket.once(withTls.enabled ? 'secureConnect' : 'connect', () => finish(() => resolve(socket)));
   });
 }
 

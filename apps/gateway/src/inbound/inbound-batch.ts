@@ -45,37 +45,37 @@ type Arrival = readonly [InboundCommand, Buffer, SenderEvidence];
 export class InboundBatch {
   constructor(private readonly o: InboundBatchOptions) {}
 
-  async run(commands: readonly InboundCommand[]): Promise<readonly (InboundVerdict | null)[]> {
-    const senders = await this.sendersOf(commands);
+  async storeAndMatch(commands: readonly InboundCommand[]): Promise<readonly (InboundVerdict | null)[]> {
+    const senders = await this.readSenders(commands);
     // Before the transaction, so that no row is locked while texts are sealed.
     const sealed = commands.map(({ id, message }) => this.o.keys.seal('message-text', message.text, id));
     const arrived = zip(commands, sealed, senders);
     const { verdicts, eventIds } = await this.o.database.transaction(async (tx) => {
-      const taken = await this.unfenced(tx, arrived);
-      const matched = await this.match(tx, taken);
-      return { verdicts: verdictsOf(arrived, taken, matched.verdicts), eventIds: matched.eventIds };
+      const accepted = await this.withHeldLease(tx, arrived);
+      const matched = await this.matchSessions(tx, accepted);
+      return { verdicts: verdictsOf(arrived, accepted, matched.verdicts), eventIds: matched.eventIds };
     });
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    this.learn(arrived, verdicts);
+    this.observeSenders(arrived, verdicts);
     return verdicts;
   }
 
   /** Only from messages that are stored, and that this gateway was allowed to take. */
-  private learn(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
+  private observeSenders(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
     arrived.forEach(([{ link }, , sender], index) => {
       if (sender.shows !== null && verdicts[index] !== null) this.o.learner.observe(link, sender);
     });
   }
 
   /** Those that came over connections that this gateway may act on, as the database says. */
-  private async unfenced(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
+  private async withHeldLease(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
     const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
     if (leases.length === 0) return arrived;
     const holding = await this.o.leases.holding(tx, leases);
     return arrived.filter(([{ link }]) => link.lease === undefined || holding.has(leaseKey(link.lease)));
   }
 
-  private async match(
+  private async matchSessions(
     tx: Executor,
     arrived: readonly Arrival[],
   ): Promise<{ readonly verdicts: readonly InboundVerdict[]; readonly eventIds: readonly Uuid[] }> {
@@ -94,7 +94,7 @@ export class InboundBatch {
   }
 
   /** Reads the sender of each address. The receiving number's country is looked up only where it matters. */
-  private async sendersOf(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
+  private async readSenders(commands: readonly InboundCommand[]): Promise<SenderEvidence[]> {
     const receiving = new Map<string, ReceivingCountry>();
     for (const command of commands) {
       const { source, destination } = command.message;
@@ -118,7 +118,7 @@ export class InboundBatch {
   /** Messages without a token teach a link's format too, and it is they that show first when it was learned wrongly. */
   private needsSender(command: InboundCommand): boolean {
     return (
-      mayShowToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
+      mayContainToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
     );
   }
 
@@ -143,7 +143,7 @@ function partOf({ message, whole }: InboundCommand): MessagePart | null {
   return { ...whole, number: message.part.part, edges: tokenEdges(message.text) };
 }
 
-const mayShowToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
+const mayContainToken = ({ message }: InboundCommand): boolean => message.tokens.length > 0 || message.part !== null;
 
 const NOT_READ: SenderEvidence = { phone: null, ambiguous: false, shows: null };
 
@@ -156,12 +156,12 @@ const keyOf = ({ ton, value }: SmppAddress): string => `${ton}:${value}`;
 /** The verdicts of the messages that were taken, among all that arrived, in their order; null for the others. */
 function verdictsOf(
   arrived: readonly Arrival[],
-  taken: readonly Arrival[],
+  accepted: readonly Arrival[],
   verdicts: readonly InboundVerdict[],
 ): (InboundVerdict | null)[] {
-  if (taken.length !== verdicts.length) throw new RangeError('lists of different lengths');
+  if (accepted.length !== verdicts.length) throw new RangeError('lists of different lengths');
   let next = 0;
-  return arrived.map((arrival) => (arrival === taken[next] ? (verdicts[next++] ?? null) : null));
+  return arrived.map((arrival) => (arrival === accepted[next] ? (verdicts[next++] ?? null) : null));
 }
 
 /** Three lists of one length as one. Refuses others: a fate must never stand beside another's message. */

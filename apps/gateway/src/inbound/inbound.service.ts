@@ -21,11 +21,11 @@ const REPORT_EVERY_MS = 1_000;
 
 export interface InboundOptions {
   readonly clock: Pick<DatabaseClock, 'newId'>;
-  readonly batch: Pick<InboundBatch, 'run'>;
+  readonly batch: Pick<InboundBatch, 'storeAndMatch'>;
   /** Takes what reports on a message of ours. */
-  readonly receipts: { accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
+  readonly receipts: { acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer };
   readonly maxBatch: number;
-  readonly senderRate: Pick<SenderRate, 'take'>;
+  readonly senderRate: Pick<SenderRate, 'takeToken'>;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
@@ -41,7 +41,7 @@ export class InboundService {
   constructor(private readonly o: InboundOptions) {
     this.#batcher = new Batcher({
       name: 'inbound',
-      run: (commands) => o.batch.run(commands),
+      run: (commands) => o.batch.storeAndMatch(commands),
       keysOf: (command) => command.keys,
       maxBatch: o.maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
@@ -56,22 +56,22 @@ export class InboundService {
   }
 
   /** Never rejects. */
-  accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
-    if (messageKind(pdu) === 'receipt') return this.o.receipts.accept(pdu, link);
+  acceptMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+    if (messageKind(pdu) === 'receipt') return this.o.receipts.acceptReceipt(pdu, link);
     const receivedMs = performance.now();
     // Checked first, so that a message over the limit costs nothing further.
-    if (!this.o.senderRate.take(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
+    if (!this.o.senderRate.takeToken(link.id, pdu.fields.sourceAddress.value, receivedMs)) {
       this.o.metrics.retryableResponses.inc({ reason: 'sender_rate' });
       return { status: link.retryableMoStatus };
     }
     const command = inboundCommand(this.o.clock.newId(), link, readMessage(pdu, link.defaultAlphabet));
     return this.#batcher.add(command).then(
       (verdict) => {
-        if (verdict === null) return this.fenced(link);
-        this.measure(verdict, link, (performance.now() - receivedMs) / 1_000);
+        if (verdict === null) return this.refuseFenced(link);
+        this.recordMetrics(verdict, link, (performance.now() - receivedMs) / 1_000);
         return okAnswer(pdu, command);
       },
-      (error: unknown) => this.sendAgain(error, link),
+      (error: unknown) => this.refuseForRetry(error, link),
     );
   }
 
@@ -80,20 +80,20 @@ export class InboundService {
     return this.#batcher.drain();
   }
 
-  private measure({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
-    const whose = this.o.metrics.whose(link);
+  private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
+    const whose = this.o.metrics.linkLabels(link);
     this.o.metrics.messages.inc({ fate, ...whose });
     this.o.metrics.answerSeconds.observe(seconds);
     if (fate === 'matched') this.o.metrics.matchSeconds.observe(whose, seconds);
   }
 
   /** The connection is another gateway's by now: what came over it is sent again, and comes there. */
-  private fenced({ retryableMoStatus }: InboundLink): MessageAnswer {
+  private refuseFenced({ retryableMoStatus }: InboundLink): MessageAnswer {
     this.o.metrics.retryableResponses.inc({ reason: 'fenced' });
     return { status: retryableMoStatus };
   }
 
-  private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
+  private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
     this.o.metrics.retryableResponses.inc({ reason: reasonOf(error) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SenderRate } from './sender-rate.js';
 
 const taken = (rate: SenderRate, count: number, source: string, nowMs: number, link = 'l'): number =>
-  Array.from({ length: count }, () => rate.take(link, source, nowMs)).filter(Boolean).length;
+  Array.from({ length: count }, () => rate.takeToken(link, source, nowMs)).filter(Boolean).length;
 
 describe('the rate of one sender', () => {
   it('is two seconds’ worth at once, and then as many a second as it may send', () => {
@@ -40,7 +40,7 @@ describe('the rate of one sender', () => {
         let [nowMs, passed] = [0, 0];
         for (const waitMs of waits) {
           nowMs += waitMs;
-          passed += Number(rate.take('l', 'a', nowMs));
+          passed += Number(rate.takeToken('l', 'a', nowMs));
         }
         expect(passed).toBeLessThanOrEqual((nowMs / 1_000) * perSecond + 2 * perSecond + 1e-6);
       }),

@@ -33,7 +33,7 @@ export class SenderRate {
    * @param source the sender's address as it came
    * @param nowMs by a monotonic clock
    */
-  take(linkId: string, source: string, nowMs: number): boolean {
+  takeToken(linkId: string, source: string, nowMs: number): boolean {
     if (this.#perMessageMs === 0) return true;
     const known = this.#latest.get(linkId)?.get(source);
     const lastFullAtMs = known ?? this.#earlier.get(linkId)?.get(source) ?? nowMs;

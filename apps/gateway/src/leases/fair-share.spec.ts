@@ -1,7 +1,7 @@
 import { slotKey, type LeaseSurvey, type SurveyedSlot } from '@countersign/carriers/leases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { slotsToClaim, slotToGive } from './fair-share.js';
+import { slotsToClaim, slotToHandOver } from './fair-share.js';
 
 const slot = (bindId: string, number: number, owner: string | null = null): SurveyedSlot => ({
   bindId,
@@ -11,10 +11,10 @@ const slot = (bindId: string, number: number, owner: string | null = null): Surv
 });
 const heldBy = ({ slots }: LeaseSurvey, self: string): Set<string> =>
   new Set(slots.filter(({ owner }) => owner === self).map(slotKey));
-const claimed = (survey: LeaseSurvey, self: string, leftOver: readonly string[] = []): string[] =>
-  slotsToClaim({ self, survey, mine: heldBy(survey, self), leftOver: new Set(leftOver) }).map(slotKey);
+const claimed = (survey: LeaseSurvey, self: string, unclaimed: readonly string[] = []): string[] =>
+  slotsToClaim({ self, survey, mine: heldBy(survey, self), unclaimed: new Set(unclaimed) }).map(slotKey);
 const given = (survey: LeaseSurvey, self: string): string | null => {
-  const name = slotToGive({ self, survey, mine: heldBy(survey, self) });
+  const name = slotToHandOver({ self, survey, mine: heldBy(survey, self) });
   return name === null ? null : slotKey(name);
 };
 
@@ -48,7 +48,7 @@ describe('what a gateway claims', () => {
 
   it('may be what it held and lost sight of', () => {
     const survey = { gateways: ['g1'], slots: [slot('a', 0, 'g1')] };
-    const facts = { self: 'g1', survey, mine: new Set<string>(), leftOver: new Set<string>() };
+    const facts = { self: 'g1', survey, mine: new Set<string>(), unclaimed: new Set<string>() };
     expect(slotsToClaim(facts).map(slotKey)).toEqual(['a/0']);
   });
 });
@@ -76,7 +76,7 @@ describe('what a gateway hands over', () => {
         let slots = owners.map((owner, at) => slot(`b${at % 4}`, at, gateways[owner % gateways.length] ?? null));
         for (let round = 0; round <= owners.length * 2; round++) {
           for (const self of gateways) {
-            const name = slotToGive({ self, survey: { gateways, slots }, mine: heldBy({ gateways, slots }, self) });
+            const name = slotToHandOver({ self, survey: { gateways, slots }, mine: heldBy({ gateways, slots }, self) });
             if (name === null) continue;
             slots = slots.map((one) => (slotKey(one) === slotKey(name) ? slot(one.bindId, one.slot) : one));
             for (const taker of gateways) {

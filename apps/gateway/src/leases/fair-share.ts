@@ -7,7 +7,7 @@ export interface ShareFacts {
   /** Keys of the connections that this gateway acts on. */
   readonly mine: ReadonlySet<string>;
   /** Keys of connections that were free before, and that nobody took since. */
-  readonly leftOver: ReadonlySet<string>;
+  readonly unclaimed: ReadonlySet<string>;
 }
 
 /**
@@ -16,13 +16,13 @@ export interface ShareFacts {
  * look at the same moment do not ask for the same.
  */
 export function slotsToClaim(facts: ShareFacts): BindSlotName[] {
-  const { survey, mine, leftOver } = facts;
+  const { survey, mine, unclaimed: leftOver } = facts;
   const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
   const held = new Map<Uuid, number>();
   for (const { bindId } of own) add(held, bindId);
-  const free = inTurn(freeSlots(facts), facts);
+  const free = rotatedByRank(freeSlots(facts), facts);
   const taken: BindSlotName[] = [];
-  for (let room = shareOf(survey) - own.length; room > 0 && free.length > 0; room--) {
+  for (let quota = shareOf(survey) - own.length; quota > 0 && free.length > 0; quota--) {
     const next = free.splice(fewestFirst(free, held), 1);
     taken.push(...next);
     for (const { bindId } of next) add(held, bindId);
@@ -31,7 +31,7 @@ export function slotsToClaim(facts: ShareFacts): BindSlotName[] {
 }
 
 /** Connections that this gateway may take: those of nobody, and those that it held and lost sight of. */
-export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): SurveyedSlot[] {
+export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'unclaimed'>): SurveyedSlot[] {
   return survey.slots.filter((slot) => slot.owner === null || (slot.owner === self && !mine.has(slotKey(slot))));
 }
 
@@ -39,7 +39,7 @@ export function freeSlots({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>):
  * The connection to hand over when this gateway has more than its share and another one has less to do: one at a time, of
  * the bind that it has the most of; null otherwise, and while something is free to be taken anyway.
  */
-export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>): BindSlotName | null {
+export function slotToHandOver({ self, survey, mine }: Omit<ShareFacts, 'unclaimed'>): BindSlotName | null {
   const own = survey.slots.filter((slot) => mine.has(slotKey(slot)));
   if (own.length <= shareOf(survey) || survey.slots.some(({ owner }) => owner === null)) return null;
   const has = (gateway: Uuid): number => survey.slots.filter(({ owner }) => owner === gateway).length;
@@ -54,7 +54,7 @@ export function slotToGive({ self, survey, mine }: Omit<ShareFacts, 'leftOver'>)
 /** No gateway takes more than this while others may. */
 const shareOf = ({ slots, gateways }: LeaseSurvey): number => Math.ceil(slots.length / Math.max(1, gateways.length));
 
-function inTurn(free: readonly SurveyedSlot[], { self, survey }: ShareFacts): SurveyedSlot[] {
+function rotatedByRank(free: readonly SurveyedSlot[], { self, survey }: ShareFacts): SurveyedSlot[] {
   const rank = Math.max(0, survey.gateways.indexOf(self));
   const from = free.length === 0 ? 0 : (rank * shareOf(survey)) % free.length;
   return [...free.slice(from), ...free.slice(0, from)];

@@ -10,33 +10,33 @@ export const HELD_FOR_MS = HELD_FOR_SECONDS * 1_000;
 
 /** What a gateway knows of a lease of its own without asking the database. */
 export class LeaseGuard {
-  #untilMs: number;
+  #heldUntilMs: number;
 
   /** `startedMs`: when the claim was sent. */
   constructor(
     readonly lease: BindLease,
     startedMs: number,
   ) {
-    this.#untilMs = startedMs + HELD_FOR_MS;
+    this.#heldUntilMs = startedMs + HELD_FOR_MS;
   }
 
   /** When it counts as lost unless it is renewed. */
-  get untilMs(): number {
-    return this.#untilMs;
+  get heldUntilMs(): number {
+    return this.#heldUntilMs;
   }
 
   /** Whether this gateway may act on the connection. To be asked right before anything that cannot be taken back. */
-  holds(nowMs: number): boolean {
-    return nowMs < this.#untilMs;
+  isHeld(nowMs: number): boolean {
+    return nowMs < this.#heldUntilMs;
   }
 
   /** `startedMs`: when the renewal was sent; an older one changes nothing, and what was given up stays so. */
-  renewed(startedMs: number): void {
-    if (this.#untilMs !== -Infinity) this.#untilMs = Math.max(this.#untilMs, startedMs + HELD_FOR_MS);
+  extend(startedMs: number): void {
+    if (this.#heldUntilMs !== -Infinity) this.#heldUntilMs = Math.max(this.#heldUntilMs, startedMs + HELD_FOR_MS);
   }
 
   /** It is lost, or given back: from here on it holds nothing. */
-  giveUp(): void {
-    this.#untilMs = -Infinity;
+  invalidate(): void {
+    this.#heldUntilMs = -Infinity;
   }
 }

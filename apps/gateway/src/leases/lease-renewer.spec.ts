@@ -78,7 +78,7 @@ beforeEach(async () => {
     onLoss: (loss) => losses.push(loss),
   });
   await keeper.start();
-  await keeper.claim([SLOT], (guard) => (connection = new Connection(guard)));
+  await keeper.claimLeases([SLOT], (guard) => (connection = new Connection(guard)));
 });
 afterEach(async () => {
   rows.isAway = false;
@@ -86,7 +86,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const holds = (): boolean => connection.guard.holds(performance.now());
+const holds = (): boolean => connection.guard.isHeld(performance.now());
 
 describe('leases of a gateway', () => {
   it('are renewed as long as the database answers', async () => {
@@ -104,7 +104,7 @@ describe('leases of a gateway', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect([holds(), connection.fenced]).toEqual([false, 'the lease could not be renewed']);
     expect(losses).toEqual(['not_renewed']);
-    expect(keeper.held.size).toBe(0);
+    expect(keeper.heldKeys.size).toBe(0);
   });
 
   it('outlive a database that was away for less than that', async () => {
@@ -126,9 +126,9 @@ describe('leases of a gateway', () => {
 
   it('hold nothing once they are given back, which the database may not hear', async () => {
     rows.isAway = true;
-    await expect(keeper.release(connection)).rejects.toThrow('away');
+    await expect(keeper.releaseLease(connection)).rejects.toThrow('away');
     expect([holds(), connection.fenced]).toEqual([false, null]);
-    expect(keeper.held.size).toBe(0);
+    expect(keeper.heldKeys.size).toBe(0);
   });
 
   it('are given back with the stop, once', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectionRefusal, refusalOf, type Applicant, type SystemTerms } from './admission.js';
+import { connectionRefusal, refusalOf, type BindAttempt, type SystemTerms } from './admission.js';
 
 const terms: SystemTerms = {
   systemId: 'north',
@@ -10,7 +10,7 @@ const terms: SystemTerms = {
   maxConnections: 2,
   tlsRequired: false,
 };
-const applicant: Applicant = {
+const applicant: BindAttempt = {
   bindType: 'transceiver',
   address: '192.0.2.7',
   overTls: false,

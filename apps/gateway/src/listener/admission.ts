@@ -13,7 +13,7 @@ export interface ConnectedPeer {
 }
 
 /** A bind request, with the peer that sent it. */
-export interface Applicant extends ConnectedPeer {
+export interface BindAttempt extends ConnectedPeer {
   readonly bindType: BindType;
   /** Connections of this system_id that are bound now. */
   readonly connections: number;
@@ -70,11 +70,11 @@ export function sameConnectionTerms(one: ConnectionTerms, other: ConnectionTerms
  * May this applicant bind, whose connection is none to be refused? Null: yes. The other terms of a system are looked at
  * only after its password was right; `terms` is null for a system that does not exist.
  */
-export function refusalOf(terms: SystemTerms | null, passwordMatches: boolean, applicant: Applicant): Refusal | null {
+export function refusalOf(terms: SystemTerms | null, passwordMatches: boolean, attempt: BindAttempt): Refusal | null {
   if (terms === null) return 'unknown_system';
   if (!passwordMatches) return 'wrong_password';
   if (!terms.enabled) return 'disabled';
-  if (!terms.bindTypes.includes(applicant.bindType)) return 'bind_type';
-  if (applicant.connections >= terms.maxConnections) return 'too_many_connections';
+  if (!terms.bindTypes.includes(attempt.bindType)) return 'bind_type';
+  if (attempt.connections >= terms.maxConnections) return 'too_many_connections';
   return null;
 }

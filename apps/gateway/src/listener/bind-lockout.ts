@@ -24,7 +24,7 @@ export function answerDelayMs(failures: Failures): number {
   return doubledMs(FIRST_ANSWER_MS, LAST_ANSWER_MS, failures.length);
 }
 
-export const isShutOut = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
+export const isLockedOutBy = (failures: Failures): boolean => failures.length >= MAX_FAILURES;
 
 /** The guesses of every peer: a wrong password or an unknown name, whatever connection it came over. */
 export class BindLockout {
@@ -33,14 +33,14 @@ export class BindLockout {
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   /** Has this peer used up its guesses? It is turned away until the oldest of them is ten minutes old. */
-  isShutOut(address: string): boolean {
-    return isShutOut(this.of(peerNetwork(address)));
+  isLockedOut(address: string): boolean {
+    return isLockedOutBy(this.failuresOf(peerNetwork(address)));
   }
 
   /** Counts a guess and answers how long the refusal is to be kept back. */
-  count(address: string): number {
+  recordFailure(address: string): number {
     const peer = peerNetwork(address);
-    const failures = failuresAt([...this.of(peer), this.nowMs()], this.nowMs());
+    const failures = failuresAt([...this.failuresOf(peer), this.nowMs()], this.nowMs());
     // Set anew, so that the order of the map is that of the last failures.
     this.#failures.delete(peer);
     this.#failures.set(peer, failures);
@@ -50,11 +50,11 @@ export class BindLockout {
   }
 
   /** Whoever was shut out may try again: a password or a system has just been made or changed. */
-  forgive(): void {
+  clearFailures(): void {
     this.#failures.clear();
   }
 
-  private of(peer: string): Failures {
+  private failuresOf(peer: string): Failures {
     return failuresAt(this.#failures.get(peer) ?? [], this.nowMs());
   }
 }

@@ -62,7 +62,7 @@ export class ConnectionLimit<Connection> {
   }
 
   /** The peer has authenticated: its connection is evicted no more. */
-  bound(name: string): void {
+  markBound(name: string): void {
     this.#unbound.delete(name);
     const entry = this.#connections.get(name);
     if (entry !== undefined) this.#peers.get(entry.peer)?.unbound.delete(name);
@@ -71,7 +71,7 @@ export class ConnectionLimit<Connection> {
   remove(name: string): void {
     const entry = this.#connections.get(name);
     if (entry === undefined) return;
-    this.bound(name);
+    this.markBound(name);
     this.#connections.delete(name);
     const count = this.#peers.get(entry.peer);
     count?.all.delete(name);

@@ -5,7 +5,7 @@ import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 
 /** How often the rows are brought up to date; who binds or goes is written at once. */
-const BEAT_MS = 5_000;
+const SYNC_INTERVAL_MS = 5_000;
 
 export interface ConnectionRegistryOptions {
   readonly store: SystemConnectionStore;
@@ -19,28 +19,28 @@ export interface ConnectionRegistryOptions {
 
 /** Tells the other processes who is connected here, and hears who is connected there: one write and one read a beat. */
 export class ConnectionRegistry {
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
 
   constructor(private readonly o: ConnectionRegistryOptions) {
-    this.#periodic = new PollLoop({
-      everyMs: BEAT_MS,
-      work: () => this.beat(),
+    this.#pollLoop = new PollLoop({
+      everyMs: SYNC_INTERVAL_MS,
+      work: () => this.sync(),
       onError: (error) => o.logger.debug({ err: error }, 'the connections of systems could not be written'),
     });
   }
 
   /** Someone came or went. */
   trigger(): void {
-    this.#periodic.trigger();
+    this.#pollLoop.trigger();
   }
 
   /** Leaves no row behind; best effort, since a gateway that is not seen any more has no connections either. */
   async stop(): Promise<void> {
-    await this.#periodic.stop();
-    await this.beat().catch(() => false);
+    await this.#pollLoop.stop();
+    await this.sync().catch(() => false);
   }
 
-  private async beat(): Promise<boolean> {
+  private async sync(): Promise<boolean> {
     await this.o.store.keep(this.o.database, this.o.connections());
     this.o.onElsewhere(await this.o.store.countElsewhere(this.o.database));
     return false;

@@ -33,8 +33,8 @@ export const listenerProviders: FactoryProvider[] = [
       logger: Logger,
     ) => {
       const onCredentials = (): void => {
-        bindLockout.forgive();
-        guesses.forgive();
+        bindLockout.clearFailures();
+        guesses.clearFailures();
       };
       const systemCache = new SystemCache({ carriers, logger, onCredentials });
       bus.subscribe(SYSTEMS_TOPIC, () => systemCache.trigger());
@@ -62,7 +62,7 @@ export const listenerProviders: FactoryProvider[] = [
         bindLockout,
         guesses,
         onPassword: (system, password) => void passwords.renew(system, password).catch(onError),
-        elsewhere: (id) => store.countOfSystemElsewhere(database, id),
+        countConnectionsElsewhere: (id) => store.countOfSystemElsewhere(database, id),
       });
     },
   },

@@ -4,7 +4,7 @@ import { MessageRate, shareOfRate } from './message-rate.js';
 
 function taken(rate: MessageRate, nowMs: number, asked: number): number {
   let count = 0;
-  for (let n = 0; n < asked; n++) if (rate.take(nowMs)) count += 1;
+  for (let n = 0; n < asked; n++) if (rate.takeToken(nowMs)) count += 1;
   return count;
 }
 
@@ -21,11 +21,11 @@ describe('the rate of a system', () => {
   it('has no limit unless one is set, and follows what is set', () => {
     const rate = new MessageRate(Infinity, 0);
     expect(taken(rate, 0, 1_000)).toBe(1_000);
-    rate.limitTo(5, 0);
+    rate.setLimit(5, 0);
     expect(taken(rate, 0, 1_000)).toBe(5);
-    rate.limitTo(20, 1_000);
+    rate.setLimit(20, 1_000);
     expect(taken(rate, 1_000, 1_000)).toBe(5);
-    rate.limitTo(Infinity, 1_000);
+    rate.setLimit(Infinity, 1_000);
     expect(taken(rate, 1_000, 1_000)).toBe(1_000);
   });
 

@@ -24,7 +24,7 @@ export class MessageRate {
   }
 
   /** Holds from now on: what was saved up beyond the new rate is lost, and nothing is given for the change. */
-  limitTo(perSecond: number, nowMs: number): void {
+  setLimit(perSecond: number, nowMs: number): void {
     if (perSecond === this.#perSecond) return;
     // Out of "no limit" nothing finite was saved up: a second's worth of the new rate is a fair start.
     this.#bucket = Number.isFinite(this.#perSecond)
@@ -34,7 +34,7 @@ export class MessageRate {
   }
 
   /** Takes one message, or answers false: it is too much. */
-  take(nowMs: number): boolean {
+  takeToken(nowMs: number): boolean {
     if (!Number.isFinite(this.#perSecond)) return true;
     const { tokens, filledMs } = filled(this.#bucket, this.#perSecond, nowMs);
     if (tokens < 1) {

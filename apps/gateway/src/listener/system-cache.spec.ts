@@ -49,37 +49,37 @@ beforeEach(() => {
 describe('the roster of systems', () => {
   it('is read again for an address that is in no network, once for all who ask meanwhile', async () => {
     rows = [system('near', ['192.0.2.0/24'])];
-    const asked = Array.from({ length: 50 }, () => systemCache.mayComeFrom(ELSEWHERE));
+    const asked = Array.from({ length: 50 }, () => systemCache.allowsAddress(ELSEWHERE));
     expect(new Set(await Promise.all(asked))).toEqual(new Set([false]));
     expect(reads).toBe(1);
-    expect(await systemCache.mayComeFrom(HERE)).toBe(true);
+    expect(await systemCache.allowsAddress(HERE)).toBe(true);
     expect(reads).toBe(1);
     rows = [...rows, system('far', ['198.51.100.0/24'])];
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(true);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(true);
     expect(reads).toBe(2);
   });
 
   it('holds as it was read last while the rows cannot be read; before that everyone may come as far as the bind', async () => {
     isAway = true;
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(true);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(true);
     isAway = false;
     rows = [system('near', ['192.0.2.0/24'])];
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(false);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(false);
     isAway = true;
-    expect(await systemCache.mayComeFrom(ELSEWHERE)).toBe(false);
-    expect(await systemCache.mayComeFrom(HERE)).toBe(true);
+    expect(await systemCache.allowsAddress(ELSEWHERE)).toBe(false);
+    expect(await systemCache.allowsAddress(HERE)).toBe(true);
   });
 
   it('lets nobody come for the sake of a system that is disabled', async () => {
     rows = [system('off', [], { enabled: false })];
-    expect(await systemCache.mayComeFrom(HERE)).toBe(false);
+    expect(await systemCache.allowsAddress(HERE)).toBe(false);
     expect(systemCache.find('off')?.enabled).toBe(false);
   });
 
   it('tells when a system was made, deleted or given a password, and of nothing else', async () => {
     const heard = async (now: SmppSystem[]): Promise<number> => {
       rows = now;
-      await systemCache.mayComeFrom(ELSEWHERE);
+      await systemCache.allowsAddress(ELSEWHERE);
       return credentialsHeard;
     };
     const near = system('near', [`${HERE}/32`]);

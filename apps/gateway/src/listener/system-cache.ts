@@ -26,41 +26,41 @@ export class SystemCache {
   #networks = NetworkSet.of([]);
   #credentials: ReadonlyMap<string, Pick<SmppSystem, 'digestVersion' | 'passwordDigest'>> | null = null;
   #withoutProof: readonly string[] = [];
-  #periodic: PollLoop | undefined;
+  #pollLoop: PollLoop | undefined;
   #startedMs = Number.NEGATIVE_INFINITY;
   /** A read that has not begun: who joins it sees what is true now. */
   #next: Promise<void> | null = null;
   /** The one under way, or the last; never two at a time, so that none brings back what an older one saw. */
   #current: Promise<void> = Promise.resolve();
-  readonly #heard: ((startedMs: number) => void)[] = [];
+  readonly #readListeners: ((startedMs: number) => void)[] = [];
 
   constructor(private readonly o: SystemCacheOptions) {}
 
   /** Reads the rows, and again every second. */
   start(): void {
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: REFRESH_MS,
       work: async () => {
-        await this.readAnew();
+        await this.refresh();
         return false;
       },
       onError: (error) => this.o.logger.debug({ err: error }, 'systems could not be read again'),
     });
-    this.#periodic.trigger();
+    this.#pollLoop.trigger();
   }
 
   /** Rows have changed, it is said. */
   trigger(): void {
-    this.#periodic?.trigger();
+    this.#pollLoop?.trigger();
   }
 
   async stop(): Promise<void> {
-    await this.#periodic?.stop();
+    await this.#pollLoop?.stop();
   }
 
   /** Hears of every read, and when by the monotonic clock it was begun. Must not throw. */
   onRead(listener: (startedMs: number) => void): void {
-    this.#heard.push(listener);
+    this.#readListeners.push(listener);
   }
 
   /** The system as it was read last; undefined when there was none of that system_id, or nothing was read yet. */
@@ -78,26 +78,26 @@ export class SystemCache {
    * rows of now: a system that was just made is let in. While they cannot be read, what was read last holds; before the
    * first read everyone may come as far as the bind, which asks the database too.
    */
-  async mayComeFrom(address: string): Promise<boolean> {
+  async allowsAddress(address: string): Promise<boolean> {
     if (this.#networks.includes(address)) return true;
-    await this.readAnew().catch(() => undefined);
+    await this.refresh().catch(() => undefined);
     return this.#systems === null || this.#networks.includes(address);
   }
 
-  private readAnew(): Promise<void> {
-    this.#next ??= this.readNext();
+  private refresh(): Promise<void> {
+    this.#next ??= this.refreshAfterCurrent();
     return this.#next;
   }
 
-  private async readNext(): Promise<void> {
+  private async refreshAfterCurrent(): Promise<void> {
     await this.#current.catch(() => undefined);
     await delay(Math.max(0, this.#startedMs + BETWEEN_READS_MS - performance.now()));
     this.#next = null;
-    this.#current = this.read();
+    this.#current = this.readSystems();
     await this.#current;
   }
 
-  private async read(): Promise<void> {
+  private async readSystems(): Promise<void> {
     const startedMs = performance.now();
     this.#startedMs = startedMs;
     const systems = await this.o.carriers.listSystems();
@@ -105,7 +105,7 @@ export class SystemCache {
     this.#networks = NetworkSet.of(systems.filter(({ enabled }) => enabled).map(({ allowedCidrs }) => allowedCidrs));
     this.compareCredentials(systems);
     this.compareProofs(systems);
-    for (const heard of this.#heard) heard(startedMs);
+    for (const listener of this.#readListeners) listener(startedMs);
   }
 
   private compareProofs(systems: readonly SmppSystem[]): void {

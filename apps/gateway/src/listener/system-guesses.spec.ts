@@ -15,13 +15,20 @@ beforeEach(() => {
 });
 
 /** As many wrong passwords as guard the system; the last answer is that of `count`. */
-const attack = (system = NORTH): boolean[] => Array.from({ length: MAX_SYSTEM_FAILURES }, () => guesses.count(system));
+const attack = (system = NORTH): boolean[] =>
+  Array.from({ length: MAX_SYSTEM_FAILURES }, () => guesses.recordFailure(system));
 
 describe('guesses of the password of one system', () => {
   it('guard it from the twentieth on, and no other', () => {
     expect(attack()).toEqual([...Array.from({ length: MAX_SYSTEM_FAILURES - 1 }, () => false), true]);
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
-    expect([guesses.mayCompare(SOUTH, ELSEWHERE), guesses.mayCompare(SOUTH, ELSEWHERE)]).toEqual([true, true]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([guesses.mayComparePassword(SOUTH, ELSEWHERE), guesses.mayComparePassword(SOUTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it('are compared once in ten seconds for all unknown peers together', () => {
@@ -29,69 +36,90 @@ describe('guesses of the password of one system', () => {
     let compared = 0;
     for (let peer = 0; peer < 3_000; peer += 1) {
       nowMs = peer * 20;
-      if (guesses.mayCompare(NORTH, `10.0.${peer >> 8}.${peer & 255}`)) compared += 1;
+      if (guesses.mayComparePassword(NORTH, `10.0.${peer >> 8}.${peer & 255}`)) compared += 1;
     }
     expect(compared).toBe(60_000 / BETWEEN_COMPARISONS_MS);
   });
 
   it('do not hinder a peer that the system was connected from within a day, however it spells its address', () => {
-    guesses.bound(NORTH, HOME);
+    guesses.recordBind(NORTH, HOME);
     nowMs = 10 * KNOWN_PEER_MS;
-    guesses.left(NORTH, `::ffff:${HOME}`);
+    guesses.recordDisconnect(NORTH, `::ffff:${HOME}`);
     nowMs += KNOWN_PEER_MS - 1;
     attack();
-    expect(guesses.mayCompare(NORTH, ELSEWHERE)).toBe(true);
-    for (let bind = 0; bind < 5; bind += 1) expect(guesses.mayCompare(NORTH, HOME)).toBe(true);
+    expect(guesses.mayComparePassword(NORTH, ELSEWHERE)).toBe(true);
+    for (let bind = 0; bind < 5; bind += 1) expect(guesses.mayComparePassword(NORTH, HOME)).toBe(true);
     nowMs += 1;
-    expect(guesses.mayCompare(NORTH, HOME)).toBe(false);
+    expect(guesses.mayComparePassword(NORTH, HOME)).toBe(false);
   });
 
   it('are forgotten ten minutes after each', () => {
     attack();
-    guesses.mayCompare(NORTH, ELSEWHERE);
+    guesses.mayComparePassword(NORTH, ELSEWHERE);
     nowMs = FAILURE_WINDOW_MS - 1;
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
     nowMs = FAILURE_WINDOW_MS;
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, true]);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it('are forgiven, and known peers are not forgotten by it', () => {
-    guesses.bound(NORTH, HOME);
+    guesses.recordBind(NORTH, HOME);
     attack();
-    guesses.forgive();
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, true]);
+    guesses.clearFailures();
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      true,
+    ]);
     attack();
-    expect([guesses.mayCompare(NORTH, ELSEWHERE), guesses.mayCompare(NORTH, ELSEWHERE)]).toEqual([true, false]);
-    expect(guesses.mayCompare(NORTH, HOME)).toBe(true);
+    expect([guesses.mayComparePassword(NORTH, ELSEWHERE), guesses.mayComparePassword(NORTH, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(guesses.mayComparePassword(NORTH, HOME)).toBe(true);
   });
 
   it('count anew with another password, under which every peer is unknown, one that leaves after it too', () => {
-    guesses.bound(NORTH, HOME);
+    guesses.recordBind(NORTH, HOME);
     const rotated = { ...NORTH, passwordDigest: Buffer.from('two') };
     attack(rotated);
-    guesses.left(NORTH, HOME);
-    expect([guesses.mayCompare(rotated, HOME), guesses.mayCompare(rotated, HOME)]).toEqual([true, false]);
+    guesses.recordDisconnect(NORTH, HOME);
+    expect([guesses.mayComparePassword(rotated, HOME), guesses.mayComparePassword(rotated, HOME)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('know a hundred peers of a system, not more', () => {
-    guesses.bound(NORTH, HOME);
-    for (let peer = 0; peer < 100; peer += 1) guesses.bound(NORTH, `10.0.0.${peer}`);
+    guesses.recordBind(NORTH, HOME);
+    for (let peer = 0; peer < 100; peer += 1) guesses.recordBind(NORTH, `10.0.0.${peer}`);
     attack();
-    expect([guesses.mayCompare(NORTH, HOME), guesses.mayCompare(NORTH, HOME)]).toEqual([true, false]);
-    expect(guesses.mayCompare(NORTH, '10.0.0.0')).toBe(true);
+    expect([guesses.mayComparePassword(NORTH, HOME), guesses.mayComparePassword(NORTH, HOME)]).toEqual([true, false]);
+    expect(guesses.mayComparePassword(NORTH, '10.0.0.0')).toBe(true);
   });
 
   it('keep failures and known peers when the digest is renewed under another version of the master key', () => {
     const renewed = { ...NORTH, passwordDigest: Buffer.from('two'), digestVersion: 2 };
-    guesses.bound(NORTH, HOME);
+    guesses.recordBind(NORTH, HOME);
     attack(NORTH);
-    expect(guesses.count(renewed)).toBe(true);
-    guesses.left(NORTH, HOME);
-    expect([guesses.mayCompare(renewed, ELSEWHERE), guesses.mayCompare(renewed, ELSEWHERE)]).toEqual([true, false]);
-    expect(guesses.mayCompare(renewed, HOME)).toBe(true);
+    expect(guesses.recordFailure(renewed)).toBe(true);
+    guesses.recordDisconnect(NORTH, HOME);
+    expect([guesses.mayComparePassword(renewed, ELSEWHERE), guesses.mayComparePassword(renewed, ELSEWHERE)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(guesses.mayComparePassword(renewed, HOME)).toBe(true);
     const changed = { ...renewed, passwordDigest: Buffer.from('three') };
     attack(changed);
-    guesses.left(renewed, HOME);
-    expect([guesses.mayCompare(changed, HOME), guesses.mayCompare(changed, HOME)]).toEqual([true, false]);
+    guesses.recordDisconnect(renewed, HOME);
+    expect([guesses.mayComparePassword(changed, HOME), guesses.mayComparePassword(changed, HOME)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });

@@ -39,8 +39,8 @@ export class SystemGuesses {
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   /** May the password of a bind from this address be compared now? Yes uses up the one comparison. */
-  mayCompare(system: System, address: string): boolean {
-    const record = this.of(system);
+  mayComparePassword(system: System, address: string): boolean {
+    const record = this.findRecord(system);
     const nowMs = this.nowMs();
     if (record === undefined || !isGuarded(record, nowMs)) return true;
     const knownMs = record.knownPeers.get(peerNetwork(address)) ?? Number.NEGATIVE_INFINITY;
@@ -51,42 +51,42 @@ export class SystemGuesses {
   }
 
   /** Counts a wrong password; answers whether the system is guarded with it. */
-  count(system: System): boolean {
-    const record = this.ofOrNew(system);
+  recordFailure(system: System): boolean {
+    const record = this.getOrCreateRecord(system);
     const nowMs = this.nowMs();
     record.failures = [...recent(record.failures, nowMs), nowMs].slice(-MAX_SYSTEM_FAILURES);
     return isGuarded(record, nowMs);
   }
 
   /** The system has bound from this address. */
-  bound(system: System, address: string): void {
-    this.know(this.ofOrNew(system), address);
+  recordBind(system: System, address: string): void {
+    this.rememberPeer(this.getOrCreateRecord(system), address);
   }
 
   /** A connection of the system from this address has ended. Ignored if the password was changed since it bound. */
-  left(system: System, address: string): void {
+  recordDisconnect(system: System, address: string): void {
     const record = this.#systems.get(system.id);
-    if (record !== undefined && !isOfAnotherPassword(record, system)) this.know(record, address);
+    if (record !== undefined && !isOfAnotherPassword(record, system)) this.rememberPeer(record, address);
   }
 
   /** Failures of all systems are void: a password or a system has just been made or changed. Known peers stay. */
-  forgive(): void {
+  clearFailures(): void {
     for (const record of this.#systems.values()) record.failures = [];
   }
 
-  private know({ knownPeers }: SystemRecord, address: string): void {
+  private rememberPeer({ knownPeers }: SystemRecord, address: string): void {
     setLast(knownPeers, peerNetwork(address), this.nowMs(), MAX_KNOWN_PEERS);
   }
 
-  private of(system: System): SystemRecord | undefined {
+  private findRecord(system: System): SystemRecord | undefined {
     const record = this.#systems.get(system.id);
     if (record === undefined || isOfAnotherPassword(record, system)) return undefined;
     record.password = system;
     return record;
   }
 
-  private ofOrNew(system: System): SystemRecord {
-    const record = this.of(system) ?? {
+  private getOrCreateRecord(system: System): SystemRecord {
+    const record = this.findRecord(system) ?? {
       password: system,
       failures: [],
       comparedMs: Number.NEGATIVE_INFINITY,

@@ -45,8 +45,8 @@ export interface SystemLinkOptions {
 /** Who is bound, and what it did since. */
 interface BoundSession {
   readonly rate: MessageRate;
-  readonly seen: ThroughputMeter;
-  readonly leave: () => void;
+  readonly throughput: ThroughputMeter;
+  readonly removeConnection: () => void;
   readonly sinceMs: number;
   throttled: number;
 }
@@ -71,7 +71,7 @@ export class SystemLink {
     private readonly peer: Peer,
     private readonly o: SystemLinkOptions,
   ) {
-    const meter = o.metrics.links.meter('listener');
+    const meter = o.metrics.links.createMeter('listener');
     this.#meter = meter;
     this.#link = new SmppLink(socket, {
       role: 'smsc',
@@ -80,14 +80,14 @@ export class SystemLink {
       maxInbound: MAX_INBOUND,
       interfaceVersion: INTERFACE_VERSION,
       systemIdOfServer: OUR_SYSTEM_ID,
-      authenticate: (request) => this.authenticate(request),
-      onMessage: (pdu) => this.accept(pdu),
+      authenticate: (request) => this.authenticateBind(request),
+      onMessage: (pdu) => this.acceptMessage(pdu),
       sendAgainStatus: () => this.#system?.retryableMoStatus ?? STATUS.ESME_RSYSERR,
-      onChange: (state) => this.moveTo(state),
-      onPdu: (direction, pdu) => meter.see(direction, pdu, performance.now()),
+      onChange: (state) => this.onStateChange(state),
+      onPdu: (direction, pdu) => meter.countPdu(direction, pdu, performance.now()),
       onMalformed: ({ of, reason }) => o.logger.debug({ address: peer.address, of, reason }, 'malformed PDU'),
     });
-    this.ended = this.#link.closed.then(({ reason }) => this.end(reason));
+    this.ended = this.#link.closed.then(({ reason }) => this.onLinkClosed(reason));
   }
 
   /** The system that is bound here; null before the bind. */
@@ -104,7 +104,7 @@ export class SystemLink {
   get connection(): SystemConnection | null {
     const { bindType, state, windowUsed, enquireLinkRttMs, lastError } = this.#link;
     if (this.#system === null || this.#bound === null || bindType === null) return null;
-    const { seen, throttled } = this.#bound;
+    const { throughput: seen, throttled } = this.#bound;
     return {
       id: this.id,
       systemId: this.#system.id,
@@ -129,24 +129,24 @@ export class SystemLink {
   }
 
   /** May the peer stay connected by what the system's row says now? */
-  meets(system: SmppSystem): boolean {
-    return this.hasTermsOf(system) || connectionRefusal(system, this.peer) === null;
+  isAllowedBy(system: SmppSystem): boolean {
+    return this.hasSameTerms(system) || connectionRefusal(system, this.peer) === null;
   }
 
   /** Takes on what the system's row says now; messages from here on are treated by it. */
-  adopt(system: SmppSystem): void {
-    this.follow(system);
-    this.o.authenticator.limit(system);
+  applyRow(system: SmppSystem): void {
+    this.setSystem(system);
+    this.o.authenticator.setSystemRate(system);
   }
 
   /** Whether the row asks the same of connections as the row that this link follows now. */
-  private hasTermsOf(system: SmppSystem): boolean {
+  private hasSameTerms(system: SmppSystem): boolean {
     return this.#system !== null && sameConnectionTerms(this.#system, system);
   }
 
   /** The row is read every second. Trust is computed again only when the connection terms have changed. */
-  private follow(system: SmppSystem): void {
-    const unchanged = this.hasTermsOf(system);
+  private setSystem(system: SmppSystem): void {
+    const unchanged = this.hasSameTerms(system);
     const trustedForMo =
       unchanged && this.#inbound !== null
         ? this.#inbound.trustedForMo
@@ -174,10 +174,10 @@ export class SystemLink {
     await this.ended;
   }
 
-  private async authenticate(request: BindRequest): Promise<{ status: number }> {
+  private async authenticateBind(request: BindRequest): Promise<{ status: number }> {
     const { authenticator, logger, metrics } = this.o;
     const about = { systemId: request.systemId, bindType: request.bindType, ...this.peer };
-    const admission = await authenticator.admit(request, this.peer);
+    const admission = await authenticator.authenticateBind(request, this.peer);
     if (!admission.admitted) {
       metrics.links.refusedBinds.inc({ refusal: admission.refusal });
       // A password is only ever wrong of a system that exists, so the label takes no name that a peer made up.
@@ -187,38 +187,38 @@ export class SystemLink {
     }
     // The connection may have gone while the database was asked: nobody would leave then.
     if (this.#state === 'closed') {
-      admission.leave();
+      admission.removeConnection();
       return { status: STATUS.ESME_RBINDFAIL };
     }
-    const { system, rate, leave } = admission;
-    this.follow(system);
-    this.#meter.belongsTo(system.systemId);
+    const { system, rate, removeConnection: leave } = admission;
+    this.setSystem(system);
+    this.#meter.setPeer(system.systemId);
     const sinceMs = performance.now();
-    this.#bound = { rate, leave, sinceMs, seen: new ThroughputMeter(sinceMs), throttled: 0 };
+    this.#bound = { rate, removeConnection: leave, sinceMs, throughput: new ThroughputMeter(sinceMs), throttled: 0 };
     logger.info({ ...about, carrier: system.carrier }, 'a system bound');
     return { status: STATUS.ESME_ROK };
   }
 
-  private accept(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
+  private acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> | MessageAnswer {
     // The engine hands on no message before the bind.
     if (this.#inbound === null || this.#bound === null) return { status: STATUS.ESME_RINVBNDSTS };
     const nowMs = performance.now();
-    this.#bound.seen.count(nowMs);
-    if (this.#bound.rate.take(nowMs)) return this.o.inbound.accept(pdu, this.#inbound);
+    this.#bound.throughput.count(nowMs);
+    if (this.#bound.rate.takeToken(nowMs)) return this.o.inbound.acceptMessage(pdu, this.#inbound);
     this.#bound.throttled += 1;
     this.o.metrics.retryableResponses.inc({ reason: 'throttled' });
     return { status: STATUS.ESME_RTHROTTLED };
   }
 
-  private moveTo(state: LinkState): void {
+  private onStateChange(state: LinkState): void {
     const wasKnown = this.#state !== 'open' && this.#state !== 'binding';
     this.#state = state;
     if (this.#bound !== null && !wasKnown && state !== 'closed') this.o.onBound();
   }
 
-  private end(reason: string): void {
-    if (this.#state !== 'closed') this.moveTo('closed');
-    this.#bound?.leave();
+  private onLinkClosed(reason: string): void {
+    if (this.#state !== 'closed') this.onStateChange('closed');
+    this.#bound?.removeConnection();
     this.#bound = null;
     const about = { systemId: this.#system?.systemId, address: this.peer.address, reason };
     if (this.#system === null) this.o.logger.debug(about, 'a connection ended unbound');

@@ -26,7 +26,7 @@ export class ConnectionGauge {
     return this.#state;
   }
 
-  enter(state: ConnectionState, now: Date, host?: string): void {
+  setState(state: ConnectionState, now: Date, host?: string): void {
     this.#state = state;
     this.#since = now.toISOString();
     if (host !== undefined) this.#host = host;
@@ -34,12 +34,12 @@ export class ConnectionGauge {
   }
 
   /** An attempt or a link ended by itself, and another one follows. */
-  failed(reason: string): void {
+  recordFailure(reason: string): void {
     this.#reconnects += 1;
     this.#lastError = reason;
   }
 
-  count(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
+  countPdu(direction: 'in' | 'out', pdu: Pdu, nowMs: number): void {
     const { command } = pdu;
     if (direction === 'out') {
       if (command === 'submit_sm') this.#submits.count(nowMs);
@@ -50,7 +50,10 @@ export class ConnectionGauge {
     }
   }
 
-  read(nowMs: number, link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null): ConnectionStatus {
+  snapshot(
+    nowMs: number,
+    link: Pick<SmppLink, 'windowUsed' | 'enquireLinkRttMs' | 'lastError'> | null,
+  ): ConnectionStatus {
     const rttMs = link?.enquireLinkRttMs ?? null;
     return {
       host: this.#host,

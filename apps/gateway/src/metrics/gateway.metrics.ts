@@ -79,9 +79,9 @@ export class GatewayMetrics {
   }
 
   /** Whose message it was. */
-  whose(link: InboundLink): { readonly side: Side; readonly peer: string } {
+  linkLabels(link: InboundLink): { readonly side: Side; readonly peer: string } {
     // A connection of a bind of ours is acted on under a lease, and no other.
     const side = link.lease === undefined ? 'listener' : 'bind';
-    return { side, peer: this.links.labelOf(side, link.peer) };
+    return { side, peer: this.links.peerLabel(side, link.peer) };
   }
 }

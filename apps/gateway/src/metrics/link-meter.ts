@@ -16,9 +16,9 @@ export type Direction = 'in' | 'out';
 
 /** Where the figures of one peer go. */
 export interface PeerCounts {
-  count(direction: Direction, pdu: Pdu): void;
-  throttled(direction: Direction): void;
-  answered(command: TimedCommand, seconds: number): void;
+  countPdu(direction: Direction, pdu: Pdu): void;
+  countThrottle(direction: Direction): void;
+  observeResponse(command: TimedCommand, seconds: number): void;
 }
 
 /** Sees every PDU of one link: how many, how they were answered, and how soon those of ours were. */
@@ -37,23 +37,23 @@ export class LinkMeter {
   }
 
   /** Whose link it is from here on: a connection is nobody's until it binds, and a bind may get another name. */
-  belongsTo(peer: string): void {
+  setPeer(peer: string): void {
     if (peer === this.#peer) return;
     this.#peer = peer;
     this.#counts = this.countsOf(peer);
   }
 
   /** `nowMs` by the monotonic clock. */
-  see(direction: Direction, pdu: Pdu, nowMs: number): void {
-    this.#counts.count(direction, pdu);
-    if (isThrottle(pdu)) this.#counts.throttled(direction);
+  countPdu(direction: Direction, pdu: Pdu, nowMs: number): void {
+    this.#counts.countPdu(direction, pdu);
+    if (isThrottle(pdu)) this.#counts.countThrottle(direction);
     // A bind is the first of its connection, whose numbers begin anew.
     if (BINDS.has(pdu.command)) this.#sent.clear();
-    if (direction === 'out' && isTimed(pdu.command)) this.begin(pdu.sequence, pdu.command, nowMs);
-    else if (direction === 'in' && this.#sent.size > 0) this.end(pdu, nowMs);
+    if (direction === 'out' && isTimed(pdu.command)) this.startTimer(pdu.sequence, pdu.command, nowMs);
+    else if (direction === 'in' && this.#sent.size > 0) this.stopTimer(pdu, nowMs);
   }
 
-  private begin(sequence: number, command: TimedCommand, nowMs: number): void {
+  private startTimer(sequence: number, command: TimedCommand, nowMs: number): void {
     if (this.#sent.size >= MAX_TIMED) {
       const [oldest] = this.#sent.keys();
       if (oldest !== undefined) this.#sent.delete(oldest);
@@ -62,11 +62,11 @@ export class LinkMeter {
   }
 
   /** Both sides count for themselves: a request of the peer may have the number of one of ours. */
-  private end({ command, sequence }: Pdu, nowMs: number): void {
+  private stopTimer({ command, sequence }: Pdu, nowMs: number): void {
     if (command !== 'submit_sm_resp' && command !== 'enquire_link_resp' && command !== 'generic_nack') return;
     const sent = this.#sent.get(sequence);
     if (sent === undefined) return;
     this.#sent.delete(sequence);
-    this.#counts.answered(sent.command, Math.max(0, nowMs - sent.atMs) / MS_PER_SECOND);
+    this.#counts.observeResponse(sent.command, Math.max(0, nowMs - sent.atMs) / MS_PER_SECOND);
   }
 }

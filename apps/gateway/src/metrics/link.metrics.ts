@@ -26,13 +26,13 @@ export interface Pace {
 
 const MS_PER_SECOND = 1_000;
 const UNKNOWN_STATUS = -1;
-const NOBODY = '';
+const NO_PEER = '';
 const STATUS_NAMES: ReadonlyMap<number, string> = new Map(Object.entries(STATUS).map(([name, code]) => [code, name]));
 
-interface Counted {
+interface CounterChild {
   inc(): void;
 }
-type StatusCounters = Map<number, Counted>;
+type StatusCounters = Map<number, CounterChild>;
 
 type PeerLabel = 'side' | 'peer';
 
@@ -88,54 +88,54 @@ export class LinkMetrics {
 
   /** The system must exist, so that peers cannot create label values. */
   countWrongPassword(systemId: string): void {
-    this.#wrongPasswords.inc({ peer: this.labelOf('listener', systemId) });
+    this.#wrongPasswords.inc({ peer: this.peerLabel('listener', systemId) });
   }
 
   /** Shows the links of that side from now on; each side has one source. Must not throw. */
-  watch(side: Side, views: () => Iterable<LinkView>): void {
+  setLinkSource(side: Side, views: () => Iterable<LinkView>): void {
     this.#views.set(side, views);
   }
 
   /** Shows what the binds may send from now on. */
-  watchPaces(paces: () => Iterable<Pace>): void {
+  setPaceSource(paces: () => Iterable<Pace>): void {
     this.#paces = paces;
   }
 
   /** Sets the source of the gauge smpp_systems_without_proof. Must not throw. */
-  watchWithoutProof(count: () => number): void {
+  setWithoutProofSource(count: () => number): void {
     this.#withoutProof = count;
   }
 
   /** How many connections each enabled bind wants, over all gateways. */
-  want(binds: Iterable<{ readonly name: string; readonly connections: number }>): void {
+  setWantedConnections(binds: Iterable<{ readonly name: string; readonly connections: number }>): void {
     this.#wanted.clear();
     for (const { name, connections } of binds) {
-      const peer = this.labelOf('bind', name);
+      const peer = this.peerLabel('bind', name);
       this.#wanted.set(peer, (this.#wanted.get(peer) ?? 0) + connections);
     }
   }
 
   /** For one connection after another of a bind, or one connection of a system, which is nobody's until it binds. */
-  meter(side: Side, name = NOBODY): LinkMeter {
+  createMeter(side: Side, name = NO_PEER): LinkMeter {
     return new LinkMeter((peer) => this.#countsOf(side, peer), name);
   }
 
   /** What a bind or a system is called in every metric. */
-  labelOf(side: Side, name: string): string {
-    return name === NOBODY ? NOBODY : this.#names[side].labelOf(name);
+  peerLabel(side: Side, name: string): string {
+    return name === NO_PEER ? NO_PEER : this.#names[side].labelOf(name);
   }
 
   /** On the way of every PDU, so all is looked up once and kept. */
   #countsOf(side: Side, name: string): PeerCounts {
-    const peer = this.labelOf(side, name);
+    const peer = this.peerLabel(side, name);
     const key = `${side} ${peer}`;
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const timers = new Map<TimedCommand, { observe(seconds: number): void }>();
     const counts = {
-      count: this.#counterOf(side, peer),
-      throttled: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),
-      answered: (command: TimedCommand, seconds: number): void => {
+      countPdu: this.#counterOf(side, peer),
+      countThrottle: (direction: Direction): void => this.#throttles.inc({ side, direction, peer }),
+      observeResponse: (command: TimedCommand, seconds: number): void => {
         let timer = timers.get(command);
         if (timer === undefined) timers.set(command, (timer = this.#responseSeconds.labels({ side, command, peer })));
         timer.observe(seconds);
@@ -145,10 +145,10 @@ export class LinkMetrics {
     return counts;
   }
 
-  #counterOf(side: Side, peer: string): PeerCounts['count'] {
+  #counterOf(side: Side, peer: string): PeerCounts['countPdu'] {
     const known = { in: new Map<string, StatusCounters>(), out: new Map<string, StatusCounters>() };
     return (direction: Direction, { command, status }: Pdu): void => {
-      const byStatus = known[direction].get(command) ?? new Map<number, Counted>();
+      const byStatus = known[direction].get(command) ?? new Map<number, CounterChild>();
       if (byStatus.size === 0) known[direction].set(command, byStatus);
       const code = STATUS_NAMES.has(status) ? status : UNKNOWN_STATUS;
       let counter = byStatus.get(code);
@@ -199,7 +199,7 @@ export class LinkMetrics {
     const readAll = (): Reading<'bind'>[] => {
       const paces = new Map<string, number>();
       for (const pace of this.#paces()) {
-        const bind = this.labelOf('bind', pace.bind);
+        const bind = this.peerLabel('bind', pace.bind);
         paces.set(bind, (paces.get(bind) ?? 0) + pace[of]);
       }
       return [...paces].map(([bind, value]) => ({ labels: { bind }, value }));
@@ -211,7 +211,7 @@ export class LinkMetrics {
     const readings: Reading<PeerLabel>[] = [];
     for (const [side, views] of this.#views) {
       const bound = [...views()].filter(({ boundMs }) => boundMs !== null);
-      for (const [peer, links] of groupOf(bound, (link) => this.labelOf(side, link.peer))) {
+      for (const [peer, links] of groupOf(bound, (link) => this.peerLabel(side, link.peer))) {
         readings.push({ labels: { side, peer }, value: value(links) });
       }
     }
@@ -220,7 +220,7 @@ export class LinkMetrics {
 
   #perState(): Reading<PeerLabel | 'state'>[] {
     return [...this.#views].flatMap(([side, views]) =>
-      [...groupOf(views(), ({ peer }) => this.labelOf(side, peer))].flatMap(([peer, links]) =>
+      [...groupOf(views(), ({ peer }) => this.peerLabel(side, peer))].flatMap(([peer, links]) =>
         [...groupOf(links, ({ state }) => state)].map(([state, { length: value }]) => {
           return { labels: { side, state, peer }, value };
         }),

@@ -11,7 +11,7 @@ import {
   judgeParts,
   NOT_SENT,
   UNREADABLE_TEXT,
-  type CarrierManners,
+  type AnswerConventions,
 } from './judge-answer.js';
 import { submitPdu } from './submit-pdu.js';
 import { textParts, type TextPart } from './text-parts.js';
@@ -21,7 +21,7 @@ const MS_PER_SECOND = 1_000;
 export interface AttemptMakerOptions {
   readonly keys: ServerKeys;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly senders: Pick<Senders, 'senderBy'>;
+  readonly senders: Pick<Senders, 'senderOfLease'>;
   readonly queues: Pick<SubmitQueues, 'submit'>;
   readonly onError: (error: unknown) => void;
 }
@@ -33,8 +33,8 @@ export class AttemptMaker {
   constructor(private readonly o: AttemptMakerOptions) {}
 
   /** Settles with what came of it, and never rejects. */
-  async make({ message, plan }: Claimed): Promise<AttemptOutcome> {
-    const sender = this.o.senders.senderBy(plan.lease);
+  async makeAttempt({ message, plan }: Claimed): Promise<AttemptOutcome> {
+    const sender = this.o.senders.senderOfLease(plan.lease);
     if (sender === null) return { kind: 'busy', error: NOT_SENT };
     // Found over at the next look, which says so.
     if (this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
@@ -52,10 +52,10 @@ export class AttemptMaker {
     { message, plan }: Claimed,
     part: TextPart,
     withinMs: number,
-    manners: CarrierManners,
+    manners: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
-      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submit({ message, plan }, part));
+      const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
       return judgeAnswer(answer, manners);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
@@ -64,8 +64,8 @@ export class AttemptMaker {
   }
 
   /** At its turn: whatever has changed while it waited counts. */
-  private submit({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
-    const sender = this.o.senders.senderBy(plan.lease);
+  private submitPart({ message, plan }: Claimed, part: TextPart): Promise<ResponsePdu> {
+    const sender = this.o.senders.senderOfLease(plan.lease);
     const validSeconds = this.secondsLeft(message);
     if (sender === null || validSeconds < 1) return Promise.reject(new NotSentError('it came too late'));
     return sender.submit(submitPdu({ ...addressesOf(message, plan), validSeconds }, part));

@@ -34,10 +34,10 @@ const message = (changes: Partial<DueMessage> = {}): DueMessage => ({
 const ROOM = { carrier: 'north', leaseSeconds: 30, lease: { bindId: 'bind-a', slot: 0, owner: 'gw', epoch: '1' } };
 const facts = (changes: Partial<PlanFacts> = {}): PlanFacts => ({
   routes: [route('a'), route('b')],
-  roomOf: () => ROOM,
+  capacityOf: () => ROOM,
   boundElsewhere: () => false,
-  rejectedConnections: 0,
-  chance: 0.5,
+  deferred: 0,
+  random: 0.5,
   ...changes,
 });
 const plan = (changes: Partial<DueMessage>, more: Partial<PlanFacts> = {}) =>
@@ -48,7 +48,7 @@ describe('what becomes of a due code', () => {
   it('goes by the first route whose bind has room', () => {
     expect(plan({})).toEqual({ kind: 'send', routeId: 'a', bindId: 'bind-a', source: '60606', ...ROOM });
     const roomOf = (bindId: string) => (bindId === 'bind-b' ? ROOM : null);
-    expect(plan({}, { roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+    expect(plan({}, { capacityOf: roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
   });
 
   it('shows the sender of its route, where that has one', () => {
@@ -66,14 +66,14 @@ describe('what becomes of a due code', () => {
     expect(plan({ busyRoutes: ['a', 'b'], attempts: 2 })).toEqual(waits);
     expect(plan({ busyRoutes: ['a'], refusedRoutes: ['b'], attempts: 2 })).toEqual(waits);
     const roomOf = (bindId: string) => (bindId === 'bind-a' ? ROOM : null);
-    expect(plan({ busyRoutes: ['a'], attempts: 2 }, { roomOf })).toEqual(waits);
+    expect(plan({ busyRoutes: ['a'], attempts: 2 }, { capacityOf: roomOf })).toEqual(waits);
   });
 
   it('is left for other gateways when none of its binds is bound here, and while there is no route', () => {
     const waits = { kind: 'wait', ms: 500, afresh: false, elsewhere: true };
-    expect(plan({}, { roomOf: () => null })).toEqual(waits);
+    expect(plan({}, { capacityOf: () => null })).toEqual(waits);
     expect(plan({}, { routes: [] })).toEqual(waits);
-    expect(plan({ refusedRoutes: ['a'] }, { roomOf: () => null })).toEqual(waits);
+    expect(plan({ refusedRoutes: ['a'] }, { capacityOf: () => null })).toEqual(waits);
   });
 
   it('is left to the gateway that is bound to the better bind', () => {
@@ -91,15 +91,15 @@ describe('what becomes of a due code', () => {
   it('goes the next way when a bind has its hands full, and waits for the first to be free when all have', () => {
     const full = { fullForMs: 120 };
     const roomOf = (bindId: string) => (bindId === 'bind-a' ? full : ROOM);
-    expect(plan({}, { roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
+    expect(plan({}, { capacityOf: roomOf })).toMatchObject({ kind: 'send', routeId: 'b' });
     const waits = { kind: 'wait', ms: 120, afresh: false, elsewhere: false };
-    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
-    expect(plan({}, { roomOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
+    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : { fullForMs: 300 }) })).toEqual(waits);
+    expect(plan({}, { capacityOf: (bindId) => (bindId === 'bind-a' ? full : null) })).toEqual(waits);
   });
 
   it('waits longer the more were turned away before it, but never for long', () => {
     const waits = [0, 20, 60, 2_000].map((rejectedConnections) =>
-      plan({}, { roomOf: () => ({ fullForMs: 500 }), rejectedConnections }),
+      plan({}, { capacityOf: () => ({ fullForMs: 500 }), deferred: rejectedConnections }),
     );
     expect(waits).toMatchObject([{ ms: 500 }, { ms: 1_000 }, { ms: 2_000 }, { ms: 2_000 }]);
   });

@@ -8,9 +8,9 @@ const UNKNOWN_FATES_AT_MOST = 1;
 /** Below this the phone would ring too late. */
 const LEAST_VALIDITY_MS = 1_000;
 /** No bind of its routes is bound here: another gateway's may be, so it is due again before this one looks again. */
-const LOOK_AWAY_MS = 500;
+const NO_BIND_PAUSE_MS = 500;
 /** The better bind is bound to another gateway, which is told. */
-const HAND_OVER_MS = 50;
+const HAND_OVER_PAUSE_MS = 50;
 /** Messages turned away, after which the next waits twice as long for a bind that has its hands full. */
 const PAUSES_DOUBLE_EVERY = 20;
 const LONGEST_PAUSE_MS = 2_000;
@@ -35,13 +35,13 @@ export interface PlanFacts {
   /** The routes of the destination, best first. */
   readonly routes: readonly Route[];
   /** Null for a bind that cannot send from here; for how long, more or less, where it has its hands full. */
-  readonly roomOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
+  readonly capacityOf: (bindId: string) => BindCapacity | { readonly fullForMs: number } | null;
   /** How many were turned away by full binds before it: it waits for longer. */
-  readonly rejectedConnections: number;
+  readonly deferred: number;
   /** Whether the message may be left to another gateway that can send by this bind. */
   readonly boundElsewhere: (bindId: string) => boolean;
   /** From 0 up to 1. */
-  readonly chance: number;
+  readonly random: number;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface PlanFacts {
  * to is left to that one. Nothing is sent for a session that is over.
  */
 export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPlan {
-  const { routes, roomOf, boundElsewhere, chance } = facts;
+  const { routes, capacityOf: roomOf, boundElsewhere, random: chance } = facts;
   const leftMs = message.expiresAt.getTime() - message.now.getTime();
   const unrefused = routes.filter(({ id }) => !message.refusedRoutes.includes(id));
   const verdict = verdictOf(message, leftMs, routes.length, unrefused.length);
@@ -59,14 +59,14 @@ export function deliveryPlan(message: DueMessage, facts: PlanFacts): DeliveryPla
   for (const route of unrefused) {
     if (message.busyRoutes.includes(route.id)) continue;
     const capacity = roomOf(route.bindId);
-    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_MS, leftMs, 'elsewhere');
+    if (capacity === null && boundElsewhere(route.bindId)) return waitFor(HAND_OVER_PAUSE_MS, leftMs, 'elsewhere');
     if (capacity === null) continue;
     if ('lease' in capacity) return attemptBy(route, capacity, message);
     fullForMs = Math.min(fullForMs, capacity.fullForMs);
   }
   if (message.busyRoutes.length > 0) return waitFor(backoffMs(message.attempts, chance), leftMs, 'afresh');
-  if (fullForMs === Infinity) return waitFor(LOOK_AWAY_MS, leftMs, 'elsewhere');
-  return waitFor(pauseMs(fullForMs, facts.rejectedConnections), leftMs);
+  if (fullForMs === Infinity) return waitFor(NO_BIND_PAUSE_MS, leftMs, 'elsewhere');
+  return waitFor(pauseMs(fullForMs, facts.deferred), leftMs);
 }
 
 /** Many that wait for one slow carrier are not looked at over and over: those behind wait longer, up to two seconds. */
@@ -74,8 +74,8 @@ const pauseMs = (fullForMs: number, rejectedConnections: number): number =>
   Math.min(LONGEST_PAUSE_MS, fullForMs * (1 + rejectedConnections / PAUSES_DOUBLE_EVERY));
 
 /** Not beyond the end: who cannot be reached by then is told so. */
-function waitFor(ms: number, leftMs: number, how?: 'afresh' | 'elsewhere'): DeliveryPlan {
-  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: how === 'afresh', elsewhere: how === 'elsewhere' };
+function waitFor(ms: number, leftMs: number, then?: 'afresh' | 'elsewhere'): DeliveryPlan {
+  return { kind: 'wait', ms: Math.min(ms, leftMs), afresh: then === 'afresh', elsewhere: then === 'elsewhere' };
 }
 
 /** Why it is given up; null while it is not. */

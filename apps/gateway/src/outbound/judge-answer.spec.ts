@@ -2,9 +2,9 @@ import { LinkClosedError, NotSentError, ResponseTimeoutError } from '@countersig
 import { STATUS, type ResponsePdu } from '@countersign/smpp/pdu';
 import { describe, expect, it } from 'vitest';
 import { isThrottle } from '../metrics/throttle.js';
-import { judgeAnswer, judgeFailure, type CarrierManners } from './judge-answer.js';
+import { judgeAnswer, judgeFailure, type AnswerConventions } from './judge-answer.js';
 
-const manners: CarrierManners = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };
+const manners: AnswerConventions = { temporaryStatuses: [0x08, 0x14, 0x58], messageIdBase: 'as-is' };
 
 const answered = (status: number, messageId = ''): ResponsePdu => ({
   command: 'submit_sm_resp',

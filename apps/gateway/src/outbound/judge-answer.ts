@@ -4,7 +4,7 @@ import { NotSentError } from '@countersign/smpp/link';
 import { STATUS, statusName, type ResponsePdu } from '@countersign/smpp/pdu';
 
 /** What is known of a carrier's manners: which answers ask for time (all others are its last word), how it spells ids. */
-export type CarrierManners = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
+export type AnswerConventions = Pick<Bind, 'temporaryStatuses' | 'messageIdBase'>;
 
 /** What the link gave up on, where the carrier gave no reason. */
 export const NOT_SENT = 'NOT_SENT';
@@ -12,7 +12,10 @@ export const NO_ANSWER = 'NO_ANSWER';
 export const UNREADABLE_TEXT = 'UNREADABLE_TEXT';
 
 /** What an answer to a submit means for the message. */
-export function judgeAnswer(answer: ResponsePdu, { temporaryStatuses, messageIdBase }: CarrierManners): AttemptOutcome {
+export function judgeAnswer(
+  answer: ResponsePdu,
+  { temporaryStatuses, messageIdBase }: AnswerConventions,
+): AttemptOutcome {
   if (answer.command === 'submit_sm_resp' && answer.status === STATUS.ESME_ROK) {
     const { messageId } = answer.fields;
     if (messageId === '') return { kind: 'submitted', smscMessageId: null, receiptId: null };

@@ -30,31 +30,31 @@ describe('a code that another gateway can send better', () => {
   it('is left to it for three seconds, and again once that is long ago', () => {
     const { others } = capacity();
     const at = [0, 1_000, 2_999, 3_000, 14_999, 15_000, 17_999, 18_000];
-    expect(at.map((ms) => others.mayHave('m', ms))).toEqual([true, true, true, false, false, true, true, false]);
+    expect(at.map((ms) => others.mayDefer('m', ms))).toEqual([true, true, true, false, false, true, true, false]);
   });
 
   it('is not left to it when too many are: what is remembered has an end', () => {
     const { others } = capacity();
-    for (let count = 0; count < 10_000; count++) others.mayHave(`m${count}`, 0);
-    expect([others.mayHave('more', 1), others.mayHave('m0', 1)]).toEqual([false, true]);
-    expect(others.mayHave('more', 15_000)).toBe(true);
+    for (let count = 0; count < 10_000; count++) others.mayDefer(`m${count}`, 0);
+    expect([others.mayDefer('more', 1), others.mayDefer('m0', 1)]).toEqual([false, true]);
+    expect(others.mayDefer('more', 15_000)).toBe(true);
   });
 
   it('is told of once in a moment, and only where somebody may hear it', async () => {
     const { others, said, reads } = capacity();
-    others.leave();
+    others.announceDeferred();
     expect(said).toEqual([]);
-    expect([...(await others.binds())]).toEqual(['b']);
-    await others.binds();
+    expect([...(await others.boundBinds())]).toEqual(['b']);
+    await others.boundBinds();
     expect(reads()).toBe(1);
-    for (let count = 0; count < 10; count++) others.leave();
+    for (let count = 0; count < 10; count++) others.announceDeferred();
     expect(said).toEqual(['here']);
   });
 
   it('is heard of from others, not from itself', () => {
     const { others, hear } = capacity();
     let heard = 0;
-    others.onLeft(() => heard++);
+    others.onDeferred(() => heard++);
     hear('here');
     expect(heard).toBe(0);
     hear('there');

@@ -11,14 +11,14 @@ const CONCURRENCY = 10;
 @Processor({ name: QUEUES.outbound, configKey: 'worker' }, { concurrency: CONCURRENCY, runRetryDelay: WORKER_RETRY_MS })
 export class OutboundConsumer extends WorkerHost implements BeforeApplicationShutdown {
   constructor(
-    private readonly dispatcher: Pick<MtDispatcher, 'wake'>,
+    private readonly dispatcher: Pick<MtDispatcher, 'trigger'>,
     private readonly onError: (error: unknown) => void,
   ) {
     super();
   }
 
   process(): Promise<void> {
-    this.dispatcher.wake();
+    this.dispatcher.trigger();
     return Promise.resolve();
   }
 

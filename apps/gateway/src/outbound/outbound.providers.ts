@@ -37,7 +37,7 @@ export const outboundProviders: FactoryProvider[] = [
         read: () => ledger.parked(database),
       });
       const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
-      return new ReceiptsService({ database, ledger, maxBatch, onEvents, metrics, logger });
+      return new ReceiptsService({ database, mtMessages: ledger, maxBatch, onEvents, metrics, logger });
     },
   },
   {
@@ -45,7 +45,7 @@ export const outboundProviders: FactoryProvider[] = [
     inject: [BindsService, GatewayMetrics],
     useFactory: (binds: BindsService, metrics: GatewayMetrics) => {
       const queues = new SubmitQueues(binds);
-      metrics.links.watchPaces(() => queues.pacesOf(binds.senders()));
+      metrics.links.setPaceSource(() => queues.pacesOf(binds.senders()));
       return queues;
     },
   },
@@ -104,7 +104,7 @@ export const outboundProviders: FactoryProvider[] = [
         database,
         clock,
         self,
-        ledger,
+        mtMessages: ledger,
         routes,
         queues,
         others,
@@ -114,9 +114,9 @@ export const outboundProviders: FactoryProvider[] = [
         onOutcome: (outcome, count) => metrics.outbound.inc({ outcome }, count),
         onError: (err) => logger.warn({ err }, 'codes could not be moved, and are tried again'),
       });
-      binds.onBound(() => dispatcher.wake());
-      others.onLeft(() => dispatcher.wakeSoon());
-      binds.beforeRelease((lease) => dispatcher.settled(lease));
+      binds.onBound(() => dispatcher.trigger());
+      others.onDeferred(() => dispatcher.triggerAfterHandOver());
+      binds.beforeRelease((lease) => dispatcher.waitForRecords(lease));
       return dispatcher;
     },
   },

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
+import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
 
 /** Sends as often as it may until then, looking every millisecond; answers when it sent. */
 function sendingUntil(start: SendRate, fromMs: number, untilMs: number): { sentMs: number[]; rate: SendRate } {
   const sentMs: number[] = [];
   let rate = start;
   for (let nowMs = fromMs; nowMs < untilMs; nowMs++) {
-    for (let next = spent(rate, nowMs); next !== null; next = spent(rate, nowMs)) {
+    for (let next = tokenTaken(rate, nowMs); next !== null; next = tokenTaken(rate, nowMs)) {
       rate = next;
       sentMs.push(nowMs);
     }
@@ -22,19 +22,19 @@ describe('the rate of a connection', () => {
     [50, 10, 500],
     [1_000, 2, 2_000],
   ])('of %d a second lets in %d s as many go as that makes', (limit, seconds, messages) => {
-    const { sentMs } = sendingUntil(freshRate(limit, 0), 0, seconds * 1_000);
+    const { sentMs } = sendingUntil(initialRate(limit, 0), 0, seconds * 1_000);
     expect(Math.abs(sentMs.length - messages)).toBeLessThanOrEqual(Math.max(1, limit / 50));
   });
 
   it('saves nothing up: after a pause the first second is like any other', () => {
-    const { sentMs } = sendingUntil(freshRate(50, 0), 60_000, 61_000);
+    const { sentMs } = sendingUntil(initialRate(50, 0), 60_000, 61_000);
     expect(sentMs.length).toBeLessThanOrEqual(51);
   });
 
   it('says how long until the next may go', () => {
-    const rate = spent(freshRate(50, 0), 0);
+    const rate = tokenTaken(initialRate(50, 0), 0);
     if (rate === null) throw new Error('the first may go at once');
-    expect(spent(rate, 0)).toBe(null);
+    expect(tokenTaken(rate, 0)).toBe(null);
     expect(waitMs(rate, 0)).toBe(20);
     expect(waitMs(rate, 15)).toBe(5);
     expect(waitMs(rate, 20)).toBe(0);
@@ -43,38 +43,38 @@ describe('the rate of a connection', () => {
 
 describe('a carrier that asks for less', () => {
   it('gets half, and half of that again', () => {
-    const once = slowed(freshRate(40, 0), 0, 10);
+    const once = slowed(initialRate(40, 0), 0, 10);
     expect(once.perSecond).toBe(20);
     expect(slowed(once, 1_010, 1_030).perSecond).toBe(10);
   });
 
   it('in all answers of one window, or of one second, is heard once', () => {
-    let rate = freshRate(40, 0);
+    let rate = initialRate(40, 0);
     for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 5, 10 + answer);
     for (let answer = 0; answer < 10; answer++) rate = slowed(rate, 100 * answer, 100 * answer + 10);
     expect(rate.perSecond).toBe(20);
   });
 
   it('gets one a second at least, or what was agreed on where that is less', () => {
-    let rate = freshRate(50, 0);
+    let rate = initialRate(50, 0);
     for (let time = 1; time < 20; time++) rate = slowed(rate, time * 1_001, time * 1_001 + 1);
     expect(rate.perSecond).toBe(1);
-    expect(slowed(freshRate(0.25, 0), 1, 2).perSecond).toBe(0.25);
+    expect(slowed(initialRate(0.25, 0), 1, 2).perSecond).toBe(0.25);
   });
 
   it('is sent to a tenth faster after every five seconds without such an answer, up to what was agreed on', () => {
-    const rate = slowed(freshRate(50, 0), 0, 0.5);
-    const perSecond = [4, 6, 11, 16, 21, 26, 31, 3_600].map((seconds) => at(rate, seconds * 1_000).perSecond);
+    const rate = slowed(initialRate(50, 0), 0, 0.5);
+    const perSecond = [4, 6, 11, 16, 21, 26, 31, 3_600].map((seconds) => rateAt(rate, seconds * 1_000).perSecond);
     expect(perSecond).toEqual([25, 30, 35, 40, 45, 50, 50, 50]);
     const again = slowed(rate, 0, 4_000);
-    expect([8, 10].map((seconds) => at(again, seconds * 1_000).perSecond)).toEqual([25, 30]);
+    expect([8, 10].map((seconds) => rateAt(again, seconds * 1_000).perSecond)).toEqual([25, 30]);
   });
 
   it('stays slowed down in proportion when another rate is agreed on', () => {
-    const rate = slowed(freshRate(50, 0), 0, 1);
-    expect(agreedOn(rate, 100, 2)).toMatchObject({ limit: 100, perSecond: 50 });
-    expect(agreedOn(rate, 50, 2)).toBe(rate);
-    expect(agreedOn(freshRate(50, 0), 10, 2)).toMatchObject({ limit: 10, perSecond: 10, tokens: 1 });
+    const rate = slowed(initialRate(50, 0), 0, 1);
+    expect(withLimit(rate, 100, 2)).toMatchObject({ limit: 100, perSecond: 50 });
+    expect(withLimit(rate, 50, 2)).toBe(rate);
+    expect(withLimit(initialRate(50, 0), 10, 2)).toMatchObject({ limit: 10, perSecond: 10, tokens: 1 });
   });
 });
 
@@ -87,14 +87,14 @@ describe('whatever happens to the rate of a connection', () => {
   });
 
   function taken({ kind, value }: Step, rate: SendRate, nowMs: number): SendRate {
-    if (kind === 'send') return spent(rate, nowMs) ?? rate;
-    return kind === 'slow' ? slowed(rate, nowMs - value, nowMs) : agreedOn(rate, value, nowMs);
+    if (kind === 'send') return tokenTaken(rate, nowMs) ?? rate;
+    return kind === 'slow' ? slowed(rate, nowMs - value, nowMs) : withLimit(rate, value, nowMs);
   }
 
   it('it stays between its floor and what was agreed on, and a message is never further away than that says', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 200 }), (steps, limit) => {
-        let [rate, nowMs] = [freshRate(limit, 0), 0];
+        let [rate, nowMs] = [initialRate(limit, 0), 0];
         for (const each of steps) {
           nowMs += each.afterMs;
           rate = taken(each, rate, nowMs);
@@ -103,7 +103,7 @@ describe('whatever happens to the rate of a connection', () => {
           expect(rate.tokens).toBeGreaterThanOrEqual(0);
           const wait = waitMs(rate, nowMs);
           expect(wait).toBeLessThanOrEqual(1_000 / Math.min(1, rate.perSecond));
-          expect(spent(rate, nowMs + wait + 0.001)).not.toBe(null);
+          expect(tokenTaken(rate, nowMs + wait + 0.001)).not.toBe(null);
         }
       }),
     );
@@ -113,11 +113,11 @@ describe('whatever happens to the rate of a connection', () => {
     const pauses = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300 });
     fc.assert(
       fc.property(pauses, fc.integer({ min: 1, max: 100 }), (waits, limit) => {
-        let [rate, nowMs] = [freshRate(limit, 0), 0];
+        let [rate, nowMs] = [initialRate(limit, 0), 0];
         const sentMs: number[] = [];
         for (const wait of waits) {
           nowMs += wait;
-          const next = spent(rate, nowMs);
+          const next = tokenTaken(rate, nowMs);
           if (next === null) continue;
           rate = next;
           sentMs.push(nowMs);

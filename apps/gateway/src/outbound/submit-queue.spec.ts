@@ -114,13 +114,13 @@ describe('a lane', () => {
   });
 
   it('has room for what goes within a second, and for four windows at most', () => {
-    expect(queue.roomBeside(0)).toBe(8);
-    expect(queue.roomBeside(3)).toBe(5);
-    queue.take();
-    expect(queue.roomBeside(3)).toBe(4);
+    expect(queue.capacityBeyond(0)).toBe(8);
+    expect(queue.capacityBeyond(3)).toBe(5);
+    queue.reserve();
+    expect(queue.capacityBeyond(3)).toBe(4);
     terms = { window: 100, perSecond: 5 };
-    expect(queue.roomBeside(0)).toBe(4);
+    expect(queue.capacityBeyond(0)).toBe(4);
     terms = null;
-    expect(queue.roomBeside(0)).toBe(0);
+    expect(queue.capacityBeyond(0)).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { NotSentError } from '@countersign/smpp/link';
 import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { isThrottle } from '../metrics/throttle.js';
-import { agreedOn, at, freshRate, slowed, spent, waitMs, type SendRate } from './send-rate.js';
+import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
 
 /** Attempts on one connection at a time, in windows: what waits must not wait for long, nor leave the connection idle. */
 const WINDOWS_AHEAD = 4;
@@ -21,9 +21,9 @@ export interface SubmitQueueTerms {
   readonly perSecond: number;
 }
 
-interface Turn {
+interface WaitingSubmit {
   readonly dueMs: number;
-  readonly take: (sends: boolean) => void;
+  readonly resolve: (sends: boolean) => void;
 }
 
 /**
@@ -32,10 +32,10 @@ interface Turn {
  * counted before it waits, so the queue is as short as the counting makes it.
  */
 export class SubmitQueue {
-  #inHand = 0;
+  #reserved = 0;
   #inFlight = 0;
   #rate: SendRate | null = null;
-  #waiting: Turn[] = [];
+  #waiting: WaitingSubmit[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   /** Null while the connection cannot send. */
@@ -43,40 +43,40 @@ export class SubmitQueue {
 
   /** Nothing is in hand, and nothing is to be remembered. */
   get isIdle(): boolean {
-    if (this.#inHand > 0) return false;
-    const rate = this.#rate === null ? null : at(this.#rate, performance.now());
+    if (this.#reserved > 0) return false;
+    const rate = this.#rate === null ? null : rateAt(this.#rate, performance.now());
     return rate === null || rate.perSecond >= rate.limit;
   }
 
   /** Attempts that may be taken on top of those `planned`: below 1 for none. */
-  roomBeside(planned: number): number {
+  capacityBeyond(planned: number): number {
     const terms = this.terms();
     if (terms === null) return 0;
     const { perSecond } = this.rateNow(terms);
     const soon = this.#inFlight + Math.max(1, Math.ceil(perSecond * SECONDS_AHEAD));
-    return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#inHand - planned;
+    return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#reserved - planned;
   }
 
   /** When a lane without room is worth another look: once half of what is in hand may have gone. */
   get pauseMs(): number {
     const terms = this.terms();
     if (terms === null) return LONGEST_PAUSE_MS;
-    const halfMs = (this.#inHand / 2 / this.rateNow(terms).perSecond) * MS_PER_SECOND;
+    const halfMs = (this.#reserved / 2 / this.rateNow(terms).perSecond) * MS_PER_SECOND;
     return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, halfMs));
   }
 
   /** What may be sent a second now; null while it cannot send. */
   get perSecond(): number | null {
     const terms = this.terms();
-    return terms === null ? null : at(this.rateNow(terms), performance.now()).perSecond;
+    return terms === null ? null : rateAt(this.rateNow(terms), performance.now()).perSecond;
   }
 
-  take(): void {
-    this.#inHand++;
+  reserve(): void {
+    this.#reserved++;
   }
 
-  free(): void {
-    this.#inHand--;
+  release(): void {
+    this.#reserved--;
   }
 
   /**
@@ -84,7 +84,7 @@ export class SubmitQueue {
    * takes longer than `withinMs` or the connection is lost meanwhile; else settles as `send` does.
    */
   async submit(withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
-    if (!(await this.turn(withinMs))) throw new NotSentError('no turn came in time');
+    if (!(await this.waitForTurn(withinMs))) throw new NotSentError('no turn came in time');
     const sentMs = performance.now();
     try {
       const answer = await send();
@@ -92,52 +92,52 @@ export class SubmitQueue {
       return answer;
     } finally {
       this.#inFlight--;
-      this.serve();
+      this.startNext();
     }
   }
 
-  private turn(withinMs: number): Promise<boolean> {
+  private waitForTurn(withinMs: number): Promise<boolean> {
     return new Promise((take) => {
-      this.#waiting.push({ dueMs: performance.now() + withinMs, take });
-      this.serve();
+      this.#waiting.push({ dueMs: performance.now() + withinMs, resolve: take });
+      this.startNext();
     });
   }
 
-  private serve(): void {
+  private startNext(): void {
     const nowMs = performance.now();
     const terms = this.terms();
-    this.refuse(terms === null ? Infinity : nowMs);
+    this.rejectExpired(terms === null ? Infinity : nowMs);
     if (terms === null) return;
     this.#rate = this.rateNow(terms);
     while (this.#inFlight < terms.window && this.#waiting.length > 0) {
-      const rate = spent(this.#rate, nowMs);
+      const rate = tokenTaken(this.#rate, nowMs);
       if (rate === null) break;
       this.#rate = rate;
       this.#inFlight++;
-      this.#waiting.shift()?.take(true);
+      this.#waiting.shift()?.resolve(true);
     }
-    this.arm(this.#rate, terms, nowMs);
+    this.armTimer(this.#rate, terms, nowMs);
   }
 
   /** Those whose time was over by then. */
-  private refuse(byMs: number): void {
+  private rejectExpired(byMs: number): void {
     const late = this.#waiting.filter(({ dueMs }) => dueMs <= byMs);
     if (late.length === 0) return;
     this.#waiting = this.#waiting.filter(({ dueMs }) => dueMs > byMs);
-    for (const { take } of late) take(false);
+    for (const { resolve: take } of late) take(false);
   }
 
   /** A slot that comes free serves at once; this is for the next token, other terms, and those whose time is over before. */
-  private arm(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
+  private armTimer(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
     const tokenMs = this.#inFlight < terms.window ? nowMs + waitMs(rate, nowMs) : Infinity;
     const nextMs = Math.min(tokenMs, nowMs + TERMS_EVERY_MS, ...this.#waiting.map(({ dueMs }) => dueMs));
-    this.#timer = setTimeout(() => this.serve(), Math.max(1, Math.ceil(nextMs - nowMs)));
+    this.#timer = setTimeout(() => this.startNext(), Math.max(1, Math.ceil(nextMs - nowMs)));
   }
 
   private rateNow({ perSecond }: SubmitQueueTerms): SendRate {
     const nowMs = performance.now();
-    return agreedOn(this.#rate ?? freshRate(perSecond, nowMs), perSecond, nowMs);
+    return withLimit(this.#rate ?? initialRate(perSecond, nowMs), perSecond, nowMs);
   }
 }

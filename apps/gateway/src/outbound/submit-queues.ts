@@ -11,8 +11,8 @@ const LEASE_MARGIN_SECONDS = 10;
 /** The connections of binds that may send now. */
 export interface Senders {
   sendersOf(bindId: string): readonly BindSender[];
-  senderBy(lease: BindLease): BindSender | null;
-  senderAt(slot: BindSlotName): BindSender | null;
+  senderOfLease(lease: BindLease): BindSender | null;
+  senderOfSlot(slot: BindSlotName): BindSender | null;
 }
 
 /** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
@@ -25,16 +25,19 @@ export class SubmitQueues {
    * Room for one more besides those `planned` by `slotKey`, on the connection that has most of it. When none has any, how
    * long that is likely to last; null when the bind cannot send from here.
    */
-  roomFor(bindId: string, planned: ReadonlyMap<string, number>): BindCapacity | { readonly fullForMs: number } | null {
+  capacityOf(
+    bindId: string,
+    planned: ReadonlyMap<string, number>,
+  ): BindCapacity | { readonly fullForMs: number } | null {
     let most = 0;
     let best: BindSender | null = null;
     const senders = this.senders.sendersOf(bindId);
     for (const sender of senders) {
       const { lease } = sender;
-      const capacity = this.queueOf(lease).roomBeside(planned.get(slotKey(lease)) ?? 0);
+      const capacity = this.queueOf(lease).capacityBeyond(planned.get(slotKey(lease)) ?? 0);
       if (capacity > most) [most, best] = [capacity, sender];
     }
-    if (best !== null) return roomOf(best);
+    if (best !== null) return bindCapacityOf(best);
     if (senders.length === 0) return null;
     return { fullForMs: Math.min(...senders.map(({ lease }) => this.queueOf(lease).pauseMs)) };
   }
@@ -47,15 +50,15 @@ export class SubmitQueues {
     });
   }
 
-  take(lease: BindLease): void {
-    this.queueOf(lease).take();
+  reserve(lease: BindLease): void {
+    this.queueOf(lease).reserve();
   }
 
-  free(lease: BindLease): void {
+  release(lease: BindLease): void {
     const queue = this.queueOf(lease);
-    queue.free();
+    queue.release();
     // A connection that is gone leaves nothing behind, unless its carrier had asked for less.
-    if (queue.isIdle && this.senders.senderBy(lease) === null) this.queues.delete(slotKey(lease));
+    if (queue.isIdle && this.senders.senderOfLease(lease) === null) this.queues.delete(slotKey(lease));
   }
 
   /** See `SubmitQueue.submit`. */
@@ -74,14 +77,14 @@ export class SubmitQueues {
 
   /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
   private termsOf(slot: BindSlotName): SubmitQueueTerms | null {
-    const sender = this.senders.senderAt(slot);
+    const sender = this.senders.senderOfSlot(slot);
     if (sender === null) return null;
     const { sendWindow: window, submitPerSecond, connections } = sender.bind;
     return { window, perSecond: submitPerSecond / connections };
   }
 }
 
-function roomOf({ bind, lease }: BindSender): BindCapacity {
+function bindCapacityOf({ bind, lease }: BindSender): BindCapacity {
   const leaseSeconds = 2 * bind.responseTimeoutSeconds + LEASE_MARGIN_SECONDS;
   return { carrier: bind.carrier, lease, leaseSeconds };
 }

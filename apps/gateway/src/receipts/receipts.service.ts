@@ -15,7 +15,7 @@ const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly ledger: Pick<MtMessageStore, 'receive'>;
+  readonly mtMessages: Pick<MtMessageStore, 'receive'>;
   readonly maxBatch: number;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -34,7 +34,7 @@ export class ReceiptsService {
   constructor(private readonly o: ReceiptsOptions) {
     this.#batcher = new Batcher({
       name: 'receipts',
-      run: (notes) => this.receive(notes),
+      run: (notes) => this.storeReceipts(notes),
       keysOf: ({ carrier, smscMessageId }) => [JSON.stringify([carrier, canonicalId(smscMessageId)])],
       maxBatch: o.maxBatch,
       maxInFlight: MAX_BATCHES_IN_FLIGHT,
@@ -43,24 +43,24 @@ export class ReceiptsService {
   }
 
   /** Never rejects. One that is not the last word, or names no message, is answered at once. */
-  accept(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
+  acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receipt = parseReceipt(pdu);
     if (receipt === null) {
-      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.whose(link) });
+      this.o.metrics.receipts.inc({ fate: 'unreadable', ...this.o.metrics.linkLabels(link) });
       this.o.metrics.orphanReceipts.inc();
       return { status: STATUS.ESME_ROK };
     }
     const { messageId: smscMessageId, state, networkError } = receipt;
     if (state === 'undecided') {
-      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.whose(link) });
+      this.o.metrics.receipts.inc({ fate: 'undecided', ...this.o.metrics.linkLabels(link) });
       return { status: STATUS.ESME_ROK };
     }
     return this.#batcher.add({ carrier: link.carrier, smscMessageId, state, networkError }).then(
       (fate) => {
-        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.whose(link) });
+        this.o.metrics.receipts.inc({ fate, ...this.o.metrics.linkLabels(link) });
         return { status: STATUS.ESME_ROK };
       },
-      (error: unknown) => this.sendAgain(error, link),
+      (error: unknown) => this.refuseForRetry(error, link),
     );
   }
 
@@ -69,14 +69,14 @@ export class ReceiptsService {
     return this.#batcher.drain();
   }
 
-  private async receive(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
-    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.receive(tx, notes));
+  private async storeReceipts(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
+    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.mtMessages.receive(tx, notes));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     return fates;
   }
 
-  private sendAgain(error: unknown, link: InboundLink): MessageAnswer {
-    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.whose(link) });
+  private refuseForRetry(error: unknown, link: InboundLink): MessageAnswer {
+    this.o.metrics.receipts.inc({ fate: 'sent_back', ...this.o.metrics.linkLabels(link) });
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;

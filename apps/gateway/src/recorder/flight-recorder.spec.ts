@@ -33,17 +33,19 @@ describe('the flight recorder', () => {
     recorder.tap(link(1))('out', submit(1));
     recorder.tap(link(0))('in', submit(2));
     recorder.tap(link(0, 'another bind'))('in', submit(3));
-    expect(recorder.recorded(BIND).map(({ slot, pdus }) => [slot, pdus.map(({ direction }) => direction)])).toEqual([
+    expect(
+      recorder.recordedConnections(BIND).map(({ slot, pdus }) => [slot, pdus.map(({ direction }) => direction)]),
+    ).toEqual([
       [0, ['in']],
       [1, ['out']],
     ]);
-    expect(recorder.recorded('a bind that nobody knows')).toEqual([]);
+    expect(recorder.recordedConnections('a bind that nobody knows')).toEqual([]);
   });
 
   it('goes on where the link before it ended', () => {
     const { recorder, link } = recording();
     for (const sequence of [1, 2]) recorder.tap(link(0))('out', submit(sequence));
-    const [connection] = recorder.recorded(BIND);
+    const [connection] = recorder.recordedConnections(BIND);
     expect(connection?.pdus.map(({ octets }) => octets.readUInt32BE(12))).toEqual([1, 2]);
   });
 
@@ -51,7 +53,7 @@ describe('the flight recorder', () => {
     const { recorder, link, now } = recording();
     const tap = recorder.tap(link(0));
     const shown = (): string[] =>
-      recorder.recorded(BIND).flatMap(({ pdus }) => pdus.map(({ octets }) => octets.toString('latin1', 32)));
+      recorder.recordedConnections(BIND).flatMap(({ pdus }) => pdus.map(({ octets }) => octets.toString('latin1', 32)));
     tap('out', submit(1));
     now.fullUntil = new Date(2_000);
     tap('out', submit(2));
@@ -65,8 +67,8 @@ describe('the flight recorder', () => {
   it('remembers so many connections, and those that were made last', () => {
     const { recorder, link } = recording();
     for (let n = 0; n < 300; n++) recorder.tap(link(0, `bind ${n}`))('out', submit(n));
-    expect(recorder.recorded('bind 0')).toEqual([]);
-    expect(recorder.recorded('bind 299')).toHaveLength(1);
+    expect(recorder.recordedConnections('bind 0')).toEqual([]);
+    expect(recorder.recordedConnections('bind 299')).toHaveLength(1);
   });
 });
 

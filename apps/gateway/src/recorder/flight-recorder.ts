@@ -3,7 +3,7 @@ import type { Uuid } from '@countersign/ids';
 import { PduRing, type LinkEnds, type RecordedPdu } from './pdu-ring.js';
 
 /** Connections that are remembered; the one that was made longest ago is forgotten first. 64 MiB at most. */
-const RINGS = 256;
+const MAX_CONNECTIONS = 256;
 
 /** A connection of a bind, for as long as its link lives. */
 export interface TappedLink extends BindSlotName {
@@ -35,7 +35,7 @@ export class FlightRecorder {
   /** The listener for the octets of a link that begins. */
   tap(link: TappedLink): (direction: 'in' | 'out', octets: Buffer) => void {
     const { ends } = link;
-    const { ring } = this.begin(link);
+    const { ring } = this.startRecording(link);
     return (direction, octets) => {
       const atMs = this.nowMs();
       ring.add({ atMs, direction, octets, ends }, isFull(link, atMs));
@@ -43,13 +43,13 @@ export class FlightRecorder {
   }
 
   /** What is known of a bind's connections, by slot; of those that other gateways hold, what was said while this one did. */
-  recorded(bindId: Uuid): RecordedConnection[] {
+  recordedConnections(bindId: Uuid): RecordedConnection[] {
     const own = [...this.#recordings.values()].filter((recording) => recording.bindId === bindId);
-    for (const recording of own) if (!isFull(recording, this.nowMs())) recording.ring.hideTexts();
+    for (const recording of own) if (!isFull(recording, this.nowMs())) recording.ring.redactTexts();
     return own.map(({ slot, ring }) => ({ slot, pdus: ring.pdus() })).sort((a, b) => a.slot - b.slot);
   }
 
-  private begin({ bindId, slot, fullUntil }: TappedLink): Recording {
+  private startRecording({ bindId, slot, fullUntil }: TappedLink): Recording {
     const key = slotKey({ bindId, slot });
     const ring = this.#recordings.get(key)?.ring ?? new PduRing();
     const recording = { bindId, slot, ring, fullUntil };
@@ -57,7 +57,7 @@ export class FlightRecorder {
     this.#recordings.delete(key);
     this.#recordings.set(key, recording);
     const [longestAgo] = this.#recordings.keys();
-    if (this.#recordings.size > RINGS && longestAgo !== undefined) this.#recordings.delete(longestAgo);
+    if (this.#recordings.size > MAX_CONNECTIONS && longestAgo !== undefined) this.#recordings.delete(longestAgo);
     return recording;
   }
 }

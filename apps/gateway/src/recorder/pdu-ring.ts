@@ -40,8 +40,8 @@ export class PduRing {
   /** A PDU that is larger than the ring is not kept. */
   add({ atMs, direction, octets, ends }: RecordedPdu, withText: boolean): void {
     if (octets.length > RING_OCTETS) return;
-    if (!withText) this.hideTexts();
-    const start = this.makeRoom(octets.length);
+    if (!withText) this.redactTexts();
+    const start = this.reserveSpace(octets.length);
     const end = start + octets.length;
     octets.copy(this.#octets, start);
     redactOctets(this.#octets.subarray(start, end), withText);
@@ -52,7 +52,7 @@ export class PduRing {
   }
 
   /** Redacts what was kept in full. */
-  hideTexts(): void {
+  redactTexts(): void {
     if (this.#withTexts === 0) return;
     for (const entry of this.entries()) {
       if (entry.withText) redactOctets(this.#octets.subarray(entry.start, entry.end), false);
@@ -78,15 +78,15 @@ export class PduRing {
   }
 
   /** Where so many octets fit in one piece, with those dropped that lay there. */
-  private makeRoom(length: number): number {
-    if (this.#count === RING_PDUS) this.drop();
+  private reserveSpace(length: number): number {
+    if (this.#count === RING_PDUS) this.dropOldest();
     if (this.#at + length > RING_OCTETS) {
       // What lies between here and the end is older than all at the beginning.
-      while (this.#count > 0 && this.oldestStart() >= this.#at) this.drop();
+      while (this.#count > 0 && this.oldestStart() >= this.#at) this.dropOldest();
       this.#at = 0;
     }
     const start = this.#at;
-    while (this.#count > 0 && this.oldestStart() >= start && this.oldestStart() < start + length) this.drop();
+    while (this.#count > 0 && this.oldestStart() >= start && this.oldestStart() < start + length) this.dropOldest();
     return start;
   }
 
@@ -94,7 +94,7 @@ export class PduRing {
     return this.#entries[this.#first]?.start ?? 0;
   }
 
-  private drop(): void {
+  private dropOldest(): void {
     if (this.#entries[this.#first]?.withText === true) this.#withTexts--;
     this.#first = (this.#first + 1) % RING_PDUS;
     this.#count--;

@@ -22,7 +22,7 @@ export class TraceResponder {
 
   constructor(private readonly o: TraceResponderOptions) {
     this.#seal = new TraceSeal(o.keys, o.gatewayId);
-    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answer(question));
+    this.#subscription = o.bus.answer(traceTopic(o.gatewayId), (question) => this.answerQuestion(question));
   }
 
   /** Settles when questions are heard, or the bus was found to be away. */
@@ -35,10 +35,10 @@ export class TraceResponder {
   }
 
   /** Null for a question of another version, or one that was not sealed with the master key. */
-  private answer(message: BusMessage): Payload | null {
+  private answerQuestion(message: BusMessage): Payload | null {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
-    const recorded = this.o.recorder.recorded(question.bindId);
+    const recorded = this.o.recorder.recordedConnections(question.bindId);
     return this.#seal.answer(
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)

@@ -11,7 +11,7 @@ const HEADER_OCTETS = 16;
 /** What a PDU has around it in a capture file, with room to spare. */
 const PACKET_OCTETS = 128;
 
-const spelled = ({ address, port }: Endpoint): string =>
+const endpointText = ({ address, port }: Endpoint): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 const unmasked = (address: string): string => address;
 
@@ -21,8 +21,8 @@ export function tracedPdu({ atMs, direction, octets, ends }: RecordedPdu): Trace
   const about = {
     at: new Date(atMs).toISOString(),
     direction,
-    local: spelled(ends.local),
-    remote: spelled(ends.remote),
+    local: endpointText(ends.local),
+    remote: endpointText(ends.remote),
     octets: octets.toString('hex'),
   };
   if (pdu.command === 'malformed') {
