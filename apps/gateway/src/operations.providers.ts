@@ -22,14 +22,14 @@ export const operationsProviders: FactoryProvider[] = [
       database: Database,
       clock: DatabaseClock,
       keys: ServerKeys,
-      ledger: MtMessageStore,
+      mtMessages: MtMessageStore,
       { retentionDays }: GatewaySettings,
       metrics: GatewayMetrics,
       logger: Logger,
     ) => {
       const concatenations = new ConcatenationStore(keys);
       const onOrphans = (count: number): void => metrics.orphanReceipts.inc(count);
-      return new Maintenance({ database, clock, concatenations, mtMessages: ledger, retentionDays, onOrphans, logger });
+      return new Maintenance({ database, clock, concatenations, mtMessages, retentionDays, onOrphans, logger });
     },
   },
   {

@@ -24,24 +24,24 @@ import { bindCallOf, isSameConnection, linkOptionsOf } from './bind-options.js';
 import { connect } from './connect.js';
 import { ConnectionGauge } from '../metrics/connection-gauge.js';
 
-/** Name look-up, connection and TLS handshake together. */
+/** Time limit of name lookup, connection and TLS handshake together. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Why a state was entered and what comes next; nothing secret. */
+/** Reason of a state change and time of the next attempt; without secrets. */
 export interface BindNote {
   readonly host?: string;
   readonly reason?: string;
   readonly retryInMs?: number;
 }
 
-/** A way to send by a connection that is bound now. */
+/** Sends over a bound connection. */
 export interface BindSender {
   readonly bind: Bind;
-  /** What is written for a message that goes this way names this. */
+  /** Lease recorded with every message sent over this connection. */
   readonly lease: BindLease;
-  /** Our requests that are unanswered. */
+  /** Number of our unanswered requests. */
   readonly windowUsed: number;
-  /** Rejects as `SmppLink.request`: with NotSentError when it was not sent, also for want of the lease; else its fate is unknown. */
+  /** Rejects as `SmppLink.request`: NotSentError when not sent, also without the lease; any other error leaves the fate unknown. */
   submit(pdu: Outgoing<SubmitSm>): Promise<ResponsePdu>;
 }
 
@@ -50,25 +50,25 @@ export interface SupervisorOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly recorder: Pick<FlightRecorder, 'tap'>;
   onMessage(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer;
-  /** Every PDU, its secrets in clear; the time is the monotonic clock's. */
+  /** Called with every PDU, secrets in clear; the time is of the monotonic clock. */
   onPdu(bind: Bind, direction: 'in' | 'out', pdu: Pdu, nowMs: number): void;
-  /** Told of every state that the connection enters. */
+  /** Called with every state change. */
   onState(bind: Bind, to: ConnectionState, note: BindNote): void;
 }
 
 /**
- * Keeps one connection of a bind of ours bound under a lease: its hosts in turn, with backoff and standoff, until it is
- * stopped or fenced. Nothing is said, taken or stored once the lease is not held.
+ * Keeps one connection of a bind bound while its lease is held: tries its hosts in turn, with backoff and standoff, until
+ * stopped or fenced. Without the lease no PDU is sent, accepted or stored.
  */
 export class BindSupervisor implements LeasedConnection {
   #bind: Bind;
   #inbound: InboundLink;
   #reconnectState: ReconnectState;
   #link: SmppLink | null = null;
-  /** By the monotonic clock; null unless it is bound. */
+  /** Time of the bind on the monotonic clock; null unless bound. */
   #boundAtMs: number | null = null;
   #stopping = false;
-  /** Aborted to end the present attempt or wait at once; each attempt has its own. */
+  /** Aborted to end the present attempt or delay at once; each attempt has its own. */
   #attemptAbort = new AbortController();
   readonly #gauge: ConnectionGauge;
   readonly #ended: Promise<void>;
@@ -99,7 +99,7 @@ export class BindSupervisor implements LeasedConnection {
     return { peer, state: this.state, windowUsed: this.#link?.windowUsed ?? 0, window, boundMs };
   }
 
-  /** Null unless it is bound, may send and holds its lease. */
+  /** Null unless bound, able to send and holding the lease. */
   get sender(): BindSender | null {
     const link = this.#link;
     if (this.state !== 'bound' || link === null || this.#bind.bindType === 'receiver') return null;
@@ -108,7 +108,7 @@ export class BindSupervisor implements LeasedConnection {
     return { bind: this.#bind, lease: this.guard.lease, windowUsed, submit: (pdu) => this.submit(link, pdu) };
   }
 
-  /** Takes the row on as it is now. The link is made anew only where it would be another connection. */
+  /** Applies a changed row. Reconnects only if the row needs a different connection. */
   async applyRow(bind: Bind, drainMs: number): Promise<void> {
     const before = this.#bind;
     this.#bind = bind;
@@ -121,20 +121,20 @@ export class BindSupervisor implements LeasedConnection {
     await this.closeLink(drainMs);
   }
 
-  /** Makes no further attempt; a link that is bound stays until it ends. */
+  /** Makes no further attempt; a bound link stays until it ends. */
   stopReconnecting(): void {
     this.#stopping = true;
     if (this.state !== 'bound') this.#attemptAbort.abort();
   }
 
-  /** Finishes the window, answers what came in, unbinds within that time, and does not come back. */
+  /** Finishes the window, answers received messages and unbinds within the time limit; makes no further attempt. */
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
     await this.closeLink(drainMs);
     await this.#ended;
   }
 
-  /** The lease is lost: another gateway may act by now, so the socket goes at once and nothing follows. */
+  /** The lease is lost: another gateway may hold it, so the socket is destroyed at once. */
   fence(reason: string): void {
     this.#stopping = true;
     this.#attemptAbort.abort();
@@ -145,14 +145,14 @@ export class BindSupervisor implements LeasedConnection {
     return this.guard.isHeld(performance.now());
   }
 
-  /** The last look at the lease before the octets leave. Those that wait for a slot are looked at with the answer that frees it. */
+  /** Last lease check before sending. Requests waiting for a window slot are checked with the response that frees the slot. */
   private submit(link: SmppLink, pdu: Outgoing<SubmitSm>): Promise<ResponsePdu> {
     if (this.holdsLease()) return link.request(pdu);
     this.fence('the lease is not held');
     return Promise.reject(new NotSentError('the lease is not held'));
   }
 
-  /** What waited in the socket of a process that was paused is answered by nobody: the carrier sends it again. */
+  /** Fences on a PDU received without the lease, after a pause of the process: it is not answered, and the carrier resends it. */
   private onPdu(direction: 'in' | 'out', pdu: Pdu): void {
     const nowMs = performance.now();
     if (direction === 'in' && !this.guard.isHeld(nowMs)) this.fence('the lease is not held');
@@ -161,8 +161,8 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   /**
-   * A process that was paused between a commit and its answer answers no more: what was stored is, and the carrier sends
-   * it again to who holds the lease by now.
+   * If the lease expires between the commit and the response, no response is sent: the message is stored, and the carrier
+   * resends it to the present holder of the lease.
    */
   private async acceptMessage(pdu: MessagePdu): Promise<MessageAnswer> {
     if (!this.holdsLease()) return { status: this.#bind.retryableMoStatus };
@@ -172,7 +172,7 @@ export class BindSupervisor implements LeasedConnection {
   }
 
   private async closeLink(drainMs: number): Promise<void> {
-    // First, so that the end of the link is not taken for a loss.
+    // Aborted first, so that the end of the link does not count as a failure.
     this.#attemptAbort.abort();
     if (this.state === 'draining') return;
     if (this.state === 'bound') {
@@ -201,14 +201,14 @@ export class BindSupervisor implements LeasedConnection {
     }
   }
 
-  /** One connection from its beginning to its end. */
+  /** One connection, from connecting to its end. */
   private async connectAndBind(signal: AbortSignal): Promise<{ end: AttemptEnd; reason: string }> {
     const bind = this.#bind;
     const at = bind.hosts[this.#reconnectState.host % bind.hosts.length];
     if (at === undefined) return { end: { kind: 'unreachable' }, reason: 'the bind has no host' };
     const host = `${at.host}:${at.port}`;
     try {
-      // First of all: a password that cannot be opened is no reason to knock.
+      // Opened before connecting: without the password no connection is made.
       const password = bindPassword(this.o.keys, bind);
       this.setState('connecting', { host });
       const socket = await connect(at, bind.tls, CONNECT_TIMEOUT_MS, signal);
@@ -235,7 +235,7 @@ export class BindSupervisor implements LeasedConnection {
     }
   }
 
-  /** From the answer to the bind until the link is over. */
+  /** From the bind response until the link is closed. */
   private async waitUntilClosed(
     link: SmppLink,
     status: number,
@@ -247,7 +247,7 @@ export class BindSupervisor implements LeasedConnection {
     }
     const boundAtMs = performance.now();
     this.#boundAtMs = boundAtMs;
-    // It may have changed while the carrier thought about the bind.
+    // The row may have changed during the bind.
     link.setWindow(this.#bind.sendWindow);
     this.setState('bound', { host });
     const { reason } = await link.closed;

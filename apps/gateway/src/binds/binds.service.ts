@@ -20,20 +20,20 @@ import type { LeaseRenewer } from '../leases/lease-renewer.js';
 import type { FlightRecorder } from '../recorder/flight-recorder.js';
 import { BindSupervisor, type BindNote, type BindSender } from './bind-supervisor.js';
 
-/** A changed row is acted upon within this time (contract, Admin). */
+/** Interval at which rows are read; a changed row takes effect within it (contract, Admin). */
 export const RECONCILE_MS = 2_000;
-/** What was free for longer than every gateway takes to look at the rows, nobody else wants. */
+/** A connection free for longer than one reconcile interval of every gateway may be claimed beyond the share. */
 const UNCLAIMED_MS = 2_500;
-/** What a link that is no longer wanted may take to finish its window and to answer what came in. */
+/** Time limit for a link that is no longer wanted to finish its window and answer received messages. */
 const DRAIN_MS = 10_000;
-/** A connection that is handed over is gone for a moment: never many at once. */
+/** Minimum time between hand-overs, since each interrupts one connection. */
 const HAND_OVER_EVERY_MS = 10_000;
-/** The row of a lease that ran out is looked at when it has, and not a moment before. */
+/** Added to the remaining time of a lease, so that its row is read after the expiry. */
 const EXPIRY_SLACK_MS = 50;
 
-/** Rows of binds, or who holds their connections, have changed. */
+/** Topic: rows of binds, or owners of their connections, have changed. */
 export const BINDS_TOPIC = 'binds';
-/** A connection of the bind that is named entered another state. */
+/** Topic: a connection of the named bind changed its state. */
 export const BIND_STATUS_TOPIC = 'bind-status';
 
 export interface BindsOptions {
@@ -44,26 +44,26 @@ export interface BindsOptions {
   readonly clock: DatabaseClock;
   readonly bus: PubSub;
   readonly recorder: FlightRecorder;
-  /** This gateway. */
+  /** Id of this gateway. */
   readonly self: Uuid;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
 
 /**
- * Keeps the binds as their rows want them: every wanted connection is claimed by one gateway and bound, changed ones are
- * made anew, removed and disabled ones unbound. While the rows cannot be read everything stays as it is, for as long as
- * the leases last.
+ * Reconciles binds with their rows: one gateway claims and binds each wanted connection, changed connections reconnect,
+ * connections of removed and disabled binds unbind. While the rows cannot be read, connections stay for as long as their
+ * leases last.
  */
 export class BindsService {
   readonly #supervisors = new Map<string, BindSupervisor>();
-  /** All of them, those on their way out too: what metrics show. */
+  /** All connections, including stopping ones, for metrics. */
   readonly #alive = new Set<BindSupervisor>();
-  /** Connections on their way out; one that is wanted again waits for its old link to be gone. */
+  /** Stopping connections. A connection wanted again is claimed after its old link has ended. */
   readonly #stoppingConnections = new Map<string, Promise<void>>();
   readonly #boundListeners: (() => void)[] = [];
   readonly #releaseListeners: ((lease: BindLease) => Promise<void>)[] = [];
-  /** Since when connections have been seen to be free, by the monotonic clock. */
+  /** Time at which each free connection was first seen free, on the monotonic clock. */
   #freeSince: ReadonlyMap<string, number> = new Map();
   #handedOverMs = -Infinity;
   #mayClaim = true;
@@ -76,7 +76,7 @@ export class BindsService {
     o.metrics.links.setLinkSource('bind', () => [...this.#alive].map((supervisor) => supervisor.view()));
   }
 
-  /** The connections of this bind that may send now; none when it is not bound here. */
+  /** The connections of this bind that can send now; none when it is not bound at this gateway. */
   sendersOf(bindId: Uuid): BindSender[] {
     const senders: BindSender[] = [];
     for (const { guard, sender } of this.#supervisors.values()) {
@@ -85,59 +85,59 @@ export class BindsService {
     return senders;
   }
 
-  /** All connections that may send now. */
+  /** All connections that can send now. */
   senders(): BindSender[] {
     return [...this.#supervisors.values()].map(({ sender }) => sender).filter((sender) => sender !== null);
   }
 
-  /** To send by the connection that is held under this lease; null unless it is bound now and may send. */
+  /** The sender of the connection held under this lease; null unless bound and able to send. */
   senderOfLease(lease: BindLease): BindSender | null {
     const sender = this.senderOfSlot(lease);
     return sender?.lease.epoch === lease.epoch ? sender : null;
   }
 
-  /** The same by whichever lease this connection is held now. */
+  /** The same for a slot, under whichever lease it is held now. */
   senderOfSlot(slot: BindSlotName): BindSender | null {
     return this.#supervisors.get(slotKey(slot))?.sender ?? null;
   }
 
-  /** Hears of every connection that has just been bound. Must not throw. */
+  /** Registers a listener called after every bind. Must not throw. */
   onBound(listener: () => void): void {
     this.#boundListeners.push(listener);
   }
 
-  /** Is waited for between the end of a link and the release of its lease: what is yet to be written for it. Must not reject. */
+  /** Registers a listener awaited between the end of a link and the release of its lease, to finish writes. Must not reject. */
   beforeRelease(listener: (lease: BindLease) => Promise<void>): void {
     this.#releaseListeners.push(listener);
   }
 
-  /** Begins at once, and looks at the rows again every 2 s and whenever the bus says that they changed. */
+  /** Reconciles at once, then every 2 s and after every notification on the bus. */
   start(): void {
     this.#pollLoop = new PollLoop({
       everyMs: RECONCILE_MS,
       work: () => this.reconcile(),
-      onError: (error) => this.o.logger.warn({ err: error }, 'the binds could not be read'),
+      onError: (error) => this.o.logger.warn({ err: error }, 'binds: rows could not be read; retrying'),
     });
     this.#subscription = this.o.bus.subscribe(BINDS_TOPIC, () => this.#pollLoop?.trigger());
     this.#pollLoop.trigger();
   }
 
-  /** No connection is taken, no attempt is made and no row acted upon from here on; bound links stay. */
+  /** From now on claims no connection, makes no attempt and applies no row; bound links stay. */
   async stopReconnecting(): Promise<void> {
     this.#mayClaim = false;
     this.#subscription?.close();
     clearTimeout(this.#expiryTimer);
     for (const supervisor of this.#supervisors.values()) supervisor.stopReconnecting();
-    // Without the database nobody counts gateways.
+    // Best effort: without the database other gateways cannot read the row either.
     const announced = this.o.leases
       .announceStop()
-      .catch((error: unknown) => this.o.logger.debug({ err: error }, 'leases'));
+      .catch((error: unknown) => this.o.logger.debug({ err: error }, 'binds: stop could not be announced'));
     await Promise.all([this.#pollLoop?.stop(), announced]);
   }
 
   /**
-   * Finishes the windows, answers what came in, unbinds and closes every link, within the time given. Each connection is
-   * given back, and other gateways are told so, as soon as it is over and all is written.
+   * Finishes the windows, answers received messages, unbinds and closes every link within the time limit. The lease of each
+   * connection is released, and other gateways are notified, as soon as the link has ended and its writes are done.
    */
   async unbindAll(withinMs: number): Promise<void> {
     for (const [key, supervisor] of this.#supervisors) this.stopConnection(key, supervisor, withinMs);
@@ -145,7 +145,7 @@ export class BindsService {
   }
 
   private async reconcile(): Promise<boolean> {
-    // In this order: a bind that was made meanwhile has its row when its connections are claimed.
+    // In this order, so that every surveyed connection has its bind row in the second read.
     const survey = await this.o.leases.survey();
     const binds = await this.o.carriers.listBinds();
     const wanted = new Map(binds.filter(({ enabled }) => enabled).map((bind) => [bind.id, bind]));
@@ -173,12 +173,12 @@ export class BindsService {
     if (claims.length === 0) return;
     await this.o.leases.claimLeases(claims, (guard) => {
       const bind = wanted.get(guard.lease.bindId);
-      // Disabled or deleted since the first look: it is left to run out.
+      // Disabled or deleted since the survey: the lease is left to expire.
       return bind === undefined ? null : this.openConnection(guard, bind);
     });
   }
 
-  /** Lets another gateway come to its share, now and then one connection. */
+  /** Hands one connection over to a gateway below its share. */
   private handOverOne(survey: LeaseSurvey): void {
     const nowMs = performance.now();
     if (nowMs - this.#handedOverMs < HAND_OVER_EVERY_MS || this.#stoppingConnections.size > 0) return;
@@ -190,7 +190,7 @@ export class BindsService {
     this.stopConnection(slotKey(slot), supervisor);
   }
 
-  /** A gateway that died gives nothing back: its connections are looked at in the moment in which they are free. */
+  /** Reconciles when the next lease of another gateway expires: a crashed gateway does not release its leases. */
   private scheduleExpiryCheck(survey: LeaseSurvey): void {
     clearTimeout(this.#expiryTimer);
     const others = survey.slots.flatMap(({ owner, leftMs }) =>
@@ -218,10 +218,12 @@ export class BindsService {
     await Promise.all(this.#releaseListeners.map((listener) => listener(supervisor.guard.lease)));
     await this.o.leases
       .releaseLease(supervisor)
-      .catch((error: unknown) => this.o.logger.debug({ err: error }, 'a lease was left to run out'));
+      .catch((error: unknown) =>
+        this.o.logger.debug({ err: error }, 'binds: lease could not be released; it will expire'),
+      );
   }
 
-  /** Its lease is lost: it has been fenced, and is nobody's here any more. */
+  /** Removes a connection that was fenced because its lease was lost. */
   private onLeaseLost({ lease }: LeaseGuard): void {
     const key = slotKey(lease);
     const supervisor = this.#supervisors.get(key);
@@ -229,7 +231,7 @@ export class BindsService {
     this.#supervisors.delete(key);
     this.o.logger.warn(
       { bindId: renderId('bind', lease.bindId), slot: lease.slot },
-      'the lease of a connection was lost',
+      'binds: lease of a connection lost',
     );
     const stopped = supervisor.stop(0).finally(() => {
       this.#stoppingConnections.delete(key);
@@ -265,6 +267,6 @@ export class BindsService {
     if (to === 'bound') for (const listener of this.#boundListeners) listener();
     leases.trigger();
     bus.publish(BIND_STATUS_TOPIC, { bindId: bind.id });
-    logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind');
+    logger[level]({ bind: bind.name, carrier: bind.carrier, state: to, ...note }, 'bind state changed');
   }
 }

@@ -7,9 +7,9 @@ export class ConnectTimeoutError extends Error {
 }
 
 /**
- * Opens a socket to a carrier, TLS 1.2 or later and always verified where TLS is on. Rejects with the socket's error,
- * with `ConnectTimeoutError` when name look-up, connection and handshake together take longer than `timeoutMs`, and
- * with the signal's reason; the socket is gone then.
+ * Opens a socket to a carrier; with TLS, version 1.2 or later and a verified certificate. Rejects with the socket's error,
+ * with `ConnectTimeoutError` when name lookup, connection and handshake together take longer than `timeoutMs`, and with
+ * the signal's reason. The socket is destroyed on every rejection.
  */
 export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
     };
     const fail = (error: Error): void =>
       finish(() => {
-        // A destroyed socket may still have an error to tell, which nobody waits for.
+        // A destroyed socket can still emit an error.
         socket.on('error', () => undefined);
         socket.destroy();
         reject(error);

@@ -23,24 +23,24 @@ export interface InboundBatchOptions {
   readonly concatenations: ConcatenationStore;
   readonly leases: Pick<BindLeaseStore, 'holding'>;
   readonly learner: Pick<SenderLearner, 'ruleOf' | 'isLearning' | 'observe'>;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
 }
 
-/** The country of the number that an MO was sent to, or those that it may be. */
+/** The country of an MO's destination number, or the possible countries when it is unknown. */
 interface ReceivingCountry {
   readonly country: string | null;
   readonly possible: readonly string[];
 }
 
-/** An MO with its sealed text and what its address shows of its sender. */
+/** An MO with its sealed text and the evidence on its sender. */
 type Arrival = readonly [InboundCommand, Buffer, SenderEvidence];
 
 /**
- * One transaction for a set of MOs: the parts of long messages, the sessions that their tokens name, the messages with
- * their fates. Answers after the commit, one verdict per command, in their order. Safe to run twice: a message that is
- * stored stays as it is, and a session that the first run approved makes the second a duplicate. An MO over a connection
- * whose lease does not hold has no verdict: nothing of it is written, and another gateway will be sent it again.
+ * Processes a set of MOs in one transaction: stores parts of long messages, matches sessions by token, and stores the
+ * messages with their fates. Resolves after the commit with one verdict per command, in order. Safe to run twice: a stored
+ * message is unchanged, and a session approved by the first run makes the second a duplicate. The verdict is null for an MO
+ * over a connection whose lease is not held: nothing is written, and the carrier resends it to another gateway.
  */
 export class InboundBatch {
   constructor(private readonly o: InboundBatchOptions) {}
@@ -60,14 +60,14 @@ export class InboundBatch {
     return verdicts;
   }
 
-  /** Only from messages that are stored, and that this gateway was allowed to take. */
+  /** Passes senders of stored messages to the learner. */
   private observeSenders(arrived: readonly Arrival[], verdicts: readonly (InboundVerdict | null)[]): void {
     arrived.forEach(([{ link }, , sender], index) => {
       if (sender.shows !== null && verdicts[index] !== null) this.o.learner.observe(link, sender);
     });
   }
 
-  /** Those that came over connections that this gateway may act on, as the database says. */
+  /** The MOs over connections whose lease is held according to the database. */
   private async withHeldLease(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
     const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
     if (leases.length === 0) return arrived;
@@ -115,14 +115,14 @@ export class InboundBatch {
     return { country, possible: country === null ? await this.o.carriers.possibleCountries(destination) : [] };
   }
 
-  /** Messages without a token teach a link's format too, and it is they that show first when it was learned wrongly. */
+  /** Senders of messages without a token are read too while the link learns: they confirm or contradict its format. */
   private needsSender(command: InboundCommand): boolean {
     return (
       mayContainToken(command) || (isOfUnknownFormat(command.message.source) && this.o.learner.isLearning(command.link))
     );
   }
 
-  /** Each message's own tokens, and for a part of a long message those that its neighbours make whole. */
+  /** The tokens of each message, and for a part of a long message those completed by its neighbours. */
   private async tokensOf(tx: Executor, commands: readonly InboundCommand[]): Promise<(readonly FoundToken[])[]> {
     const parts = commands.map(partOf);
     const arriving = parts.filter((part) => part !== null);
@@ -153,7 +153,7 @@ const isInternational = ({ ton, value }: SmppAddress): boolean => ton === TON.in
 
 const keyOf = ({ ton, value }: SmppAddress): string => `${ton}:${value}`;
 
-/** The verdicts of the messages that were taken, among all that arrived, in their order; null for the others. */
+/** The verdicts in the order of `arrived`; null for messages that were not accepted. */
 function verdictsOf(
   arrived: readonly Arrival[],
   accepted: readonly Arrival[],
@@ -164,7 +164,7 @@ function verdictsOf(
   return arrived.map((arrival) => (arrival === accepted[next] ? (verdicts[next++] ?? null) : null));
 }
 
-/** Three lists of one length as one. Refuses others: a fate must never stand beside another's message. */
+/** Joins three lists of equal length. Throws for others, so that a verdict never applies to a different message. */
 function zip<A, B, C>(as: readonly A[], bs: readonly B[], cs: readonly C[]): [A, B, C][] {
   if (as.length !== bs.length || as.length !== cs.length) throw new RangeError('lists of different lengths');
   return as.map((a, index) => {

@@ -13,21 +13,21 @@ import { PollLoop } from '@countersign/schedule';
 import type { Logger } from '@countersign/telemetry';
 import { LeaseGuard, RENEW_EVERY_MS } from './lease-guard.js';
 
-/** How often it is asked whether a renewal is due: one that failed is tried again after this, while the lease lasts. */
+/** Interval at which a due renewal is checked; a failed renewal is retried after it while the lease lasts. */
 const CHECK_EVERY_MS = 1_000;
-/** One line in this time says that the database is away. */
+/** Minimum time between log lines about failed renewals. */
 const REPORT_EVERY_MS = 5_000;
 
-/** What is acted on under a lease. */
+/** A connection that is used only while its lease is held. */
 export interface LeasedConnection {
   readonly guard: LeaseGuard;
   status(): ConnectionStatus;
-  /** The lease is lost: nothing more may be said over the connection, not even good-bye. Must not throw. */
+  /** Called when the lease is lost: no further PDU may be sent, not even an unbind. Must not throw. */
   fence(reason: string): void;
 }
 
 export type Renewal = 'renewed' | 'failed';
-/** Why a lease was lost: nobody renewed it in time, or its row names another owner or epoch. */
+/** Reason of a lost lease: not renewed in time, or its row has another owner or epoch. */
 export type Loss = 'not_renewed' | 'taken';
 
 export interface LeaseRenewerOptions {
@@ -36,15 +36,16 @@ export interface LeaseRenewerOptions {
   readonly leases: Pick<BindLeaseStore, 'survey' | 'claim' | 'renew' | 'release'>;
   readonly self: GatewayIdentity;
   readonly logger: Logger;
-  /** Told of every renewal of the set, and of every lease that was lost. Must not throw. */
+  /** Called after every renewal of all leases. Must not throw. */
   readonly onRenewal: (renewal: Renewal) => void;
+  /** Called for every lost lease. Must not throw. */
   readonly onLoss: (loss: Loss) => void;
 }
 
 /**
- * Keeps this gateway's row and its leases alive, with what is seen of their connections, in one transaction every five
- * seconds and whenever something changed. A lease that could not be renewed in time is lost by this process's own
- * clock, before any other gateway may take it: its connection is cut at once.
+ * Renews this gateway's row and its leases, with the status of their connections, in one transaction every five seconds and
+ * after each change. A lease not renewed in time counts as lost by the monotonic clock of this process, before another
+ * gateway can claim it, and its connection is closed at once.
  */
 export class LeaseRenewer {
   readonly #held = new Map<string, LeasedConnection>();
@@ -62,12 +63,12 @@ export class LeaseRenewer {
     return new Set(this.#held.keys());
   }
 
-  /** Hears of every connection whose lease was lost, after it was fenced. Must not throw. */
+  /** Registers a listener called after a connection was fenced for a lost lease. Must not throw. */
   onLeaseLost(listener: (connection: LeasedConnection) => void): void {
     this.#lossListeners.push(listener);
   }
 
-  /** Writes the gateway's row before it returns: whoever counts the gateways counts this one. */
+  /** Writes the gateway's row before it returns, so that other gateways count this one. */
   async start(): Promise<void> {
     await this.renewAll();
     this.#pollLoop = new PollLoop({
@@ -77,7 +78,7 @@ export class LeaseRenewer {
     });
   }
 
-  /** Something worth telling has changed. Never throws, never waits. */
+  /** Renews at once, after a status change. Never throws or blocks. */
   trigger(): void {
     this.#nextRenewalMs = -Infinity;
     this.#pollLoop?.trigger();
@@ -87,7 +88,7 @@ export class LeaseRenewer {
     return this.o.leases.survey(this.o.database);
   }
 
-  /** Claims what is free of these, and opens a connection under each lease that it got. */
+  /** Claims the free ones of these slots, and opens a connection under each lease obtained. */
   async claimLeases(
     slots: readonly BindSlotName[],
     open: (guard: LeaseGuard) => LeasedConnection | null,
@@ -101,7 +102,7 @@ export class LeaseRenewer {
     this.scheduleFence();
   }
 
-  /** Gives the lease of a connection that is over back. Without the database it runs out by itself. */
+  /** Releases the lease of an ended connection. If the database is unreachable, the lease expires instead. */
   async releaseLease(connection: LeasedConnection): Promise<void> {
     const key = slotKey(connection.guard.lease);
     if (this.#held.get(key) !== connection) return;
@@ -109,13 +110,13 @@ export class LeaseRenewer {
     await this.releaseAll([connection]);
   }
 
-  /** Says that this gateway takes nothing any more. Its leases go on until they are released. */
+  /** Marks the gateway's row as stopping. Its leases are renewed until they are released. */
   async announceStop(): Promise<void> {
     this.#stopping = true;
     await this.renewAll();
   }
 
-  /** Gives back what is left, and takes the gateway's row away. */
+  /** Releases the remaining leases and deletes the gateway's row. */
   async stop(): Promise<void> {
     await this.#pollLoop?.stop();
     clearTimeout(this.#fenceTimer);
@@ -125,7 +126,7 @@ export class LeaseRenewer {
       await this.releaseAll(held);
       await this.o.gateways.leave(this.o.database, this.o.self.id);
     } catch (error) {
-      this.o.logger.debug({ err: error }, 'without the database, leases run out by themselves');
+      this.o.logger.debug({ err: error }, 'lease renewer: leases could not be released; they will expire');
     }
   }
 
@@ -144,7 +145,7 @@ export class LeaseRenewer {
     const { database, gateways, leases, self } = this.o;
     const startedMs = performance.now();
     this.#nextRenewalMs = startedMs + RENEW_EVERY_MS;
-    // A process that was paused finds out here, or by its timer: what it lost meanwhile is not renewed.
+    // After a pause of the process, leases that expired meanwhile are lost here and not renewed.
     this.fenceExpired();
     const held = [...this.#held.values()];
     try {
@@ -166,13 +167,13 @@ export class LeaseRenewer {
 
   private applyRenewal(connection: LeasedConnection, kept: ReadonlySet<string>, startedMs: number): void {
     const key = slotKey(connection.guard.lease);
-    // Released or lost while the answer was on its way: that stands.
+    // Released or lost during the renewal.
     if (this.#held.get(key) !== connection) return;
     if (kept.has(key)) connection.guard.extend(startedMs);
     else this.loseLease(connection, 'taken');
   }
 
-  /** Wakes at the moment at which the first lease is no longer held. */
+  /** Sets a timer for the first expiry of a held lease. */
   private scheduleFence(): void {
     clearTimeout(this.#fenceTimer);
     const nextMs = Math.min(...[...this.#held.values()].map(({ guard }) => guard.heldUntilMs));
@@ -201,7 +202,7 @@ export class LeaseRenewer {
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
     this.#reportedMs = nowMs;
-    this.o.logger.warn({ err: error, leases: this.#held.size }, 'leases could not be renewed, and it is tried again');
+    this.o.logger.warn({ err: error, leases: this.#held.size }, 'lease renewer: leases could not be renewed; retrying');
   }
 }
 

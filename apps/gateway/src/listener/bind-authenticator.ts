@@ -10,10 +10,10 @@ import { MessageRate, shareOfRate } from './message-rate.js';
 import { areRestricting } from './networks.js';
 import type { SystemGuesses } from './system-guesses.js';
 
-/** A refused bind is answered this long after it was asked for, whatever the reason: guessing is slow and time tells nothing. */
+/** Delay of the response to a refused bind, the same for every reason: it slows guessing and reveals nothing by timing. */
 const REFUSED_BIND_MS = 1_000;
 
-/** SMPP 3.4 section 5.1.3. Every refusal but an unknown system_id or a wrong password is ESME_RBINDFAIL: it reveals no term. */
+/** SMPP 3.4 section 5.1.3. All refusals but unknown system_id and wrong password are ESME_RBINDFAIL, which reveals no term. */
 const STATUS_OF: Readonly<Record<Refusal, number>> = {
   shut_out: STATUS.ESME_RBINDFAIL,
   guarded: STATUS.ESME_RBINDFAIL,
@@ -41,7 +41,7 @@ export type Admission =
     }
   | { readonly admitted: false; readonly refusal: Refusal; readonly status: number };
 
-/** What the connections of one system have in common. */
+/** Connections of one system, and the rate that those of this gateway share. */
 interface SystemConnections {
   readonly rate: MessageRate;
   perSecond: number | null;
@@ -54,27 +54,28 @@ export interface BindAuthenticatorOptions {
   readonly keys: ServerKeys;
   readonly bindLockout: BindLockout;
   readonly guesses: SystemGuesses;
-  /** Receives the password of each system that was admitted, to store its digest under the current master key. */
+  /** Receives the password of each admitted system, to store its digest under the current master key. */
   readonly onPassword: (system: SmppSystem, password: string) => void;
-  /** Connections that the system has at other gateways. Rejects when the database is away. */
+  /** Number of connections of the system at other gateways. Rejects when the database is unreachable. */
   readonly countConnectionsElsewhere: (systemId: Uuid) => Promise<number>;
 }
 
-/** Decides who may bind to us, counts who is in, and what each system may send. */
+/** Authenticates binds of systems, counts their connections and divides the rate of each system. */
 export class BindAuthenticator {
   readonly #systems = new Map<Uuid, SystemConnections>();
 
   constructor(private readonly o: BindAuthenticatorOptions) {}
 
-  /** Call `leave` of an admission once, when its connection is over. Rejects when the database cannot be asked. */
+  /** Call `removeConnection` of an admission once, when its connection ends. Rejects when the database is unreachable. */
   async authenticateBind(request: BindRequest, peer: Peer): Promise<Admission> {
     const startedMs = performance.now();
     const system = await this.o.carriers.system(request.systemId);
-    // Asked before the password is looked at, so that from there to the count nothing is waited for.
+    // Read before the password check: no await between that check and the count, so concurrent binds cannot exceed the limit.
     const elsewhere = system === null ? 0 : await this.o.countConnectionsElsewhere(system.id);
     if (this.o.bindLockout.isLockedOut(peer.address)) return refuseAt('shut_out', startedMs + REFUSED_BIND_MS);
-    const barred = system === null ? null : this.refusalBeforePassword(system, peer);
-    if (barred !== null) return refuseAt(barred, startedMs + (barred === 'guarded' ? LAST_ANSWER_MS : REFUSED_BIND_MS));
+    const earlyRefusal = system === null ? null : this.refusalBeforePassword(system, peer);
+    if (earlyRefusal !== null)
+      return refuseAt(earlyRefusal, startedMs + (earlyRefusal === 'guarded' ? LAST_ANSWER_MS : REFUSED_BIND_MS));
     const passwordMatches = systemPasswordMatches(this.o.keys, system, request.password);
     const here = system === null ? 0 : (this.#systems.get(system.id)?.here ?? 0);
     const applicant = { ...peer, bindType: request.bindType, connections: here + elsewhere };
@@ -87,7 +88,7 @@ export class BindAuthenticator {
     return refuseAt(refusal ?? 'unknown_system', startedMs + delayMs);
   }
 
-  /** The refusal of a bind whose password is not compared; null when it is to be compared. */
+  /** The refusal that precedes the password comparison; null if the password is to be compared. */
   private refusalBeforePassword(system: SmppSystem, peer: Peer): Refusal | null {
     const refusal = connectionRefusal(system, peer);
     if (refusal !== null) return refusal;
@@ -102,7 +103,7 @@ export class BindAuthenticator {
     return this.o.guesses.recordFailure(system) ? LAST_ANSWER_MS : delayMs;
   }
 
-  /** What a system that is here may send from now on. */
+  /** Applies a changed rate to the connections of a bound system. */
   setSystemRate({ id, submitPerSecond }: SmppSystem): void {
     const presence = this.#systems.get(id);
     if (presence === undefined || presence.perSecond === submitPerSecond) return;
@@ -110,7 +111,7 @@ export class BindAuthenticator {
     setShareOfRate(presence);
   }
 
-  /** How many connections each system has at other gateways; they share its rate. */
+  /** Sets the number of connections of each system at other gateways, which share its rate. */
   setConnectionsElsewhere(elsewhere: ReadonlyMap<Uuid, number>): void {
     for (const [id, presence] of this.#systems) {
       presence.elsewhere = elsewhere.get(id) ?? 0;

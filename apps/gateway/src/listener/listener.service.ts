@@ -12,14 +12,14 @@ import { SystemLink, type SystemLinkOptions } from './system-link.js';
 import type { SystemCache } from './system-cache.js';
 
 const TLS_HANDSHAKE_MS = 10_000;
-/** What a link of a disabled system may take to end. */
+/** Time limit for closing a link whose system may no longer be connected. */
 const EVICT_MS = 5_000;
 
 export interface ListenerTls {
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
-  /** Authorities of which a peer must show a certificate; null: none is asked for. */
+  /** CA file that client certificates must chain to; null: none is requested. */
   readonly clientCaFile: string | null;
 }
 
@@ -49,12 +49,12 @@ export class ListenerService {
     o.metrics.links.setWithoutProofSource(() => o.systemCache.withoutProof.length);
   }
 
-  /** Whether every port is listened on; what readiness asks. */
+  /** Whether every port is open, for readiness. */
   get isListening(): boolean {
     return this.#servers.length > 0 && this.#servers.every((server) => server.listening);
   }
 
-  /** Rejects with an error that names the port and what to do, when it cannot be had. */
+  /** Opens the ports. Rejects with an error that names the port and the remedy when a port cannot be opened. */
   async listen(): Promise<void> {
     this.#registry = new ConnectionRegistry({
       ...this.o,
@@ -70,17 +70,17 @@ export class ListenerService {
     );
     if (this.o.tls !== null) {
       const secure = this.secureServer(this.o.tls);
-      // It listens to nothing itself: it is handed the connections that were let in, before their handshake.
+      // The TLS server has no port of its own: it receives admitted connections before their handshake.
       await this.openPort((socket) => secure.emit('connection', socket), this.o.tls.port, 'GATEWAY_SMPP_TLS_PORT');
     }
   }
 
-  /** No new connection is taken; those that are open stay. */
+  /** Accepts no new connection; open connections stay. */
   stopAccepting(): void {
     for (const server of this.#servers) server.close();
   }
 
-  /** Answers what came in, unbinds and closes every link, within the time given. */
+  /** Answers received messages, unbinds and closes every link within the time limit. */
   async unbindAll(withinMs: number): Promise<void> {
     await this.o.systemCache.stop();
     await Promise.all([...this.#links].map((link) => link.close(withinMs)));
@@ -104,12 +104,12 @@ export class ListenerService {
         certificateNames: clientCaFile === null ? null : certificateNames(socket.getPeerCertificate()),
       }),
     );
-    secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'a TLS handshake failed'));
+    secure.on('tlsClientError', (error) => this.o.logger.debug({ err: error }, 'listener: TLS handshake failed'));
     return secure;
   }
 
   private async openPort(serve: (socket: net.Socket) => void, port: number, variable: string): Promise<void> {
-    // Nothing is read of a connection before it is known that its peer may be there.
+    // Paused: no octet is read before the peer is admitted.
     const server = net.createServer(
       { noDelay: true, pauseOnConnect: true },
       (socket) => void this.admitConnection(socket, serve),
@@ -118,7 +118,7 @@ export class ListenerService {
       server.once('error', (error) => reject(listenError(error, this.o.host, port, variable)));
       server.listen({ host: this.o.host, port }, resolve);
     });
-    server.on('error', (error) => this.o.logger.error({ err: error, port }, 'the SMPP listener failed'));
+    server.on('error', (error) => this.o.logger.error({ err: error, port }, 'SMPP listener failed'));
     this.#servers.push(server);
   }
 
@@ -129,7 +129,7 @@ export class ListenerService {
     else if (!socket.destroyed) serve(socket);
   }
 
-  /** Why a connection is refused, or null. From here on it is counted, until it is closed. */
+  /** The reason to reject a connection, or null. An admitted connection counts against the limits until it closes. */
   private async connectionRejection(socket: net.Socket): Promise<RejectedConnection | null> {
     const address = socket.remoteAddress ?? '';
     const name = nameOf(socket);
@@ -143,7 +143,7 @@ export class ListenerService {
 
   private rejectConnection(socket: net.Socket, reason: RejectedConnection): void {
     this.o.metrics.rejectedConnections.inc({ reason });
-    this.o.logger.debug({ address: socket.remoteAddress, reason }, 'a connection was turned away');
+    this.o.logger.debug({ address: socket.remoteAddress, reason }, 'listener: connection rejected');
     socket.destroy();
   }
 
@@ -164,15 +164,15 @@ export class ListenerService {
     socket.resume();
   }
 
-  /** Bound links follow their rows: what is trusted, limited or disabled now holds for messages that come now. */
+  /** Applies changed rows to bound links, so that trust, limits and `enabled` hold for the next message. */
   private applySystemRows(readMs: number): void {
     for (const link of this.#links) {
-      // One that bound after the read began may be of a system that the read did not see.
+      // A link bound after the read began may belong to a system that was not read.
       if (link.system === null || link.boundSinceMs === null || link.boundSinceMs > readMs) continue;
       const system = this.o.systemCache.find(link.system.systemId);
-      // Deleted, and perhaps made anew under its old name: that one binds for itself.
-      const stays = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
-      if (stays) link.applyRow(system);
+      // Compared by id: a system deleted and created again under the same system_id must bind again.
+      const isAllowed = system?.enabled === true && system.id === link.system.id && link.isAllowedBy(system);
+      if (isAllowed) link.applyRow(system);
       else void link.close(EVICT_MS);
     }
   }

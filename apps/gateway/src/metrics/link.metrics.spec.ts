@@ -5,7 +5,7 @@ import { LinkMetrics, type LinkView } from './link.metrics.js';
 import { MAX_PEERS } from './peer-names.js';
 
 const THROTTLED = 0x58;
-const UNHEARD_OF = 0x7abc;
+const UNKNOWN_CODE = 0x7abc;
 
 function opened(): { links: LinkMetrics; lines: (beginning: string) => Promise<string[]> } {
   const metrics = new Metrics({ app: 'test', processMetrics: false });
@@ -32,8 +32,8 @@ const view = (changes: Partial<LinkView> = {}): LinkView => ({
   ...changes,
 });
 
-describe('the figures of a link', () => {
-  it('are counted by bind, direction, command and status', async () => {
+describe('metrics of a link', () => {
+  it('count PDUs by bind, direction, command and status', async () => {
     const { links, lines } = opened();
     const meter = links.createMeter('bind', 'north');
     meter.countPdu('out', submit(1), 0);
@@ -45,7 +45,7 @@ describe('the figures of a link', () => {
     expect(await lines('smpp_throttles_total{side="bind",direction="in",peer="north"')).toHaveLength(1);
   });
 
-  it('time each answer to a request of ours, once', async () => {
+  it('measure the time of each response to our requests, once', async () => {
     const { links, lines } = opened();
     const meter = links.createMeter('bind', 'north');
     meter.countPdu('out', submit(7), 1_000);
@@ -57,7 +57,7 @@ describe('the figures of a link', () => {
     expect((await lines('smpp_response_seconds_sum'))[0]).toMatch(/ 0\.25$/);
   });
 
-  it('of a connection begin anew with its bind: an old number times nothing', async () => {
+  it('restart with the bind of a connection: an old sequence number is not timed', async () => {
     const { links, lines } = opened();
     const meter = links.createMeter('bind', 'north');
     meter.countPdu('out', submit(2), 0);
@@ -72,7 +72,7 @@ describe('the figures of a link', () => {
     expect(await lines('smpp_response_seconds_count')).toEqual([]);
   });
 
-  it('go to the system from its bind on, and to nobody before', async () => {
+  it('have the system as peer after its bind, and no peer before', async () => {
     const { links, lines } = opened();
     const meter = links.createMeter('listener');
     meter.countPdu('in', submit(1), 0);
@@ -81,12 +81,12 @@ describe('the figures of a link', () => {
     expect((await lines('smpp_pdus_total')).map((line) => /peer="(.*?)"/.exec(line)?.[1])).toEqual(['', 'aggregator']);
   });
 
-  it('take few labels, whatever peers answer and however many there are', async () => {
+  it('have a bounded number of labels, whatever statuses and however many peers there are', async () => {
     const { links, lines } = opened();
     for (let at = 0; at < MAX_PEERS + 50; at += 1) {
       const meter = links.createMeter('bind', `bind-${at}`);
-      meter.countPdu('in', answer(1, UNHEARD_OF), 0);
-      meter.countPdu('in', answer(1, UNHEARD_OF + at), 0);
+      meter.countPdu('in', answer(1, UNKNOWN_CODE), 0);
+      meter.countPdu('in', answer(1, UNKNOWN_CODE + at), 0);
     }
     const counted = await lines('smpp_pdus_total');
     expect(counted).toHaveLength(MAX_PEERS + 1);
@@ -94,8 +94,8 @@ describe('the figures of a link', () => {
   });
 });
 
-describe('the links of now', () => {
-  it('are shown by state, and are gone with their last link', async () => {
+describe('link gauges', () => {
+  it('show links by state, and have no reading after the last link', async () => {
     const { links, lines } = opened();
     let alive: LinkView[] = [
       view(),
@@ -120,7 +120,7 @@ describe('the links of now', () => {
     expect(await lines('smpp_links{')).toEqual([]);
   });
 
-  it('stand beside what the rows want and what may be sent', async () => {
+  it('show wanted connections, present and agreed pace', async () => {
     const { links, lines } = opened();
     links.setWantedConnections([{ name: 'north', connections: 2 }]);
     links.setPaceSource(() => [

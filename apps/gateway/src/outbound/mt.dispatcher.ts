@@ -19,27 +19,27 @@ import type { SubmitQueues } from './submit-queues.js';
 import { deliveryPlan } from './delivery-plan.js';
 import type { OtherGateways } from './other-gateways.js';
 
-/** How often everything is looked for that nobody rang for. */
+/** Poll interval for due messages without a notification. */
 const RELAY_INTERVAL_MS = 2_000;
-/** Messages decided in one transaction at most. */
+/** Maximum messages planned in one transaction. */
 const MAX_MESSAGES_PER_POLL = 100;
-/** Looks in a row at most: what was put off by the first of them must not be due again before the last. */
+/** Maximum consecutive full polls: a message deferred by the first must not be due again before the last. */
 const MAX_POLLS_IN_A_ROW = 20;
-/** Messages that are left to other gateways are left to them for the rest of this time. */
+/** Delay before messages left to other gateways are polled again. */
 const RETRY_DEFERRED_MS = 1_000;
-/** What another gateway leaves to this one is due by then. */
+/** Delay after which messages left to this gateway by another are due. */
 const HANDED_OVER_MS = 60;
-/** Sessions last for minutes: what is older is left over from a long stop, and looked for now and then. */
+/** Age limit of a regular poll. Sessions last minutes; older messages remain after a long stop, and full scans find them. */
 const HORIZON_MS = 24 * 60 * 60 * 1_000;
 const FULL_SCAN_INTERVAL_MS = 10 * 60 * 1_000;
-/** How far the clock of whoever made an id may be ahead of ours. */
+/** Tolerated clock difference of the process that created an id. */
 const CLOCK_SLACK_MS = 60_000;
 const MAX_QUEUED_RECORDS = 10_000;
-/** An attempt has been made and cannot be unmade: its record is tried again while its lease lasts. */
+/** Time limit of one try to record an outcome; the record is retried while the lease of the attempt lasts. */
 const RECORD_DEADLINE_MS = 10_000;
 const RECORD_RETRY_MS = 500;
 
-/** Where messages may go. */
+/** Routes, and binds bound at other gateways. */
 interface RoutingState {
   readonly routes: readonly Route[];
   readonly boundElsewhere: ReadonlySet<Uuid>;
@@ -48,7 +48,7 @@ interface RoutingState {
 export interface MtDispatcherOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  /** This gateway. */
+  /** Id of this gateway. */
   readonly self: Uuid;
   readonly mtMessages: Pick<MtMessageStore, 'claim' | 'record'>;
   readonly routes: Pick<RouteDirectory, 'open'>;
@@ -56,27 +56,27 @@ export interface MtDispatcherOptions {
   readonly attempts: Pick<AttemptMaker, 'makeAttempt'>;
   readonly others: Pick<OtherGateways, 'boundBinds' | 'mayDefer' | 'announceDeferred'>;
   readonly maxBatch: number;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
-  /** Told of what came of every attempt, and of messages that were given up (`failed`), by number. */
+  /** Called with the outcome of every attempt, and with the number of messages that failed for good (`failed`). */
   readonly onOutcome: (outcome: AttemptOutcome['kind'] | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Moves codes: from rows that are due to submits, from answers to rows. A ring only wakes it; all it does is decided by
- * rows, so a lost ring costs two seconds, a doubled one nothing, and any number of gateways may pump at once. Every
- * attempt is claimed, and counted, before it is made; no transaction is open while a carrier is waited for.
+ * Dispatches codes: claims due rows, submits them and records the outcomes. Notifications only trigger a poll of the rows,
+ * so a lost one costs two seconds, a duplicate nothing, and several gateways can dispatch concurrently. Every attempt is
+ * claimed and counted before it is made. No transaction is open while waiting for a carrier.
  */
 export class MtDispatcher {
   private readonly records: Batcher<AttemptRecord, null>;
-  /** Attempts, their records included, and the leases that they are made under. */
+  /** Running attempts, including their records, with the keys of their leases. */
   private readonly underWay = new Map<Promise<void>, string>();
   private readonly timers = new Timers(() => this.trigger());
   private pollLoop: PollLoop | undefined;
   private nextFullScanMs = -Infinity;
   private fullPollsInARow = 0;
-  /** Messages that found every bind full since the looks in a row began. */
+  /** Messages deferred because every bind was full, since the consecutive polls began. */
   private deferred = 0;
 
   constructor(private readonly o: MtDispatcherOptions) {
@@ -97,36 +97,36 @@ export class MtDispatcher {
     this.pollLoop.trigger();
   }
 
-  /** Something may be due, or a bind may have room. Never throws, never waits. */
+  /** Polls at once: a message may be due, or a bind may have capacity. Never throws or blocks. */
   trigger(): void {
     this.pollLoop?.trigger();
   }
 
-  /** Another gateway left something for this one. */
+  /** Polls after the delay of a hand-over: another gateway left messages to this one. */
   triggerAfterHandOver(): void {
     this.timers.setIn(HANDED_OVER_MS);
   }
 
-  /** Claims no more. */
+  /** Claims no further message. */
   async stopClaiming(): Promise<void> {
     await this.pollLoop?.stop();
     this.pollLoop = undefined;
     this.timers.clear();
   }
 
-  /** Resolves once every attempt is recorded; an unbinding link settles all of its own. */
+  /** Resolves when every attempt is recorded; an unbinding link ends all its attempts. */
   async drain(): Promise<void> {
     await Promise.all(this.underWay.keys());
     await this.records.drain();
   }
 
-  /** Resolves once every attempt under this lease is recorded; without the database, when their time is over. */
+  /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
   async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
     await Promise.all([...this.underWay].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
   }
 
-  /** True when more is waiting. */
+  /** Claims and starts due messages. Resolves to true when more are due. */
   private async dispatchDue(): Promise<boolean> {
     const routes = await this.o.routes.open();
     const boundElsewhere = await this.o.others.boundBinds();
@@ -195,7 +195,7 @@ export class MtDispatcher {
         return;
       } catch (error) {
         this.o.onError(error);
-        // Not recorded: the lease lapses, and the fate counts as unknown.
+        // Not recorded: the lease of the attempt expires, and its fate counts as unknown.
         if (performance.now() + RECORD_RETRY_MS > endsMs) return;
         await delay(RECORD_RETRY_MS);
       }
@@ -205,7 +205,7 @@ export class MtDispatcher {
   private async recordBatch(records: readonly AttemptRecord[]): Promise<null[]> {
     const eventIds = await this.o.database.transaction((tx) => this.o.mtMessages.record(tx, records));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    // What has to be tried again is due at once; and where there was more than room for, there is room now.
+    // Messages to be retried are due at once, and a full bind has capacity again.
     if (this.fullPollsInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.trigger();
     return records.map(() => null);
   }
@@ -215,13 +215,13 @@ export class MtDispatcher {
     if (failed > 0) this.o.onOutcome('failed', failed);
   }
 
-  /** A message that waits is looked at in its time, not when the relay next looks; one that is left to others later. */
+  /** Sets timers for waiting messages, so that they do not depend on the poll interval. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
     for (const plan of plans) if (plan.kind === 'wait') this.timers.setIn(plan.elsewhere ? RETRY_DEFERRED_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.announceDeferred();
   }
 
-  /** Usually the partitions of the last day, now and then all of them. */
+  /** The id range of the last day, and at intervals of all rows, to limit the partitions read. */
   private dueIdRange(): Pick<DueLook, 'fromId' | 'beforeId'> {
     const nowMs = this.o.clock.nowMs();
     const beforeId = firstIdAt(nowMs + CLOCK_SLACK_MS);

@@ -3,37 +3,37 @@ import { bindsBoundElsewhere } from '@countersign/carriers/leases';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 
-/** A gateway has looked at codes that another one can send better. */
+/** Topic: a gateway left codes to gateways with a better bind. */
 const DEFERRED_TOPIC = 'outbound-left';
-/** What other gateways are bound to is read no more often than this. */
+/** Minimum time between reads of the binds of other gateways. */
 const READ_EVERY_MS = 500;
-/** One word in this time is enough: whoever hears it looks at everything that is due. */
+/** Minimum time between announcements; each makes the receivers poll all due messages. */
 const ANNOUNCE_EVERY_MS = 50;
 
-/** A code is left to others for so long; whoever does not take it in that time is not what it seemed. */
+/** If no other gateway claims a code within this time, this gateway stops deferring it. */
 const DEFER_FOR_MS = 3_000;
-/** After this it is forgotten, and may be left again: it went another way meanwhile, or came back. */
+/** Time after which a code may be deferred again. */
 const FORGOTTEN_AFTER_MS = 15_000;
 const MAX_REMEMBERED = 10_000;
 
 export interface OtherGatewaysOptions {
   readonly database: Executor;
   readonly bus: Pick<PubSub, 'publish' | 'subscribe'>;
-  /** This gateway. */
+  /** Id of this gateway. */
   readonly self: Uuid;
 }
 
-/** What this gateway knows of the others as ways for codes, and how it leaves codes to them. */
+/** Binds of other gateways, and the codes deferred to them. */
 export class OtherGateways {
   #binds: ReadonlySet<Uuid> = new Set();
   #readMs = -Infinity;
   #announcedMs = -Infinity;
-  /** When each was first left to others, oldest first. */
+  /** Time at which each code was first deferred, oldest first. */
   readonly #deferredMs = new Map<Uuid, number>();
 
   constructor(private readonly o: OtherGatewaysOptions) {}
 
-  /** The binds that others can send by, half a second old at most. Rejects as the database does. */
+  /** The binds that other gateways can send over, at most half a second old. Rejects with the database's error. */
   async boundBinds(): Promise<ReadonlySet<Uuid>> {
     const nowMs = performance.now();
     if (nowMs - this.#readMs >= READ_EVERY_MS) {
@@ -43,7 +43,7 @@ export class OtherGateways {
     return this.#binds;
   }
 
-  /** Whether this code may be left to others, now. Counts from when it is first asked. */
+  /** Whether this code may be left to other gateways now. The time starts with the first call. */
   mayDefer(id: Uuid, nowMs: number): boolean {
     this.forget(nowMs);
     const sinceMs = this.#deferredMs.get(id);
@@ -53,7 +53,7 @@ export class OtherGateways {
     return true;
   }
 
-  /** Tells the others that something is left to them. Where none hears it, it is found when they next look. */
+  /** Notifies other gateways that codes are left to them. If the notification is lost, their next poll finds the codes. */
   announceDeferred(): void {
     const nowMs = performance.now();
     if (this.#binds.size === 0 || nowMs - this.#announcedMs < ANNOUNCE_EVERY_MS) return;
@@ -61,7 +61,7 @@ export class OtherGateways {
     this.o.bus.publish(DEFERRED_TOPIC, this.o.self);
   }
 
-  /** `heard`: others have left something. Must not throw. */
+  /** Registers a listener called when another gateway left codes to this one. Must not throw. */
   onDeferred(listener: () => void): void {
     this.o.bus.subscribe(DEFERRED_TOPIC, (message) => {
       if (message.json() !== this.o.self) listener();

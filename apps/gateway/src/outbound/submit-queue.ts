@@ -3,21 +3,21 @@ import type { ResponsePdu } from '@countersign/smpp/pdu';
 import { isThrottle } from '../metrics/throttle.js';
 import { withLimit, rateAt, initialRate, slowed, tokenTaken, waitMs, type SendRate } from './send-rate.js';
 
-/** Attempts on one connection at a time, in windows: what waits must not wait for long, nor leave the connection idle. */
+/** Maximum reserved attempts of one connection, in windows: bounds the waiting time without leaving the connection idle. */
 const WINDOWS_AHEAD = 4;
-/** What waits for its turn is sent within about this time, however slow the carrier wants it. */
+/** Attempts wait about this time at most, also at a low rate. */
 const SECONDS_AHEAD = 1;
 const MS_PER_SECOND = 1_000;
-/** While something waits, the terms are looked at this often: a wider window, another rate, a connection that is gone. */
+/** Interval at which terms are read again while attempts wait: window, rate, or a lost connection. */
 const TERMS_EVERY_MS = 250;
-/** A full lane is asked again no sooner and no later than this. */
+/** Bounds of the delay before a full queue is tried again. */
 const LEAST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
-/** What a connection may do, as its row says now. */
+/** Window and rate of a connection, from its row. */
 export interface SubmitQueueTerms {
   readonly window: number;
-  /** The connection's part of its bind's rate. */
+  /** The connection's share of the bind's rate. */
   readonly perSecond: number;
 }
 
@@ -27,9 +27,9 @@ interface WaitingSubmit {
 }
 
 /**
- * The codes of one connection: each waits here for its turn, not in the link, so that none is sent after its session or
- * faster than the carrier takes them. Enquiries, answers and the unbind never pass through here. Everything in hand is
- * counted before it waits, so the queue is as short as the counting makes it.
+ * Queue of the submits of one connection. Codes wait here instead of in the link, so that none is sent after its session
+ * ended or above the rate. enquire_link, responses and unbind bypass the queue. Attempts are reserved before they wait, so
+ * the reservation bounds the length of the queue.
  */
 export class SubmitQueue {
   #reserved = 0;
@@ -38,17 +38,17 @@ export class SubmitQueue {
   #waiting: WaitingSubmit[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** Null while the connection cannot send. */
+  /** `terms` returns null while the connection cannot send. */
   constructor(private readonly terms: () => SubmitQueueTerms | null) {}
 
-  /** Nothing is in hand, and nothing is to be remembered. */
+  /** No attempt is reserved, and the rate is not reduced. */
   get isIdle(): boolean {
     if (this.#reserved > 0) return false;
     const rate = this.#rate === null ? null : rateAt(this.#rate, performance.now());
     return rate === null || rate.perSecond >= rate.limit;
   }
 
-  /** Attempts that may be taken on top of those `planned`: below 1 for none. */
+  /** Number of attempts that can be reserved beyond `planned`; below 1 for none. */
   capacityBeyond(planned: number): number {
     const terms = this.terms();
     if (terms === null) return 0;
@@ -57,7 +57,7 @@ export class SubmitQueue {
     return Math.min(terms.window * WINDOWS_AHEAD, soon) - this.#reserved - planned;
   }
 
-  /** When a lane without room is worth another look: once half of what is in hand may have gone. */
+  /** Delay before a full queue is tried again: the time in which half of the reserved attempts are sent. */
   get pauseMs(): number {
     const terms = this.terms();
     if (terms === null) return LONGEST_PAUSE_MS;
@@ -65,7 +65,7 @@ export class SubmitQueue {
     return Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, halfMs));
   }
 
-  /** What may be sent a second now; null while it cannot send. */
+  /** Present messages per second; null while the connection cannot send. */
   get perSecond(): number | null {
     const terms = this.terms();
     return terms === null ? null : rateAt(this.rateNow(terms), performance.now()).perSecond;
@@ -80,11 +80,11 @@ export class SubmitQueue {
   }
 
   /**
-   * Sends when it is its turn: a slot of the window is free, and the rate allows it. Rejects with NotSentError when that
-   * takes longer than `withinMs` or the connection is lost meanwhile; else settles as `send` does.
+   * Calls `send` when a window slot is free and the rate allows it. Rejects with NotSentError when that takes longer than
+   * `withinMs` or the connection is lost; otherwise settles as `send` does.
    */
   async submit(withinMs: number, send: () => Promise<ResponsePdu>): Promise<ResponsePdu> {
-    if (!(await this.waitForTurn(withinMs))) throw new NotSentError('no turn came in time');
+    if (!(await this.waitForTurn(withinMs))) throw new NotSentError('no window slot or token in time');
     const sentMs = performance.now();
     try {
       const answer = await send();
@@ -97,8 +97,8 @@ export class SubmitQueue {
   }
 
   private waitForTurn(withinMs: number): Promise<boolean> {
-    return new Promise((take) => {
-      this.#waiting.push({ dueMs: performance.now() + withinMs, resolve: take });
+    return new Promise((resolve) => {
+      this.#waiting.push({ dueMs: performance.now() + withinMs, resolve });
       this.startNext();
     });
   }
@@ -119,15 +119,15 @@ export class SubmitQueue {
     this.armTimer(this.#rate, terms, nowMs);
   }
 
-  /** Those whose time was over by then. */
+  /** Rejects attempts whose time limit is at or before `byMs`. */
   private rejectExpired(byMs: number): void {
     const late = this.#waiting.filter(({ dueMs }) => dueMs <= byMs);
     if (late.length === 0) return;
     this.#waiting = this.#waiting.filter(({ dueMs }) => dueMs > byMs);
-    for (const { resolve: take } of late) take(false);
+    for (const { resolve } of late) resolve(false);
   }
 
-  /** A slot that comes free serves at once; this is for the next token, other terms, and those whose time is over before. */
+  /** Sets the timer for the next token, read of terms or expiry. A freed window slot needs no timer. */
   private armTimer(rate: SendRate, terms: SubmitQueueTerms, nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;

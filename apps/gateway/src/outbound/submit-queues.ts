@@ -5,25 +5,25 @@ import type { Pace } from '../metrics/link.metrics.js';
 import type { BindCapacity } from './delivery-plan.js';
 import { SubmitQueue, type SubmitQueueTerms } from './submit-queue.js';
 
-/** On top of the two response times that an attempt may take: one for its turn, one for its answer. */
+/** Added to two response times (one for the queue, one for the response) for the lease of an attempt. */
 const LEASE_MARGIN_SECONDS = 10;
 
-/** The connections of binds that may send now. */
+/** The bind connections that can send now. */
 export interface Senders {
   sendersOf(bindId: string): readonly BindSender[];
   senderOfLease(lease: BindLease): BindSender | null;
   senderOfSlot(slot: BindSlotName): BindSender | null;
 }
 
-/** How much every connection has in hand, so that one that answers nothing, or little, holds up no other. */
+/** The submit queues of all connections; a slow connection does not delay others. */
 export class SubmitQueues {
   private readonly queues = new Map<string, SubmitQueue>();
 
   constructor(private readonly senders: Senders) {}
 
   /**
-   * Room for one more besides those `planned` by `slotKey`, on the connection that has most of it. When none has any, how
-   * long that is likely to last; null when the bind cannot send from here.
+   * The connection of the bind with most capacity beyond `planned` (by `slotKey`). Without capacity, the expected time until
+   * there is some; null when the bind cannot send from this gateway.
    */
   capacityOf(
     bindId: string,
@@ -42,7 +42,7 @@ export class SubmitQueues {
     return { fullForMs: Math.min(...senders.map(({ lease }) => this.queueOf(lease).pauseMs)) };
   }
 
-  /** What these connections may send a second now; as agreed on until something was sent by them. */
+  /** Present rates of these connections; the agreed rate until the first submit. */
   pacesOf(senders: Iterable<BindSender>): Pace[] {
     return [...senders].map(({ bind, lease }) => {
       const agreed = bind.submitPerSecond / bind.connections;
@@ -57,7 +57,7 @@ export class SubmitQueues {
   release(lease: BindLease): void {
     const queue = this.queueOf(lease);
     queue.release();
-    // A connection that is gone leaves nothing behind, unless its carrier had asked for less.
+    // The queue of a lost connection is deleted, unless its rate is reduced.
     if (queue.isIdle && this.senders.senderOfLease(lease) === null) this.queues.delete(slotKey(lease));
   }
 
@@ -75,7 +75,7 @@ export class SubmitQueues {
     return queue;
   }
 
-  /** By whichever lease the slot is held now: what the carrier said of its pace outlives a connection. */
+  /** By slot, not by lease: a reduced rate persists over reconnections. */
   private termsOf(slot: BindSlotName): SubmitQueueTerms | null {
     const sender = this.senders.senderOfSlot(slot);
     if (sender === null) return null;

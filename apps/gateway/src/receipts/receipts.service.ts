@@ -9,7 +9,7 @@ import type { GatewayMetrics } from '../metrics/gateway.metrics.js';
 import type { InboundLink } from '../links/inbound-link.js';
 
 const MAX_BATCHES_IN_FLIGHT = 2;
-/** Receipts that wait for a transaction at most; beyond it carriers are asked to send again. */
+/** Maximum receipts waiting for a transaction; further ones get the link's retryable status. */
 const MAX_QUEUED_RECEIPTS = 5_000;
 const REPORT_EVERY_MS = 1_000;
 
@@ -17,15 +17,16 @@ export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
   readonly mtMessages: Pick<MtMessageStore, 'receive'>;
   readonly maxBatch: number;
-  /** Told after the commit which events it holds. Must neither throw nor wait. */
+  /** Receives the event ids of a transaction after its commit. Must neither throw nor block. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
 }
 
 /**
- * The way of a delivery receipt: from the PDU to its answer. It counts over whichever link of its carrier it comes.
- * Answered ESME_ROK once what it says is committed, or where it says nothing; else the carrier is asked to send it again.
+ * Processes a delivery receipt, from the PDU to the response. Receipts are matched by carrier, over any of its links.
+ * The response is ESME_ROK after the commit, or at once for a receipt that is unreadable or not final; the link's
+ * retryable status when the receipt could not be stored.
  */
 export class ReceiptsService {
   readonly #batcher: Batcher<ReceiptNote, ReceiptFate>;
@@ -42,7 +43,7 @@ export class ReceiptsService {
     });
   }
 
-  /** Never rejects. One that is not the last word, or names no message, is answered at once. */
+  /** Never rejects. A receipt that is not final, or names no message, is answered at once. */
   acceptReceipt(pdu: MessagePdu, link: InboundLink): Promise<MessageAnswer> | MessageAnswer {
     const receipt = parseReceipt(pdu);
     if (receipt === null) {
@@ -64,7 +65,7 @@ export class ReceiptsService {
     );
   }
 
-  /** Resolves once every receipt that came in is answered. */
+  /** Resolves when every received receipt is answered. */
   drain(): Promise<void> {
     return this.#batcher.drain();
   }
@@ -80,7 +81,7 @@ export class ReceiptsService {
     const nowMs = performance.now();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) {
       this.#reportedMs = nowMs;
-      this.o.logger.error({ err: error }, 'receipts could not be stored and are asked for again');
+      this.o.logger.error({ err: error }, 'receipts could not be stored; the carrier is asked to resend');
     }
     return { status: link.retryableMoStatus };
   }
