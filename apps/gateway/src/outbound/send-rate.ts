@@ -64,7 +64,7 @@ export function waitMs(rate: SendRate, nowMs: number): number {
  * it, does not halve the rate again, and only delays the next increase.
  */
 export function slowed(rate: SendRate, sentMs: number, nowMs: number): SendRate {
-  const current = { ...rateAt(rate, nowMs), climbMs: nowMs + INCREASE_EVERY_MS };
+  const current = { ...rateAt(rate, nowMs), increaseMs: nowMs + INCREASE_EVERY_MS };
   if (sentMs < current.slowedMs + HALVE_EVERY_MS) return current;
   const perSecond = Math.max(floorOf(current.limit), current.perSecond / 2);
   return { ...current, perSecond, tokens: 0, slowedMs: nowMs };
