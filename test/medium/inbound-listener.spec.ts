@@ -45,7 +45,7 @@ async function bindAnswer(
   systemId: string,
   changes: { password?: string; bind?: 'bind_receiver' } = {},
 ): Promise<number> {
-  const esme = await gateway.stranger();
+  const esme = await gateway.connectUnbound();
   const answer = await esme.bind({ port: gateway.ports.smpp, systemId, password: PASSWORD, ...changes });
   if (answer.command_status !== OK) await esme.closed;
   return answer.command_status;

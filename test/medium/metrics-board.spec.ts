@@ -132,7 +132,7 @@ describe('the board and the alert rules', () => {
 
 describe('the metrics of a gateway', () => {
   it('tell systems apart by their name, and strangers by none', async () => {
-    const stranger = await gateway.stranger();
+    const stranger = await gateway.connectUnbound();
     await stranger.enquireLink();
     const pdus = 'countersign_smpp_pdus_total{side="listener",direction="in"';
     expect(await gateway.metric(`${pdus},command="submit_sm",status="ESME_ROK",peer="north"`)).toBe(1);

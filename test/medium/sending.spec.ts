@@ -47,7 +47,9 @@ afterEach(() => {
 
 async function queue(way: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
   const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
-  return Promise.all(Array.from({ length: count }, () => harness.queue(session, text === undefined ? {} : { text })));
+  return Promise.all(
+    Array.from({ length: count }, () => harness.queueCode(session, text === undefined ? {} : { text })),
+  );
 }
 const queueOne = async (way: keyof typeof PHONES, text?: string): Promise<Uuid> => (await queue(way, 1, text))[0] ?? '';
 const stateOf = async (id: Uuid): Promise<string> => (await harness.code(id)).state;
@@ -115,7 +117,7 @@ describe('codes behind a carrier that answers nothing', () => {
   it('end with their sessions, unsent, and free whatever they held', async () => {
     scripted(wide, 1_000, 'mute');
     const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
-    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queue(session, { validMs: 4_000 })));
+    const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queueCode(session, { validMs: 4_000 })));
     const failed = async (): Promise<number> =>
       (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
     await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
@@ -133,31 +135,31 @@ describe('the manners of a carrier', () => {
   it('say which answers ask for time', async () => {
     scripted(odd, 1, SUBMIT_FAILED);
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
+    expect(await harness.waitForState(id, 'submitted')).toMatchObject({ attempts: 2 });
     expect(odd.submits).toHaveLength(2);
   });
 
   it('say which are its last word, even where others mean something else by it', async () => {
     scripted(odd, 1, THROTTLED);
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
+    expect(await harness.waitForState(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
   });
 
   it('say that a receipt spells in decimal what its response spelt in hexadecimal', async () => {
     odd.script.push(() => ({ message_id: '00000A7F' }));
     const id = await queueOne('odd');
-    expect(await harness.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
-    expect(await odd.receipt(String(0xa7f), 'DELIVRD')).toBe(OK);
+    expect(await harness.waitForState(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
+    expect(await odd.sendReceipt(String(0xa7f), 'DELIVRD')).toBe(OK);
     expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 
   it('say so of a receipt that comes before its response, too', async () => {
     const early: Promise<number>[] = [];
     odd.script.push(() => {
-      early.push(odd.receipt(String(0xb00), 'DELIVRD'));
+      early.push(odd.sendReceipt(String(0xb00), 'DELIVRD'));
       return { message_id: 'B00' };
     });
-    await harness.reaches(await queueOne('odd'), 'delivered');
+    await harness.waitForState(await queueOne('odd'), 'delivered');
     expect(await Promise.all(early)).toEqual([OK]);
   });
 });
@@ -166,13 +168,13 @@ describe('a text that its carrier has no alphabet for', () => {
   it('goes in parts, which are one message with one receipt', async () => {
     const text = `${CODE_TEXT} ${'€'.repeat(100)}`;
     const id = await queueOne('odd', text);
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const parts = odd.submits.map(({ short_message: message }) => message as { udh: Buffer[]; message: string });
     expect(parts.map(({ message }) => message).join('')).toBe(text);
     expect(parts.map(({ udh }) => [...(udh[0] ?? [])].slice(3))).toEqual([1, 2, 3].map((part) => [3, part]));
     expect(odd.submits.map(({ registered_delivery: wanted }) => wanted)).toEqual([0, 0, 1]);
     const { smscMessageId } = await harness.code(id);
-    await odd.receipt(smscMessageId ?? '', 'DELIVRD');
+    await odd.sendReceipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });
 
@@ -182,7 +184,7 @@ describe('a text that its carrier has no alphabet for', () => {
       () => ({ command_status: 0x0b }),
     );
     const id = await queueOne('odd', '€'.repeat(100));
-    expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
+    expect(await harness.waitForState(id, 'failed')).toMatchObject({ networkError: 'ESME_RINVDSTADR', attempts: 1 });
   });
 });
 
@@ -191,7 +193,7 @@ describe('a receipt', () => {
 
   it('that is nobody’s is taken, parked and counted', async () => {
     const before = await fate('parked');
-    expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
+    expect(await swift.sendReceipt('never-given', 'DELIVRD')).toBe(OK);
     expect(await fate('parked')).toBe(before + 1);
     expect(await harness.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
   });
@@ -205,43 +207,46 @@ describe('a receipt', () => {
   it('that comes twice settles once', async () => {
     const before = await fate('late');
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const { smscMessageId } = await harness.code(id);
-    const twice = [swift.receipt(smscMessageId ?? '', 'DELIVRD'), swift.receipt(smscMessageId ?? '', 'DELIVRD')];
+    const twice = [
+      swift.sendReceipt(smscMessageId ?? '', 'DELIVRD'),
+      swift.sendReceipt(smscMessageId ?? '', 'DELIVRD'),
+    ];
     expect(await Promise.all(twice)).toEqual([OK, OK]);
-    expect(await harness.statesTold(id)).toEqual(['submitted', 'delivered']);
+    expect(await harness.deliveryStates(id)).toEqual(['submitted', 'delivered']);
     expect(await fate('late')).toBe(before + 1);
   });
 
   it('that comes twice before the response settles once', async () => {
     const early: Promise<number>[] = [];
     swift.script.push(() => {
-      early.push(swift.receipt('twice-1', 'UNDELIV', '027'), swift.receipt('twice-1', 'UNDELIV', '027'));
+      early.push(swift.sendReceipt('twice-1', 'UNDELIV', '027'), swift.sendReceipt('twice-1', 'UNDELIV', '027'));
       return { message_id: 'twice-1' };
     });
     const id = await queueOne('swift');
-    expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
+    expect(await harness.waitForState(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
     // Both are told of one moment: their order is not promised.
-    expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
+    expect((await harness.deliveryStates(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
   it('that is a notification on the way is not the last word', async () => {
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     const { smscMessageId } = await harness.code(id);
     await swift.deliver({ ...receiptOf(smscMessageId ?? '', 'DELIVRD'), esm_class: 0x20 });
     expect(await stateOf(id)).toBe('submitted');
-    await swift.receipt(smscMessageId ?? '', 'UNDELIV', '001');
+    await swift.sendReceipt(smscMessageId ?? '', 'UNDELIV', '001');
     expect(await harness.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
   });
 
   it('that comes after days still counts', async () => {
     const id = await queueOne('swift');
-    await harness.reaches(id, 'submitted');
+    await harness.waitForState(id, 'submitted');
     await harness.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);
     const { smscMessageId } = await harness.code(id);
-    await swift.receipt(smscMessageId ?? '', 'DELIVRD');
+    await swift.sendReceipt(smscMessageId ?? '', 'DELIVRD');
     expect(await stateOf(id)).toBe('delivered');
   });
 });

@@ -97,7 +97,7 @@ describe('a system that is trusted by its certificate', () => {
     async (client) => {
       const answers = await Promise.all(
         [PASSWORD, 'wrong'].map(async (password) => {
-          const esme = await gateway.stranger(account('north', client));
+          const esme = await gateway.connectUnbound(account('north', client));
           return (await esme.bind(account('north', client, password))).command_status;
         }),
       );
