@@ -15,11 +15,11 @@ export function connect(at: BindHost, withTls: BindTls, timeoutMs: number, signa
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = withTls.enabled ? tls.connect(tlsOptions(at, withTls)) : net.connect({ ...at });
-    const finish = (settle: () => void): void => {
+    const finish = (complete: () => void): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError);
-      settle();
+      complete();
     };
     const fail = (error: Error): void =>
       finish(() => {

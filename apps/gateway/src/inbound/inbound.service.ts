@@ -82,7 +82,7 @@ export class InboundService {
 
   private recordMetrics({ fate }: InboundVerdict, link: InboundLink, seconds: number): void {
     const labels = this.o.metrics.linkLabels(link);
-    this.o.metrics.messages.inc({ fate, ...labels });
+    this.o.metrics.storedMos.inc({ fate, ...labels });
     this.o.metrics.answerSeconds.observe(seconds);
     if (fate === 'matched') this.o.metrics.matchSeconds.observe(labels, seconds);
   }

@@ -39,7 +39,7 @@ export class SenderRate {
     const lastFullAtMs = known ?? this.#earlier.get(linkId)?.get(source) ?? nowMs;
     const fullAtMs = Math.max(nowMs, lastFullAtMs) + this.#perMessageMs;
     if (fullAtMs - nowMs > this.#burstMs) return false;
-    this.remember(linkId, source, fullAtMs);
+    this.setFullAt(linkId, source, fullAtMs);
     if (known === undefined) this.#latestCount += 1;
     if (this.#latestCount > this.maxSenders / 2) {
       this.#earlier = this.#latest;
@@ -49,7 +49,7 @@ export class SenderRate {
     return true;
   }
 
-  private remember(linkId: string, source: string, fullAtMs: number): void {
+  private setFullAt(linkId: string, source: string, fullAtMs: number): void {
     const senders = this.#latest.get(linkId);
     if (senders === undefined) this.#latest.set(linkId, new Map([[source, fullAtMs]]));
     else senders.set(source, fullAtMs);

@@ -20,13 +20,13 @@ export function slotsToClaim(facts: ShareFacts): BindSlotName[] {
   const held = new Map<Uuid, number>();
   for (const { bindId } of own) add(held, bindId);
   const free = rotatedByRank(freeSlots(facts), facts);
-  const taken: BindSlotName[] = [];
+  const claims: BindSlotName[] = [];
   for (let quota = shareOf(survey) - own.length; quota > 0 && free.length > 0; quota--) {
     const next = free.splice(fewestFirst(free, held), 1);
-    taken.push(...next);
+    claims.push(...next);
     for (const { bindId } of next) add(held, bindId);
   }
-  return [...taken, ...free.filter((slot) => unclaimed.has(slotKey(slot)))];
+  return [...claims, ...free.filter((slot) => unclaimed.has(slotKey(slot)))];
 }
 
 /** Connections that can be claimed: those without an owner, and those of this gateway that it no longer tracks. */

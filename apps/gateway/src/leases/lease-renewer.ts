@@ -150,8 +150,8 @@ export class LeaseRenewer {
     const held = [...this.#held.values()];
     try {
       const kept = await database.transaction(async (tx) => {
-        const beaten = gateways.beat(tx, self, this.#stopping);
-        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(heldConnectionOf)), beaten]);
+        const gatewayWritten = gateways.beat(tx, self, this.#stopping);
+        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(heldConnectionOf)), gatewayWritten]);
         return renewed;
       });
       this.o.onRenewal('renewed');

@@ -7,11 +7,11 @@ const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 500];
 /** Counters and histograms of the gateway. Label values are bounded: no phone, id, text or value chosen by a peer. */
 export class GatewayMetrics {
   readonly links: LinkMetrics;
-  readonly messages;
+  readonly storedMos;
   readonly retryableResponses;
   readonly orphanReceipts;
   readonly receipts;
-  readonly outbound;
+  readonly otpAttempts;
   readonly answerSeconds;
   readonly matchSeconds;
   readonly batchSize;
@@ -22,7 +22,7 @@ export class GatewayMetrics {
 
   constructor(metrics: Metrics) {
     this.links = new LinkMetrics(metrics);
-    this.messages = metrics.counter({
+    this.storedMos = metrics.counter({
       name: 'mo_total',
       help: 'MOs stored and answered ESME_ROK, by fate.',
       labels: ['fate', 'side', 'peer'],
@@ -41,7 +41,7 @@ export class GatewayMetrics {
       help: 'Delivery receipts by fate; parked: no response with its message id is recorded yet.',
       labels: ['fate', 'side', 'peer'],
     });
-    this.outbound = metrics.counter({
+    this.otpAttempts = metrics.counter({
       name: 'otp_attempts_total',
       help: 'Attempts to submit a code, by outcome, and codes that failed for good (failed).',
       labels: ['outcome'],

@@ -52,11 +52,11 @@ export class AttemptMaker {
     { message, plan }: Claimed,
     part: TextPart,
     withinMs: number,
-    manners: AnswerConventions,
+    conventions: AnswerConventions,
   ): Promise<AttemptOutcome> {
     try {
       const answer = await this.o.queues.submit(plan.lease, withinMs, () => this.submitPart({ message, plan }, part));
-      return judgeAnswer(answer, manners);
+      return judgeAnswer(answer, conventions);
     } catch (error) {
       if (error instanceof NotSentError && this.secondsLeft(message) < 1) return { kind: 'busy', error: EXPIRED };
       return judgeFailure(error);

@@ -71,7 +71,7 @@ export interface MtDispatcherOptions {
 export class MtDispatcher {
   private readonly records: Batcher<AttemptRecord, null>;
   /** Running attempts, including their records, with the keys of their leases. */
-  private readonly underWay = new Map<Promise<void>, string>();
+  private readonly runningAttempts = new Map<Promise<void>, string>();
   private readonly timers = new Timers(() => this.trigger());
   private pollLoop: PollLoop | undefined;
   private nextFullScanMs = -Infinity;
@@ -116,14 +116,14 @@ export class MtDispatcher {
 
   /** Resolves when every attempt is recorded; an unbinding link ends all its attempts. */
   async drain(): Promise<void> {
-    await Promise.all(this.underWay.keys());
+    await Promise.all(this.runningAttempts.keys());
     await this.records.drain();
   }
 
   /** Resolves when every attempt under this lease is recorded, or has reached its time limit without the database. */
   async waitForRecords(lease: BindLease): Promise<void> {
     const key = leaseKey(lease);
-    await Promise.all([...this.underWay].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
+    await Promise.all([...this.runningAttempts].flatMap(([attempt, under]) => (under === key ? [attempt] : [])));
   }
 
   /** Claims and starts due messages. Resolves to true when more are due. */
@@ -173,8 +173,8 @@ export class MtDispatcher {
 
   private startAttempt(claimed: ClaimedMessage): void {
     this.o.queues.reserve(claimed.plan.lease);
-    const running = this.attemptAndRecord(claimed).finally(() => this.underWay.delete(running));
-    this.underWay.set(running, leaseKey(claimed.plan.lease));
+    const running = this.attemptAndRecord(claimed).finally(() => this.runningAttempts.delete(running));
+    this.runningAttempts.set(running, leaseKey(claimed.plan.lease));
   }
 
   /** One attempt with its record. Never rejects. */

@@ -45,7 +45,7 @@ export class OtherGateways {
 
   /** Whether this code may be left to other gateways now. The time starts with the first call. */
   mayDefer(id: Uuid, nowMs: number): boolean {
-    this.forget(nowMs);
+    this.evictExpired(nowMs);
     const sinceMs = this.#deferredMs.get(id);
     if (sinceMs !== undefined) return nowMs - sinceMs < DEFER_FOR_MS;
     if (this.#deferredMs.size >= MAX_REMEMBERED) return false;
@@ -68,7 +68,7 @@ export class OtherGateways {
     });
   }
 
-  private forget(nowMs: number): void {
+  private evictExpired(nowMs: number): void {
     for (const [id, sinceMs] of this.#deferredMs) {
       if (nowMs - sinceMs < FORGOTTEN_AFTER_MS) return;
       this.#deferredMs.delete(id);

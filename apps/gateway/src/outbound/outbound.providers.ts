@@ -112,7 +112,7 @@ export const outboundProviders: FactoryProvider[] = [
         attempts,
         maxBatch,
         onEvents: (ids) => notifier.notify(ids),
-        onOutcome: (outcome, count) => metrics.outbound.inc({ outcome }, count),
+        onOutcome: (outcome, count) => metrics.otpAttempts.inc({ outcome }, count),
         onError: (err) => logger.warn({ err }, 'MT dispatcher: codes could not be claimed or recorded; retrying'),
       });
       binds.onBound(() => dispatcher.trigger());
