@@ -96,7 +96,7 @@ interface Service {
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: object;
-  readonly secrets: object;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
 const read = (text: string): unknown => load(text, { schema: CORE_SCHEMA.withTags(mergeTag) });
@@ -181,11 +181,27 @@ describe('docker-compose.yml', () => {
       'DATABASE_URL',
       'REDIS_URL',
     ]);
-    for (const daemon of ['gateway', 'control-plane']) {
-      expect(compose.services[daemon]?.environment?.['DATABASE_URL']).toMatch(/^postgres:\/\/countersign_app:/);
+    const roles = { gateway: 'countersign_gateway', 'control-plane': 'countersign_app' };
+    for (const [daemon, role] of Object.entries(roles)) {
+      expect(compose.services[daemon]?.environment?.['DATABASE_URL']).toMatch(new RegExp(`^postgres://${role}:`));
       expect(compose.services[daemon]?.depends_on).toHaveProperty('migrate', {
         condition: 'service_completed_successfully',
       });
     }
+    expect(compose.services['migrate']?.environment).toMatchObject({
+      DATABASE_URL: expect.stringMatching(/^postgres:\/\/countersign_app@/) as unknown,
+      DATABASE_GATEWAY_ROLE: 'countersign_gateway',
+    });
+  });
+
+  it('gives the proxy and the gateway TLS keys of their own', () => {
+    const holdersOf = (secret: string): string[] =>
+      Object.entries(compose.services).flatMap(([name, { secrets = [] }]) => (secrets.includes(secret) ? [name] : []));
+    expect([holdersOf('tls.key'), holdersOf('smpp-tls.key')]).toEqual([['proxy'], ['gateway']]);
+    expect(new Set(Object.values(compose.secrets).map(({ file }) => file)).size).toBe(4);
+    expect(compose.services['gateway']?.environment).toMatchObject({
+      SMPP_TLS_CERT_FILE: '/run/secrets/smpp-tls.crt',
+      SMPP_TLS_KEY_FILE: '/run/secrets/smpp-tls.key',
+    });
   });
 });

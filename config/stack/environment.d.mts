@@ -31,6 +31,7 @@ export function environmentOf(run: {
   stores: {
     readonly databaseUrl: string;
     readonly migrationUrl?: string | undefined;
+    readonly gatewayUrl?: string | undefined;
     readonly redisUrl: string | undefined;
   };
   certificates: { readonly certFile: string; readonly keyFile: string };
@@ -39,4 +40,5 @@ export function environmentOf(run: {
 export function environmentFor(
   environment: Readonly<Record<string, string>>,
   name: 'seed' | 'control-plane' | 'gateway' | 'simulator',
+  stores?: { readonly gatewayUrl?: string | undefined },
 ): Record<string, string>;

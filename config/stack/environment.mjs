@@ -1,6 +1,7 @@
 // What the apps of a development run are told: what the user set, else what this run made.
 import os from 'node:os';
 import path from 'node:path';
+import { GATEWAY } from './postgres-roles.mjs';
 
 /**
  * Receivers of webhooks on this machine are allowed, over plain http too, so that the demo works; and so fast that a first
@@ -105,6 +106,7 @@ export function demoEnvironmentOf({ places, caFile, demo }) {
 /** What only some of the processes need, by those that do; the others never have it in their environment. */
 const GIVEN_TO = {
   DATABASE_MIGRATION_URL: ['seed'],
+  DATABASE_GATEWAY_ROLE: ['seed'],
   DATABASE_URL: ['seed', 'control-plane', 'gateway'],
   REDIS_URL: ['seed', 'control-plane', 'gateway'],
   COUNTERSIGN_MASTER_KEY: ['seed', 'control-plane', 'gateway'],
@@ -121,11 +123,13 @@ const GIVEN_TO = {
  *
  * @param {Record<string, string>} environment of environmentOf
  * @param {'seed' | 'control-plane' | 'gateway' | 'simulator'} name
+ * @param {{ gatewayUrl?: string | undefined }} [stores]
  * @returns {Record<string, string>}
  */
-export function environmentFor(environment, name) {
+export function environmentFor(environment, name, { gatewayUrl } = {}) {
   const isGiven = ([variable]) => GIVEN_TO[variable.replace(/_FILE$/, '')]?.includes(name) ?? true;
-  return Object.fromEntries(Object.entries(environment).filter(isGiven));
+  const given = Object.fromEntries(Object.entries(environment).filter(isGiven));
+  return name === 'gateway' && gatewayUrl !== undefined ? { ...given, DATABASE_URL: gatewayUrl } : given;
 }
 
 /** @returns {Record<string, string>} the environment of all processes together; see environmentFor */
@@ -153,6 +157,7 @@ export function environmentOf({ env, dataDir, places, secrets, stores, certifica
     COUNTERSIGN_DATA_DIR: dataDir,
     DATABASE_URL: stores.databaseUrl,
     ...(stores.migrationUrl === undefined ? {} : { DATABASE_MIGRATION_URL: stores.migrationUrl }),
+    ...(stores.gatewayUrl === undefined ? {} : { DATABASE_GATEWAY_ROLE: GATEWAY }),
     ...(stores.redisUrl === undefined ? {} : { REDIS_URL: stores.redisUrl }),
   };
 }

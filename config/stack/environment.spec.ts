@@ -127,6 +127,20 @@ describe('the environment of the apps', () => {
     expect(secretsOf('simulator')).toEqual(['SIMULATOR_PASSWORD', 'SIMULATOR_RBM_CLIENT_TOKEN']);
   });
 
+  it('gives the gateway the URL of its own role, and the seed its name', () => {
+    const stores = {
+      databaseUrl: 'postgres://app@db',
+      gatewayUrl: 'postgres://countersign_gateway@db',
+      redisUrl: undefined,
+    };
+    const all = { ...environment({}), DATABASE_URL: stores.databaseUrl, DATABASE_GATEWAY_ROLE: 'countersign_gateway' };
+    expect(environmentFor(all, 'gateway', stores)['DATABASE_URL']).toBe(stores.gatewayUrl);
+    expect(environmentFor(all, 'control-plane', stores)['DATABASE_URL']).toBe(stores.databaseUrl);
+    expect(environmentFor(all, 'seed', stores)).toMatchObject({ DATABASE_GATEWAY_ROLE: 'countersign_gateway' });
+    expect(environmentFor(all, 'gateway', stores)).not.toHaveProperty('DATABASE_GATEWAY_ROLE');
+    expect(environmentFor(all, 'gateway')['DATABASE_URL']).toBe(stores.databaseUrl);
+  });
+
   it('takes an empty variable for one that is not set', () => {
     const made = environment({ REDIS_URL: '', COUNTERSIGN_ADMIN_KEY: '' });
     expect(made).not.toHaveProperty('REDIS_URL');

@@ -66,7 +66,14 @@ async function bringUp(env, lifecycle, log) {
   ]);
   const environment = environmentOf({ env, dataDir, places, secrets, stores, certificates, serviceAccountFile });
   const app = (name, phase, more = {}) =>
-    startApp({ name, phase, environment: { ...more, ...environmentFor(environment, name) }, dataDir, lifecycle, log });
+    startApp({
+      name,
+      phase,
+      environment: { ...more, ...environmentFor(environment, name, stores) },
+      dataDir,
+      lifecycle,
+      log,
+    });
   // A stop that came meanwhile waits for nothing that begins after it.
   lifecycle.signal.throwIfAborted();
   const ofSeed = environmentFor(environment, 'seed');

@@ -1,2 +1,3 @@
-export function roleUrls(superuserUrl: string): { ownerUrl: string; appUrl: string };
+export function roleUrls(superuserUrl: string): { ownerUrl: string; appUrl: string; gatewayUrl: string };
+export const GATEWAY: string;
 export function ensureRoles(superuserUrl: string): Promise<void>;

@@ -1,10 +1,11 @@
-// The roles of a private PostgreSQL: one owns the tables, one is the daemons'. Neither is a superuser.
+// The roles of a private PostgreSQL: one owns the tables, one is for control planes, one for gateways. None is a superuser.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const ROLES = new URL('roles.sql', import.meta.url);
 const OWNER = 'countersign_owner';
 const APP = 'countersign_app';
+export const GATEWAY = 'countersign_gateway';
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -12,7 +13,7 @@ const TIMEOUT_MS = 30_000;
  * is one file to keep.
  *
  * @param {string} superuserUrl
- * @returns {{ ownerUrl: string, appUrl: string }}
+ * @returns {{ ownerUrl: string, appUrl: string, gatewayUrl: string }}
  */
 export function roleUrls(superuserUrl) {
   const urlOf = (role) => {
@@ -21,7 +22,7 @@ export function roleUrls(superuserUrl) {
     url.password = passwordOf(superuserUrl, role);
     return url.href;
   };
-  return { ownerUrl: urlOf(OWNER), appUrl: urlOf(APP) };
+  return { ownerUrl: urlOf(OWNER), appUrl: urlOf(APP), gatewayUrl: urlOf(GATEWAY) };
 }
 
 const passwordOf = (superuserUrl, role) =>
@@ -43,6 +44,7 @@ export async function ensureRoles(superuserUrl) {
     for (const [setting, role] of [
       ['countersign.owner_password', OWNER],
       ['countersign.app_password', APP],
+      ['countersign.gateway_password', GATEWAY],
     ]) {
       await client.query('SELECT set_config($1, $2, false)', [setting, passwordOf(superuserUrl, role)]);
     }

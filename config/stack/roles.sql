@@ -1,7 +1,10 @@
--- The two roles of a database of Countersign, neither of them a superuser: countersign_owner owns the tables and migrates,
--- countersign_app is what the daemons connect with. Run by a superuser, as often as you like, in the database itself:
+-- The roles of a database of Countersign, none of them a superuser: countersign_owner owns the tables and migrates,
+-- control planes connect as countersign_app and gateways as countersign_gateway. Without countersign.gateway_password that
+-- role is neither made nor changed, and gateways connect as countersign_app, too. Run by a superuser, as often as you like,
+-- in the database itself:
 --   psql --dbname=countersign --set=ON_ERROR_STOP=1 \
---     --command="SET countersign.owner_password = '…'" --command="SET countersign.app_password = '…'" --file=roles.sql
+--     --command="SET countersign.owner_password = '…'" --command="SET countersign.app_password = '…'" \
+--     --command="SET countersign.gateway_password = '…'" --file=roles.sql
 -- What an earlier release made as a superuser changes hands.
 DO $$
 DECLARE
@@ -10,8 +13,10 @@ BEGIN
   FOR made IN
     SELECT * FROM (VALUES
       ('countersign_owner', current_setting('countersign.owner_password')),
-      ('countersign_app', current_setting('countersign.app_password'))
+      ('countersign_app', current_setting('countersign.app_password')),
+      ('countersign_gateway', nullif(current_setting('countersign.gateway_password', true), ''))
     ) AS roles (name, password)
+    WHERE password IS NOT NULL
   LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = made.name) THEN
       EXECUTE format('CREATE ROLE %I', made.name);
@@ -24,6 +29,9 @@ BEGIN
   EXECUTE format('ALTER DATABASE %I OWNER TO countersign_owner', current_database());
   EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
   EXECUTE format('GRANT CONNECT ON DATABASE %I TO countersign_app', current_database());
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'countersign_gateway') THEN
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO countersign_gateway', current_database());
+  END IF;
   ALTER SCHEMA public OWNER TO countersign_owner;
   REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 

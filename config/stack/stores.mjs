@@ -8,9 +8,10 @@ import { findRedis, startRedis, whyNoRedis } from './redis.mjs';
 const CONNECT_TIMEOUT_MS = 3000;
 
 /**
- * @returns {Promise<{ databaseUrl: string, migrationUrl: string | undefined, superuserUrl: string | undefined,
+ * @returns {Promise<{ databaseUrl: string, migrationUrl: string | undefined, gatewayUrl: string | undefined, superuserUrl: string | undefined,
  *   redisUrl: string | undefined, queues: string, postgresPid: number | undefined, redisPid: number | undefined }>}
- *   migrationUrl: of the role that owns the tables, where it is another one; queues: what they run on, in words; superuser
+ *   migrationUrl: of the role that owns the tables, where it is another one; gatewayUrl: the same
+ *   for gateways; queues: what they run on, in words; superuser
  *   and process ids: of private servers only
  */
 export async function startStores(run) {
@@ -18,6 +19,7 @@ export async function startStores(run) {
   return {
     databaseUrl: postgres.url,
     migrationUrl: postgres.migrationUrl,
+    gatewayUrl: postgres.gatewayUrl,
     superuserUrl: postgres.superuserUrl,
     redisUrl: redis.url,
     queues: redis.words,
@@ -34,8 +36,8 @@ async function database({ env, dataDir, lifecycle, log }) {
   const postgres = await lifecycle.starting('stores', () => startPostgres({ dataDir, log }));
   const logFile = path.join(dataDir, 'postgres.log');
   lifecycle.dependOn('PostgreSQL', postgres.child, () => `\nits log: ${logFile}`);
-  const { url, ownerUrl: migrationUrl, superuserUrl, child } = postgres;
-  return { url, migrationUrl, superuserUrl, pid: child.pid };
+  const { url, gatewayUrl, ownerUrl: migrationUrl, superuserUrl, child } = postgres;
+  return { url, gatewayUrl, migrationUrl, superuserUrl, pid: child.pid };
 }
 
 /** `REDIS_URL=` (set, but to nothing) asks for queues on PostgreSQL, whatever is on PATH. */

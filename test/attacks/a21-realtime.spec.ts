@@ -1,6 +1,8 @@
+import { AccountStore, type KeyLimits } from '@countersign/accounts/accounts';
+import { parseId } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlaneHarness } from '../support/control-plane-harness.js';
-import { RealtimeClient, RealtimeClients, type Dial } from '../support/realtime-client.js';
+import { RealtimeClient, RealtimeClients, type Dial, type Said } from '../support/realtime-client.js';
 
 const EVIL = { origin: 'https://evil.example', cookie: 'session=of-the-victim' };
 
@@ -15,6 +17,12 @@ afterAll(() => harness.close());
 
 const connect = (dial: Dial = {}): Promise<RealtimeClient> => clients.connect(harness, dial);
 
+/** A key of the demo account with limits of its own. */
+async function keyWith(limits: KeyLimits): Promise<string> {
+  const accounts = new AccountStore({ keys: harness.keys, newId: () => harness.clock.newId() });
+  const accountId = parseId('acct', harness.demo.accountId) ?? '';
+  return (await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'limited', limits })).key;
+}
 const created = async (): Promise<string> => String((await harness.create()).json['id']);
 const ticketFor = async (id: string): Promise<string> =>
   String((await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' })).json['ticket']);
@@ -92,4 +100,73 @@ describe('A21 taking over a WebSocket', () => {
     expect(await nested.end()).toBe(4400);
     expect(await honest.ask({ type: 'ping', id: 'still' })).toEqual({ type: 'pong', id: 'still' });
   });
+});
+
+describe('A17 holding subscriptions open', () => {
+  it('A17 a key pays for each subscribe as for a GET, over all its connections, and these stay open', async () => {
+    const key = await keyWith({ default: 12, poll: 3 });
+    const [one, other] = [await connect({ key }), await connect({ key })];
+    const id = await created();
+    const answers = [];
+    for (const client of [one, other, one, other]) answers.push(await client.subscribe(`session:${id}`));
+    expect(answers.map(({ type, error }) => error?.code ?? type)).toEqual([
+      ...['subscribed', 'subscribed', 'subscribed'],
+      'RATE_LIMITED',
+    ]);
+    const read = await harness.call(`/v1/verify/${id}`, { key });
+    expect([read.status, read.code]).toEqual([429, 'RATE_LIMITED']);
+    // Two upgrades, four subscribes and the GET are counted: five remain.
+    for (let nth = 0; nth < 5; nth += 1) {
+      expect((await other.subscribe(`session:${await created()}`)).type).toBe('subscribed');
+    }
+    expect((await one.subscribe(`account:${harness.demo.accountId}`)).error).toMatchObject({ code: 'RATE_LIMITED' });
+    for (const client of [one, other]) {
+      expect(await client.ask({ type: 'ping', id: 'p' })).toEqual({ type: 'pong', id: 'p' });
+    }
+    await harness.approve(id);
+    expect((await one.event('verification.completed')).data).toMatchObject({ id });
+  });
+
+  it('A17 the holders of tickets read their session 60 times a minute, and the key that asked for them is not charged', async () => {
+    const key = await keyWith({ poll: 1 });
+    const id = await created();
+    const pages = await Promise.all([1, 2, 3, 4].map(() => connect({ key: null })));
+    for (const page of pages) {
+      const issued = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST', key });
+      await page.ask({ type: 'auth', id: 'a', ticket: issued.json['ticket'] });
+    }
+    const answers = await Promise.all(pages.flatMap((page) => subscribeMany(page, 15, () => id)));
+    expect(answers.map(({ type }) => type)).toEqual(answers.map(() => 'subscribed'));
+    const [page] = pages;
+    expect((await page?.subscribe(`session:${id}`))?.error).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(await page?.ask({ type: 'ping', id: 'p' })).toEqual({ type: 'pong', id: 'p' });
+    expect((await harness.call(`/v1/verify/${id}`, { key })).status).toBe(200);
+  });
+
+  it('A17 an account has so many subscriptions on one control plane, however many connections it opens', async () => {
+    const small = await harness.neighbour({ REALTIME_CONNECTIONS: '15' });
+    const { baseUrl } = small;
+    const ids = await Promise.all(Array.from({ length: 20 }, () => created()));
+    try {
+      // 20 messages is what a connection may send at once.
+      const ten = await Promise.all(ids.slice(0, 10).map(() => connect({ baseUrl })));
+      const answers = await Promise.all(ten.flatMap((client) => subscribeMany(client, 20, (nth) => ids[nth] ?? '')));
+      expect(answers.map(({ type }) => type)).toEqual(answers.map(() => 'subscribed'));
+      const more = await connect({ baseUrl });
+      expect((await more.subscribe(`session:${ids[0] ?? ''}`)).error).toMatchObject({ code: 'RATE_LIMITED' });
+      expect(await more.ask({ type: 'ping', id: 'p' })).toEqual({ type: 'pong', id: 'p' });
+      const test = await connect({ baseUrl, key: harness.demo.testApiKey });
+      expect((await test.subscribe(`account:${harness.demo.accountId}`)).type).toBe('subscribed');
+      const [left] = ten;
+      left?.socket.close();
+      await left?.end();
+      expect((await more.subscribe(`session:${ids[0] ?? ''}`)).type).toBe('subscribed');
+    } finally {
+      await small.stop();
+    }
+  });
+
+  /** Subscribes so many times at once, each with an id of its own. */
+  const subscribeMany = (client: RealtimeClient, count: number, sessionOf: (nth: number) => string): Promise<Said>[] =>
+    Array.from({ length: count }, (_, nth) => client.subscribe(`session:${sessionOf(nth)}`, `n${nth}`));
 });

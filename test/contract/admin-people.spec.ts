@@ -110,6 +110,28 @@ describe('a viewer', () => {
     expect(dataOf(await root.get('destinations'))[0]).toMatchObject({ prefix: PHONE });
   });
 
+  it('sees webhook URLs, and URLs in texts and in the audit log, without tokens', async () => {
+    const token = 'f00dfeedc0de';
+    const urls = {
+      defaultWebhookUrl: `https://acme.example/hooks?token=${token}&v=1`,
+      testWebhookUrl: `https://staging.acme.example/hooks?${token}`,
+    };
+    const { json } = await root.post('accounts', { name: 'With tokens', ...urls });
+    const path = `accounts/${String(json['id'])}`;
+    const reason = `see https://tickets.example/4711?key=${token}, called from ${PHONE}`;
+    await root.post('destinations', { prefix: '+4479', action: 'block', reason });
+    for (const read of [path, 'accounts', 'destinations', 'audit?limit=100']) {
+      const seen = await as('viewer').get(read);
+      expect([seen.status, seen.text.includes(token), seen.text.includes(PHONE)], read).toEqual([200, false, false]);
+      for (const role of ['support', 'owner'] as const) expect((await as(role).get(read)).text, read).toContain(token);
+    }
+    expect((await as('viewer').get(path)).json).toMatchObject({
+      defaultWebhookUrl: 'https://acme.example/hooks?token=***&v=***',
+      testWebhookUrl: 'https://staging.acme.example/hooks?***',
+    });
+    expect((await as('support').get(path)).json).toMatchObject(urls);
+  });
+
   it('leaves no entry of what it reads', async () => {
     const before = await root.log();
     for (const path of paths()) await as('viewer').get(path);

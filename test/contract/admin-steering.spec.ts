@@ -29,7 +29,7 @@ beforeAll(async () => {
   port = await carrier.listen();
   smppPort = await freePort();
   const environment = {
-    ...harness.environment,
+    ...harness.ofGateway,
     GATEWAY_SMPP_PORT: String(smppPort),
     GATEWAY_SMPP_TLS_PORT: String(await freePort()),
     GATEWAY_HTTP_PORT: String(await freePort()),

@@ -347,7 +347,7 @@ describe('a bind that engineers made', () => {
       GATEWAY_HTTP_PORT: String(await freePort()),
       GATEWAY_OPS_PORT: String(await freePort()),
     };
-    const settings = loadSettings(GatewaySettings, { ...harness.environment, ...ports });
+    const settings = loadSettings(GatewaySettings, { ...harness.ofGateway, ...ports });
     const logger = createLogger({ app: 'gateway', level: 'silent' });
     const gateway = await startGateway(settings, logger, () => undefined);
     const made = await admin.post('binds', { host: '127.0.0.1', port, systemId: 'us', password: PASSWORD });

@@ -44,7 +44,7 @@ afterAll(async () => {
 interface Gateway {
   readonly child: ChildProcess;
   readonly output: string[];
-  /** Settles with the exit code. */
+  /** Settles with the exit code, once all that the process wrote has been read. */
   readonly exit: Promise<number | null>;
 }
 
@@ -53,9 +53,14 @@ function start(changes: Record<string, string> = {}): Gateway {
   started.push(child);
   // Not "close": that never comes once the channel was disconnected from this side.
   const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  const exit = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of streams) stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  // A process may have exited before its last lines are read.
+  const ended = streams.map((stream) => once(stream, 'end'));
+  const exit = once(child, 'exit').then(async ([code]: unknown[]) => {
+    await Promise.all(ended);
+    return typeof code === 'number' ? code : null;
+  });
   return { child, output, exit };
 }
 
@@ -123,11 +128,11 @@ describe('the process of the gateway', () => {
   });
 
   it('starts on no database that was not migrated, names the command, and starts after it', async () => {
-    const [ownerUrl, url] = [postgres.ownerUrl, postgres.url].map((text) =>
+    const [ownerUrl, url, gatewayUrl] = [postgres.ownerUrl, postgres.url, postgres.gatewayUrl].map((text) =>
       Object.assign(new URL(text), { pathname: '/later' }),
     );
     await asOwner(
-      { url: '', ownerUrl: postgres.superuserUrl },
+      { ...postgres, ownerUrl: postgres.superuserUrl },
       `CREATE DATABASE later OWNER ${ownerUrl?.username ?? ''}`,
     );
     const [DATABASE_URL = '', DATABASE_MIGRATION_URL = ''] = [url?.href, ownerUrl?.href];
@@ -148,7 +153,31 @@ describe('the process of the gateway', () => {
       expect(stderr).not.toContain(password);
       expect(status).toBe(0);
     }
-    await ready(start({ DATABASE_URL, NODE_ENV: 'production' }));
+    const one = start({ DATABASE_URL, NODE_ENV: 'production' });
+    await ready(one);
+    one.child.kill('SIGTERM');
+    expect(await gone(one)).toBe(0);
+    expect(one.output.join('')).not.toContain('"level":"warn"');
+    const own = { DATABASE_URL: gatewayUrl?.href ?? '', NODE_ENV: 'production' };
+    expect(await gone(start(own))).toBe(1);
+    const DATABASE_GATEWAY_ROLE = gatewayUrl?.username ?? '';
+    const env = { PATH: process.env['PATH'], DATABASE_URL, DATABASE_MIGRATION_URL, DATABASE_GATEWAY_ROLE };
+    expect(spawnSync(process.execPath, [MIGRATE], { env, encoding: 'utf8' })).toMatchObject({ status: 0 });
+    await ready(start(own));
+  });
+
+  it('warns in production of a role that owns the tables, and without NODE_ENV, and starts all the same', async () => {
+    const owned = start({ DATABASE_URL: postgres.ownerUrl, NODE_ENV: 'production' });
+    await ready(owned);
+    expect(owned.output.join('')).toMatch(
+      /"level":"warn".*the role countersign_owner of DATABASE_URL .* it owns the tables/,
+    );
+    owned.child.kill('SIGTERM');
+    expect(await gone(owned)).toBe(0);
+    const unnamed = start();
+    await ready(unnamed);
+    const warnings = unnamed.output.join('').match(/"level":"warn".*/g);
+    expect(warnings).toEqual([expect.stringMatching(/NODE_ENV is not set.*set NODE_ENV=production/)]);
   });
 
   it("migrates with an error when the daemons' role could change audit entries", () => {

@@ -66,6 +66,18 @@ describe('API keys', () => {
     expect(await directory.authenticate(unknown)).toMatchObject({ scopes: ['verify'] });
   });
 
+  it('that are unknown share statements, however many come at once, and a valid one among them is found', async () => {
+    const { db, count } = counting();
+    const directory = new AccountDirectory(db, harness.keys);
+    const { id, key } = await newKey();
+    const flood = Array.from({ length: 2_000 }, () => directory.authenticate(createApiKey('live')));
+    const valid = directory.authenticate(key);
+    flood.push(...Array.from({ length: 2_000 }, () => directory.authenticate(createApiKey('test'))));
+    expect((await valid)?.keyId).toBe(id);
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([null]));
+    expect(count()).toBeLessThanOrEqual(60);
+  });
+
   it('end when they are revoked, or when their account is no longer active', async () => {
     const { id, key, prefix } = await newKey();
     const other = await harness.accounts.createAccount(harness.database, { name: 'closing' });

@@ -51,6 +51,15 @@ describe('an admin key', () => {
     expect(asked).toBe(0);
   });
 
+  it('that is unknown shares a statement with others, however many come at once', async () => {
+    const { key, id } = await store.create(harness.database, { name: 'in a flood', role: 'viewer' });
+    asked = 0;
+    const flood = Array.from({ length: 1_000 }, () => directory.authenticate(createApiKey('admin')));
+    expect((await directory.authenticate(key))?.keyId).toBe(id);
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([null]));
+    expect(asked).toBeLessThanOrEqual(20);
+  });
+
   it('of the environment is an owner named root, without the database', async () => {
     const away: Executor = { query: () => Promise.reject(new DatabaseUnavailable('gone')) };
     const alone = new AdminKeyDirectory({ database: away, keys: harness.keys, rootKey: ROOT_KEY });

@@ -53,7 +53,11 @@ describe.each(stores)('the bell on $store', ({ store, skipped }) => {
 
     beforeEach(async () => {
       name = `bell-${randomBytes(6).toString('hex')}`;
-      await migrateQueues({ databaseUrl: home.ownerUrl, queues: [name], daemonRole: new URL(home.url).username });
+      await migrateQueues({
+        databaseUrl: home.ownerUrl,
+        queues: [name],
+        roles: [{ name: new URL(home.url).username, kind: 'daemon' }],
+      });
       errors = [];
       heard = [];
       jobs = 0;

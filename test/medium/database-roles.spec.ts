@@ -302,11 +302,7 @@ describe('a database', () => {
     const { ownerUrl } = other;
     const done = await Promise.all([1, 2, 3].map(() => prepareDatabase({ ownerUrl, daemonRole })));
     expect(done.filter((each) => each.done.length > 0)).toHaveLength(1);
-    expect(await prepareDatabase({ ownerUrl, daemonRole })).toEqual({
-      done: [],
-      faults: [],
-      isAuditExposed: false,
-    });
+    expect(await prepareDatabase({ ownerUrl, daemonRole })).toEqual({ done: [], faults: [] });
     await other.drop();
   });
 
@@ -340,7 +336,8 @@ describe('a database', () => {
     const daemonRole = new URL(home.url).username;
     await asOwner(home, `GRANT CREATE ON SCHEMA public TO ${daemonRole}`);
     const { faults } = await prepareDatabase({ ownerUrl: home.ownerUrl, daemonRole });
-    expect(faults).toEqual([expect.stringMatching(/may create tables in the schema public: REVOKE CREATE/)]);
+    const fault: unknown = expect.stringMatching(/may create tables in the schema public: REVOKE CREATE/);
+    expect(faults).toEqual([{ role: daemonRole, fault, onAudit: false }]);
     await asOwner(home, `REVOKE CREATE ON SCHEMA public FROM ${daemonRole}`);
   });
 
@@ -348,8 +345,8 @@ describe('a database', () => {
     const other = await emptyDatabase();
     const daemonRole = new URL(other.url).username;
     await asOwner(other, `ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO ${daemonRole}, PUBLIC`);
-    const { faults, isAuditExposed } = await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole });
-    expect({ faults, isAuditExposed }).toEqual({ faults: [], isAuditExposed: false });
+    const { faults } = await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole });
+    expect(faults).toEqual([]);
     const daemon = await open(other.url);
     await ensurePartitions(daemon, Date.now());
     expect(await daemon.query(UNUSUAL_RIGHTS, [daemonRole])).toEqual(APPEND_ONLY);
@@ -393,7 +390,7 @@ describe('a database', () => {
     ['DELETE, TRIGGER, TRUNCATE', 'audit_entries', 'NOINHERIT', true],
     ['REFERENCES, TRIGGER, TRUNCATE', 'sessions', 'INHERIT', false],
     ['UPDATE (actor)', 'audit_entries', 'INHERIT', true],
-  ])('says what a role may do by membership: %s on %s, %s', async (rights, table, inherit, isAuditExposed) => {
+  ])('says what a role may do by membership: %s on %s, %s', async (rights, table, inherit, onAudit) => {
     const other = await superuserDatabase();
     await ensureRoles(other.superuserUrl);
     await migrated(other);
@@ -408,8 +405,13 @@ describe('a database', () => {
       await asOwner(other, `GRANT ${rights} ON ${table} TO ${group}`);
       expect(await prepareDatabase({ ownerUrl: other.ownerUrl, daemonRole })).toEqual({
         done: [],
-        faults: [`it has ${rights.replace(' (actor)', '')} on ${table}, granted to ${group}`],
-        isAuditExposed,
+        faults: [
+          {
+            role: daemonRole,
+            fault: `it has ${rights.replace(' (actor)', '')} on ${table}, granted to ${group}`,
+            onAudit,
+          },
+        ],
       });
     } finally {
       await asSuperuser(`DROP OWNED BY ${daemonRole}, ${group}; DROP ROLE ${daemonRole}, ${group}`);

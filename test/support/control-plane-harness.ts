@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,12 +17,14 @@ import { startControlPlane } from '../../apps/control-plane/src/control-plane.js
 import { DemoSeed, type SeededDemo } from '../../apps/control-plane/src/demo/demo-account.js';
 import { ensureCertificates } from '../../config/stack/certificates.mjs';
 import { freePort, startPostgres } from '../../config/stack/postgres.mjs';
-import { migrated, type DatabaseUrls } from './database.js';
+import { gatewayUrlBy, migrated, type DatabaseUrls } from './database.js';
 import { Documented } from './documented.js';
 import { lineTo, type Line } from './line.js';
 
-export const MASTER_KEY = Buffer.alloc(32, 1);
-export const ENTROPY_KEY = Buffer.alloc(32, 9);
+/** The same in every process and run; without the run of bytes that production refuses. */
+const keyNamed = (name: string): Buffer => createHash('sha256').update(name).digest();
+export const MASTER_KEY = keyNamed('master');
+export const ENTROPY_KEY = keyNamed('entropy');
 export const PHONE = '+14155552671';
 
 export interface Call {
@@ -125,6 +127,16 @@ export class ControlPlaneHarness {
 
   get baseUrl(): string {
     return `https://127.0.0.1:${this.environment['CONTROL_PLANE_PORT'] ?? ''}`;
+  }
+
+  /** What a gateway of the same installation starts with, but for its ports. */
+  get ofGateway(): Readonly<Record<string, string>> {
+    const { DATABASE_URL = '', COUNTERSIGN_MASTER_KEY = '', REDIS_URL } = this.environment;
+    return {
+      DATABASE_URL: gatewayUrlBy(DATABASE_URL, this.home),
+      COUNTERSIGN_MASTER_KEY,
+      ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
+    };
   }
 
   get opsUrl(): string {

@@ -6,10 +6,12 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { roleUrls } from '../../config/stack/postgres-roles.mjs';
 
-/** One database as its two roles reach it. */
+/** One database as its roles reach it. */
 export interface DatabaseUrls {
   /** Of the daemons' role. */
   readonly url: string;
+  /** Of the gateways' role. */
+  readonly gatewayUrl: string;
   /** Of the role that owns the tables. */
   readonly ownerUrl: string;
 }
@@ -41,22 +43,27 @@ export const asOwner = (
 /** A database without tables, on the server of this run. */
 export async function emptyDatabase(): Promise<TestDatabase> {
   const name = `countersign_test_${randomBytes(6).toString('hex')}`;
-  const { ownerUrl, appUrl } = roleUrls(inject('databaseUrl'));
+  const { ownerUrl, appUrl, gatewayUrl } = roleUrls(inject('databaseUrl'));
   await asAdmin(`CREATE DATABASE ${name} OWNER ${new URL(ownerUrl).username}`);
-  const home = { url: inDatabase(appUrl, name), ownerUrl: inDatabase(ownerUrl, name) };
+  const [url, gateway] = [inDatabase(appUrl, name), inDatabase(gatewayUrl, name)];
+  const home = { url, gatewayUrl: gateway, ownerUrl: inDatabase(ownerUrl, name) };
   // As config/stack/roles.sql does in the database of a run.
   await asOwner(home, `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
-  await asOwner(home, `GRANT CONNECT ON DATABASE ${name} TO ${new URL(appUrl).username}`);
+  await asOwner(
+    home,
+    `GRANT CONNECT ON DATABASE ${name} TO ${new URL(appUrl).username}, ${new URL(gatewayUrl).username}`,
+  );
   return { ...home, drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 
 /** An empty database that belongs to the superuser, as those of earlier releases did. */
 export async function superuserDatabase(): Promise<TestDatabase & { readonly superuserUrl: string }> {
   const name = `countersign_test_${randomBytes(6).toString('hex')}`;
-  const { ownerUrl, appUrl } = roleUrls(inject('databaseUrl'));
+  const { ownerUrl, appUrl, gatewayUrl } = roleUrls(inject('databaseUrl'));
   await asAdmin(`CREATE DATABASE ${name}`);
   return {
     url: inDatabase(appUrl, name),
+    gatewayUrl: inDatabase(gatewayUrl, name),
     ownerUrl: inDatabase(ownerUrl, name),
     superuserUrl: inDatabase(inject('databaseUrl'), name),
     drop: () => asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
@@ -69,10 +76,21 @@ function inDatabase(serverUrl: string, name: string): string {
   return url.href;
 }
 
-/** Migrates it and gives the daemons' role what it needs, as `npm run migrate` does. */
+/** Where a line to the database leads, with the gateways' role of that database. */
+export function gatewayUrlBy(lineUrl: string, { gatewayUrl }: Pick<DatabaseUrls, 'gatewayUrl'>): string {
+  const url = new URL(gatewayUrl);
+  url.host = new URL(lineUrl).host;
+  return url.href;
+}
+
+/** Migrates it and gives the roles of the daemons what they need, as `npm run migrate` does. */
 export async function migrated<Home extends DatabaseUrls>(home: Home): Promise<Home> {
-  const { faults } = await prepareDatabase({ ownerUrl: home.ownerUrl, daemonRole: new URL(home.url).username });
-  if (faults.length > 0) throw new Error(`the daemons' role: ${faults.join(', ')}`);
+  const { faults } = await prepareDatabase({
+    ownerUrl: home.ownerUrl,
+    daemonRole: new URL(home.url).username,
+    gatewayRole: new URL(home.gatewayUrl).username,
+  });
+  if (faults.length > 0) throw new Error(faults.map(({ role, fault }) => `${role}: ${fault}`).join(', '));
   return home;
 }
 

@@ -7,9 +7,6 @@ import type { ControlPlaneHarness } from './control-plane-harness.js';
 import { Esme, type EsmeAccount } from './esme.js';
 import { LOOPBACK, PASSWORD } from './gateway-harness.js';
 
-/** Variables that the control plane and the gateway of one installation share. */
-const SHARED = ['DATABASE_URL', 'REDIS_URL', 'COUNTERSIGN_MASTER_KEY'] as const;
-
 /** A gateway in this process on the stores of a control plane. */
 export class GatewayBeside {
   /** Log lines of the gateway. */
@@ -39,10 +36,8 @@ export class GatewayBeside {
 
   /** Environment of the gateway, before the changes of the test. */
   get environment(): Readonly<Record<string, string>> {
-    const { environment } = this.harness;
-    const shared = SHARED.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]));
     return {
-      ...(Object.fromEntries(shared) as Record<string, string>),
+      ...this.harness.ofGateway,
       GATEWAY_SMPP_PORT: String(this.ports.smpp),
       GATEWAY_HTTP_PORT: String(this.ports.http),
       GATEWAY_OPS_PORT: String(this.ports.ops),

@@ -62,7 +62,7 @@ export class GatewayHarness {
     const carriers = new CarrierStore({ keys: harness.keys, newId: () => harness.clock.newId() });
     await carriers.createInboundNumber(harness.database, { number: INBOUND_NUMBER, countries: ['*'] });
     const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
-    const gateway = new GatewayHarness(harness, carriers, await lineTo(harness.url), ports, changes);
+    const gateway = new GatewayHarness(harness, carriers, await lineTo(harness.gatewayUrl), ports, changes);
     await gateway.start();
     return gateway;
   }

@@ -23,7 +23,7 @@ export async function gatewayProcesses(
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
   const harness = await openSessionHarness({ home: postgres });
   const gateways: AppPart[] = [];
-  for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.url, changes));
+  for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.gatewayUrl, changes));
   return {
     harness,
     gateways,

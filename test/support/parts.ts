@@ -98,6 +98,7 @@ export class AppPart implements Part {
 
 interface RunningServer {
   readonly url: string;
+  readonly gatewayUrl?: string;
   readonly ownerUrl?: string;
   readonly child: ChildProcess;
   stop(): Promise<void>;
@@ -115,6 +116,11 @@ export class StorePart implements Part {
   get url(): string {
     if (this.#running === undefined) throw new Error(`${this.name} was never started`);
     return this.#running.url;
+  }
+
+  /** PostgreSQL only: URL of the role of gateways. */
+  get gatewayUrl(): string {
+    return this.#running?.gatewayUrl ?? this.url;
   }
 
   /** PostgreSQL only: URL of the role that owns the tables. */
@@ -210,7 +216,7 @@ export async function startParts(queues: Queues): Promise<Parts> {
   };
   await migrated(postgres);
   const controlPlane = new AppPart('control-plane', environment, ports.controlPlaneOps);
-  const gateway = new AppPart('gateway', environment, ports.gatewayOps);
+  const gateway = new AppPart('gateway', { ...environment, DATABASE_URL: postgres.gatewayUrl }, ports.gatewayOps);
   await Promise.all([controlPlane.start(), gateway.start()]);
   return {
     controlPlane,

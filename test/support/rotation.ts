@@ -106,9 +106,10 @@ export class RotationHarness {
       WEBHOOK_ALLOW_HTTP: 'true',
       COUNTERSIGN_ADMIN_KEY: createApiKey('admin'),
     };
+    const ofGateway = { ...common, DATABASE_URL: postgres.gatewayUrl };
     const agent = new Agent({ connect: { ca: readFileSync(certificates.caFile) }, pipelining: 0 });
     const controlPlanes = [await controlPlane(common), await controlPlane(common)] as const;
-    const gateways = [await gateway(common), await gateway(common)] as const;
+    const gateways = [await gateway(ofGateway), await gateway(ofGateway)] as const;
     const keys = ServerKeys.fromRing(MASTERS);
     const members = [...controlPlanes, ...gateways];
     const dispose = async (): Promise<void> => {

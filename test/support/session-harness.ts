@@ -75,6 +75,7 @@ export async function openSessionHarness(options: SessionHarnessOptions = {}): P
   });
   return {
     url: home.url,
+    gatewayUrl: home.gatewayUrl,
     ownerUrl: home.ownerUrl,
     database,
     clock,

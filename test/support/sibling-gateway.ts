@@ -15,7 +15,7 @@ export class SiblingGateway {
   ) {}
 
   static async start(harness: GatewayHarness, changes: Readonly<Record<string, string>> = {}): Promise<SiblingGateway> {
-    const line = await lineTo(harness.harness.url);
+    const line = await lineTo(harness.harness.gatewayUrl);
     const ports = { smpp: await freePort(), smppTls: await freePort(), http: await freePort(), ops: await freePort() };
     const settings = loadSettings(GatewaySettings, {
       ...harness.environment(),

@@ -4,6 +4,7 @@ import { queueConnection } from '@countersign/bus';
 import { QUEUE_PREFIX, QUEUES } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { PartitionMaintainer } from '@countersign/postgres/partitions';
+import { warnOfRoleFaults } from '@countersign/postgres/schema';
 import type { ExpiredCounts } from '@countersign/session';
 import type { ControlPlaneSettings } from '@countersign/settings';
 import {
@@ -93,6 +94,7 @@ export async function startControlPlane(
     onChecks: (checks) => metrics.countChecks(checks),
     onKeyLog: (facts, message) => logger.info(facts, message),
   });
+  if (settings.production) await warnOfRoleFaults(stores.database, (message) => logger.warn(message));
   const deadline = new RequestDeadline();
   const limits = new Limits(stores.limiter);
   const answers = new ErrorAnswers(settings.publicBaseUrl, failures, limits);

@@ -11,6 +11,7 @@ await runDaemon({
   start: async () => {
     const settings = loadSettings(ControlPlaneSettings);
     const logger = createLogger({ app: 'control-plane', level: settings.logLevel });
+    for (const warning of settings.warnings()) logger.warn(warning);
     const shutdown = await startControlPlane(settings, logger);
     const { publicBaseUrl: baseUrl, port, opsPort } = settings;
     return { shutdown, ready: () => logger.info({ baseUrl, port, opsPort }, 'ready') };

@@ -7,7 +7,7 @@ import { prepareByDaemon } from '@countersign/events';
 import { checkKeys, joinDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
 import { Database, DatabaseClock } from '@countersign/postgres';
-import { ensureSchema } from '@countersign/postgres/schema';
+import { ensureSchema, warnOfRoleFaults } from '@countersign/postgres/schema';
 import { SESSION_KEY_DEPENDANTS } from '@countersign/session';
 import type { GatewaySettings } from '@countersign/settings';
 import { NestPinoLogger, OpsServer, Shutdown, type Logger } from '@countersign/telemetry';
@@ -56,6 +56,7 @@ export async function startGateway(
   await prepareQueues(settings);
   NestLogger.overrideLogger(new NestPinoLogger(logger));
   const app = await NestFactory.createApplicationContext(GatewayModule.register(settings, logger));
+  if (settings.production) await warnOfRoleFaults(app.get(Database), (message) => logger.warn(message));
   await app.get(Maintenance).start();
   await app.get(LeaseRenewer).start();
   await app.get(ListenerService).listen();

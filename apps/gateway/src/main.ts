@@ -12,6 +12,7 @@ await runDaemon({
   start: async () => {
     const settings = loadSettings(GatewaySettings);
     const logger = createLogger({ app: 'gateway', level: settings.logLevel });
+    for (const warning of settings.warnings()) logger.warn(warning);
     const shutdown = await startGateway(settings, logger);
     const { smppPort, httpPort, opsPort } = settings;
     return { shutdown, ready: () => logger.info({ smppPort, httpPort, opsPort }, 'ready') };

@@ -1,5 +1,5 @@
 import { CONNECT_TIMEOUT_MS, connectionSettings } from '@countersign/postgres';
-import { grantDaemonRole, type OwnerQuery, SchemaOutdated } from '@countersign/postgres/schema';
+import { grantDaemonRole, type DaemonRole, type OwnerQuery, SchemaOutdated } from '@countersign/postgres/schema';
 import {
   assertSchemaCompatibility,
   type ConnectionOptions,
@@ -149,15 +149,15 @@ export interface QueueMigration {
   readonly databaseUrl: string;
   /** Every queue that a daemon adds jobs to: it cannot make what a new queue needs. */
   readonly queues: readonly string[];
-  /** Null: the daemons use the owner's role. */
-  readonly daemonRole: string | null;
+  /** None: the daemons use the owner's role. */
+  readonly roles: readonly DaemonRole[];
 }
 
 /**
  * Makes BullMQ's own tables (schema `bullmq`), those of an older BullMQ included, and what each queue needs. Several
  * processes may call it at once.
  */
-export async function migrateQueues({ databaseUrl, queues, daemonRole }: QueueMigration): Promise<void> {
+export async function migrateQueues({ databaseUrl, queues, roles }: QueueMigration): Promise<void> {
   await withClient(databaseUrl, MIGRATION_TIMEOUT_MS, async (client) => {
     await runMigrations(client);
     await client.query('BEGIN');
@@ -168,7 +168,9 @@ export async function migrateQueues({ databaseUrl, queues, daemonRole }: QueueMi
       const { rows } = await client.query<{ exists: boolean }>(HAS_JOB_IDS, [queue]);
       if (rows[0]?.exists !== true) await client.query(MAKE_JOB_IDS, [queue]);
     }
-    if (daemonRole !== null) await grantDaemonRole(ownerQuery(client), daemonRole, SCHEMA);
+    for (const role of roles) {
+      await grantDaemonRole(ownerQuery(client), role, { name: SCHEMA, content: 'queues' });
+    }
     // A connection that is lost before this leaves nothing of it.
     await client.query('COMMIT');
   });

@@ -1,5 +1,5 @@
 import { migrateQueues } from '@countersign/bus';
-import { migrate, migrateFor, type Migrated } from '@countersign/postgres/schema';
+import { migrate, migrateFor, type DaemonRole, type Migrated } from '@countersign/postgres/schema';
 import { QUEUES } from './queues.js';
 
 export interface DatabaseToPrepare {
@@ -7,18 +7,26 @@ export interface DatabaseToPrepare {
   readonly ownerUrl: string;
   /** The daemons' role, which must exist; null: the owner's. */
   readonly daemonRole: string | null;
+  /** A role for gateways alone, which must exist. Null or not given: gateways use the daemons' role. */
+  readonly gatewayRole?: string | null;
 }
 
 /**
  * Everything that a database needs before daemons of this release start on it: tables, BullMQ's own, and what the
- * daemons' role may do. Run again it changes nothing. Several processes may call it at once.
+ * roles of the daemons may do. Run again it changes nothing. Several processes may call it at once.
  */
-export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepare): Promise<Migrated> {
+export async function prepareDatabase({
+  ownerUrl,
+  daemonRole,
+  gatewayRole = null,
+}: DatabaseToPrepare): Promise<Migrated> {
+  const roles: DaemonRole[] = [
+    ...(daemonRole === null ? [] : [{ name: daemonRole, kind: 'daemon' } as const]),
+    ...(gatewayRole === null ? [] : [{ name: gatewayRole, kind: 'gateway' } as const]),
+  ];
   const migrated =
-    daemonRole === null
-      ? { done: await migrate(ownerUrl), faults: [], isAuditExposed: false }
-      : await migrateFor(ownerUrl, daemonRole);
-  await migrateQueues({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), daemonRole });
+    roles.length === 0 ? { done: await migrate(ownerUrl), faults: [] } : await migrateFor(ownerUrl, roles);
+  await migrateQueues({ databaseUrl: ownerUrl, queues: Object.values(QUEUES), roles });
   return migrated;
 }
 

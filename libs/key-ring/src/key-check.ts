@@ -4,7 +4,7 @@ import { Database, type Executor } from '@countersign/postgres';
 import { INSERT_CHECK, READ_CHECKS, RETIRE_CHECKS, REVIVE_CHECKS, type RecordedCheck } from './key-check.sql.js';
 import { firstNeed } from './key-needs.js';
 import { nameOf, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
-import { sampleValues } from './sealed-column.sql.js';
+import { LIST_READABLE, sampleValues } from './sealed-column.sql.js';
 
 /** A key of the environment does not fit the database. Its message is for the operator and shows no key. */
 export class KeyCheckError extends Error {
@@ -42,6 +42,7 @@ const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
  * them. Throws a KeyCheckError for a wrong key, for a version that is not listed and that rows need, and for a current
  * version of the master key that is new to a database with others. Nothing is written before all keys have passed; then
  * new versions are recorded, one of the master key only after a stored value has opened with it, where there is one.
+ * Columns that the role of the process may not read are left out: another process, which needs them, checks them.
  * Has a connection of its own, which is closed when this returns.
  */
 export async function checkKeys(options: KeyCheckOptions): Promise<void> {
@@ -57,9 +58,11 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
     const rings = [masterRing(keys), ...(entropy === null ? [] : [entropyRing(entropy)])];
     const recorded = await readChecks(database);
     compare(rings, recorded);
-    const unneeded = await judgeMaster(database, options, ofPurpose(recorded, 'master'));
+    const dependants = await readable(database, options.dependants);
+    const unneeded = await judgeMaster(database, { ...options, dependants }, ofPurpose(recorded, 'master'));
     if (entropy !== null) await judgeEntropy(database, entropy, ofPurpose(recorded, 'entropy'));
-    await record(database, { rings, unneeded: isComplete ? unneeded : [] }, options);
+    const isAllRead = isComplete && dependants.columns.length === options.dependants.columns.length;
+    await record(database, { rings, unneeded: isAllRead ? unneeded : [] }, options);
   } finally {
     await database.close();
   }
@@ -132,6 +135,13 @@ async function judgeMaster(
     await proveVersion(database, keys, version, dependants.columns);
   }
   return missing.filter(({ isRetired }) => !isRetired).map(({ version }) => version);
+}
+
+async function readable(database: Executor, { columns, rows }: KeyDependants): Promise<KeyDependants> {
+  const names = [columns.map(({ table }) => table), columns.map(({ column }) => column)];
+  const found = await database.query<{ name: string }>(LIST_READABLE, names);
+  const known = new Set(found.map(({ name }) => name));
+  return { columns: columns.filter((column) => known.has(nameOf(column))), rows };
 }
 
 /** Sessions, the one large table among the needed rows, are left out: they end within minutes. */

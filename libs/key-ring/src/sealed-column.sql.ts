@@ -8,6 +8,11 @@ const valuesOf = ({ table, column, context, isList }: SealedColumn): string =>
     ? `SELECT id, ${context} AS context, sealed FROM ${table} CROSS JOIN LATERAL unnest(${column}) AS values (sealed)`
     : `SELECT id, ${context} AS context, ${column} AS sealed FROM ${table}`;
 
+/** Those of some columns that the role may read. $1 tables, $2 their columns in the same order. */
+export const LIST_READABLE = `
+  SELECT place || '.' || part AS name FROM unnest($1::text[], $2::text[]) AS wanted (place, part)
+  WHERE has_column_privilege(place, part, 'SELECT')`;
+
 /** A few values of one version, in no order. $1 version, $2 how many at most. */
 export const sampleValues = (column: SealedColumn): string => `
   SELECT id, context, sealed FROM (${valuesOf(column)}) AS known

@@ -5,6 +5,7 @@ import type { ServerFrame } from './realtime-frame.js';
 import {
   endAfter,
   failuresAfter,
+  pauseAfterRefusal,
   RealtimeError,
   waitBeforeReconnect,
   type Backoff,
@@ -65,8 +66,6 @@ export interface RealtimeSettings<View extends SessionView> {
 const MAX_CHANNELS = 100;
 const TICKET_WITHIN_MS = 10_000;
 const ANSWER_WITHIN_MS = 10_000;
-/** Refusals that pass. */
-const TEMPORARY: ReadonlySet<string> = new Set(['RATE_LIMITED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE']);
 
 /** Keeps one connection for all channels, for as long as there are any. */
 export class RealtimeClient<View extends SessionView> implements Realtime<View> {
@@ -218,12 +217,12 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
   #refused({ id, code, message }: Extract<ServerFrame, { type: 'error' }>): void {
     const channel = [...this.#channels.values()].find((each) => each.isAskedBy(id));
     if (channel === undefined) return;
-    if (!TEMPORARY.has(code)) {
+    const pauseMs = pauseAfterRefusal(code, this.#settings.backoff, Math.random());
+    if (pauseMs === null) {
       this.#endChannel(channel.name, new RealtimeError('refused', `${code}: ${message}`, code));
       return;
     }
-    const { longestMs } = this.#settings.backoff;
-    channel.pause(Math.round(Math.min(1_000, longestMs) * (0.5 + Math.random())), () => this.#pump());
+    channel.pause(pauseMs, () => this.#pump());
   }
 
   #endChannel(name: string, error: RealtimeError): void {

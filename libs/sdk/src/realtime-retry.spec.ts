@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endAfter, failuresAfter, waitBeforeReconnect } from './realtime-retry.js';
+import { endAfter, failuresAfter, pauseAfterRefusal, waitBeforeReconnect } from './realtime-retry.js';
 
 const BACKOFF = { firstMs: 500, longestMs: 30_000 };
 const LOST = { code: 1_006, httpStatus: null, reconnectAfterMs: null, readyMs: null };
@@ -61,5 +61,23 @@ describe('the wait before the next connection', () => {
 
   it('is a second at least after a limit', () => {
     expect(waitBeforeReconnect({ ...LOST, code: 4_429 }, 0, BACKOFF, 0)).toBe(1_000);
+  });
+});
+
+describe('a subscription that was refused', () => {
+  it.each([
+    ['SERVICE_UNAVAILABLE', 0, 500],
+    ['SERVICE_UNAVAILABLE', 0.5, 1_000],
+    ['INTERNAL_ERROR', 0.5, 1_000],
+    ['RATE_LIMITED', 0, 5_000],
+    ['RATE_LIMITED', 0.5, 10_000],
+    ['SESSION_NOT_FOUND', 0.5, null],
+    ['FORBIDDEN', 0.5, null],
+  ])('with %s waits, at the random number %d, %j ms', (code, random, waitMs) => {
+    expect(pauseAfterRefusal(code, BACKOFF, random)).toBe(waitMs);
+  });
+
+  it('waits no longer than the longest backoff around which it spreads', () => {
+    expect(pauseAfterRefusal('RATE_LIMITED', { firstMs: 1, longestMs: 20 }, 0.5)).toBe(20);
   });
 });

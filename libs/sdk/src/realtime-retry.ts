@@ -98,3 +98,21 @@ const STEADY_MS = 10_000;
 export function failuresAfter({ readyMs }: Pick<ConnectionEnd, 'readyMs'>, failures: number): number {
   return readyMs !== null && readyMs >= STEADY_MS ? 0 : failures + 1;
 }
+
+/** Mean wait before a channel is asked for again, by the code it was refused with. */
+const PAUSES_MS: ReadonlyMap<string, number> = new Map([
+  ['INTERNAL_ERROR', 1_000],
+  ['SERVICE_UNAVAILABLE', 1_000],
+  // Every attempt counts towards the quota of the key, which its other calls need too; a window of it lasts a minute.
+  ['RATE_LIMITED', 10_000],
+]);
+
+/**
+ * How long to wait before a refused channel is asked for again; null when asking again is of no use.
+ *
+ * @param random from 0 up to, but not, 1
+ */
+export function pauseAfterRefusal(code: string, { longestMs }: Backoff, random: number): number | null {
+  const meanMs = PAUSES_MS.get(code);
+  return meanMs === undefined ? null : Math.round(Math.min(meanMs, longestMs) * (0.5 + random));
+}

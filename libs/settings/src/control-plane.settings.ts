@@ -1,5 +1,5 @@
 import { DaemonSettings } from './daemon.settings.js';
-import { repeatedKeyFault } from './readings.js';
+import { isGuardedUrl, repeatedKeyFault } from './readings.js';
 import type { SettingFault } from './settings-error.js';
 import {
   AdminKey,
@@ -14,7 +14,8 @@ import {
   Port,
   WholeNumber,
 } from './variables.js';
-import { coverWholeSpace } from './whole-space.js';
+import { weakAdminKeyFaults, weakKeyFaults } from './weak-keys.js';
+import { coverWholeSpace, isWideRange } from './whole-space.js';
 
 /** How the control plane is reached: TLS 1.3 served by itself, or plain behind a proxy that serves it. */
 export type TlsSettings =
@@ -146,10 +147,19 @@ export class ControlPlaneSettings extends DaemonSettings {
     return { mode: 'direct', certFile: tlsCertFile, keyFile: tlsKeyFile };
   }
 
+  override warnings(): string[] {
+    const found = super.warnings();
+    if (!this.production) return found;
+    found.push(...this.trustedProxies.filter(isWideRange).map(tooManyProxies));
+    if (this.webhookEgressProxy !== null && !isGuardedUrl(this.webhookEgressProxy))
+      found.push(EGRESS_PROXY_WITHOUT_TLS);
+    return found;
+  }
+
   /** Faults that only several variables together have. */
   override contradictions(): SettingFault[] {
     const faults = super.contradictions();
-    if (this.production) faults.push(...repeatedEntropyKeys(this.entropyKeys));
+    if (this.production) faults.push(...keyFaults(this));
     if (coverWholeSpace(this.trustedProxies)) faults.push(EVERY_PROXY_TRUSTED);
     if (this.tlsMode === 'proxy') {
       if (this.trustedProxies.length === 0) faults.push(NO_TRUSTED_PROXY);
@@ -159,6 +169,18 @@ export class ControlPlaneSettings extends DaemonSettings {
     if (this.tlsKeyFile === null) faults.push(missingTlsFile('TLS_KEY_FILE'));
     return faults;
   }
+}
+
+/** The value may hold a password and is not shown. */
+const EGRESS_PROXY_WITHOUT_TLS =
+  'WEBHOOK_EGRESS_PROXY is reached by plain http on another machine, so its network can read its password and the hosts ' +
+  'of webhooks: give it an https URL, or one on loopback';
+
+function tooManyProxies(range: string): string {
+  return (
+    `TRUSTED_PROXIES has the range ${range}, and whoever connects from it can choose the client address that is seen: ` +
+    'list the addresses of the TLS proxies alone'
+  );
 }
 
 const NO_TRUSTED_PROXY: SettingFault = {
@@ -179,6 +201,18 @@ function repeatedEntropyKeys(keys: ReadonlyMap<number, Buffer>): SettingFault[] 
   const fault = repeatedKeyFault(keys);
   if (fault === null) return [];
   return [{ variable: 'COUNTERSIGN_ENTROPY_KEYS', fault, allowed: 'another key for each version' }];
+}
+
+/** Faults of keys that production refuses. */
+function keyFaults({ entropyKeys, adminKey }: ControlPlaneSettings): SettingFault[] {
+  // New brands get the highest version; the others are kept for the brands that were made with them.
+  const highest = Math.max(...entropyKeys.keys());
+  const current = [...entropyKeys].flatMap(([version, key]) => (version === highest ? [key] : []));
+  return [
+    ...repeatedEntropyKeys(entropyKeys),
+    ...weakKeyFaults('COUNTERSIGN_ENTROPY_KEYS', current),
+    ...weakAdminKeyFaults('COUNTERSIGN_ADMIN_KEY', adminKey),
+  ];
 }
 
 function missingTlsFile(variable: string): SettingFault {

@@ -1,9 +1,13 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-import { ConnectionUrl, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const ENVIRONMENT_NOT_NAMED =
+  'NODE_ENV is not set, so the defaults of development are used: set NODE_ENV=production, or NODE_ENV=development';
 
 /**
  * Settings of both daemons (contract, Running it). The master key and the database have no default: a development run
@@ -31,6 +35,9 @@ export class DaemonSettings {
   @Production('NODE_ENV')
   readonly production: boolean = false;
 
+  @Given('NODE_ENV')
+  readonly environmentIsNamed: boolean = false;
+
   /** Keys of 32 octets by version, 1 to 255, in the order of the variable: the first is current. */
   @MasterKeys('COUNTERSIGN_MASTER_KEY')
   readonly masterKeys!: ReadonlyMap<number, Buffer>;
@@ -48,6 +55,12 @@ export class DaemonSettings {
 
   /** Faults that only several variables together have. */
   contradictions(): SettingFault[] {
-    return this.production ? unprotectedStores(this) : [];
+    if (!this.production) return [];
+    return [...unprotectedStores(this), ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()])];
+  }
+
+  /** What is accepted and should be looked at by an operator: each one sentence that says what to do. */
+  warnings(): string[] {
+    return this.environmentIsNamed ? [] : [ENVIRONMENT_NOT_NAMED];
   }
 }

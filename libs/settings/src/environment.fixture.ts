@@ -11,7 +11,7 @@ export const DAEMON = {
 };
 export const CONTROL_PLANE_KEYS = {
   COUNTERSIGN_ENTROPY_KEYS: `1:${MASTER_KEY}`,
-  COUNTERSIGN_ADMIN_KEY: `csk_admin_${'a'.repeat(38)}`,
+  COUNTERSIGN_ADMIN_KEY: `csk_admin_${randomBytes(19).toString('hex')}`,
 };
 export const CONTROL_PLANE = { ...DAEMON, ...CONTROL_PLANE_KEYS, TLS_CERT_FILE: FILE, TLS_KEY_FILE: FILE };
 

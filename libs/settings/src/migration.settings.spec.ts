@@ -24,6 +24,18 @@ describe('settings of the migration', () => {
     expect(load(environment)).toMatchObject({ ownerUrl: OWNER, daemonRole: null });
   });
 
+  it('are the name of a role of gateways, where they have one of their own', () => {
+    const roles = { DATABASE_MIGRATION_URL: OWNER, DATABASE_URL: APP };
+    expect(load(roles)).toMatchObject({ gatewayRole: null });
+    expect(load({ ...roles, DATABASE_GATEWAY_ROLE: 'gate' })).toMatchObject({ daemonRole: 'app', gatewayRole: 'gate' });
+    for (const DATABASE_GATEWAY_ROLE of ['', 'app', 'own@er']) {
+      expect(load({ ...roles, DATABASE_GATEWAY_ROLE })).toMatchObject({ daemonRole: 'app', gatewayRole: null });
+    }
+    expect(load({ DATABASE_URL: OWNER, DATABASE_GATEWAY_ROLE: 'gate' })).toMatchObject({ gatewayRole: 'gate' });
+    const faults = faultsOf(() => load({ ...roles, DATABASE_GATEWAY_ROLE: 'g'.repeat(64) }));
+    expect(faults).toMatchObject([{ variable: 'DATABASE_GATEWAY_ROLE' }]);
+  });
+
   it('must name a database, and never show a password', () => {
     expect(faultsOf(() => load({}))).toMatchObject([{ variable: 'DATABASE_MIGRATION_URL', fault: 'is not set' }]);
     const faults = faultsOf(() => load({ DATABASE_MIGRATION_URL: 'mysql://root:hunter2@db' }));

@@ -1,6 +1,6 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, Hosts, Production } from './variables.js';
+import { ConnectionUrl, Hosts, Production, Role } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
@@ -13,6 +13,10 @@ export class MigrationSettings {
   /** What the daemons connect with; only the name of its role is used beside `DATABASE_MIGRATION_URL`. */
   @ConnectionUrl('DATABASE_URL', POSTGRES)
   readonly databaseUrl: string | null = null;
+
+  /** The role that gateways connect with, where it is one of their own. Null: the role of `DATABASE_URL`. */
+  @Role('DATABASE_GATEWAY_ROLE')
+  readonly namedGatewayRole: string | null = null;
 
   /** As of the daemons. */
   @Hosts('STORES_WITHOUT_TLS')
@@ -30,6 +34,12 @@ export class MigrationSettings {
   get daemonRole(): string | null {
     const role = this.databaseUrl === null ? '' : roleOf(this.databaseUrl);
     return role === '' || role === roleOf(this.ownerUrl) ? null : role;
+  }
+
+  /** The role of gateways alone, to be given what they need. Null: they have the daemons' role, or the owner's. */
+  get gatewayRole(): string | null {
+    const role = this.namedGatewayRole;
+    return role === this.daemonRole || role === roleOf(this.ownerUrl) ? null : role;
   }
 
   contradictions(): SettingFault[] {

@@ -29,6 +29,8 @@ import { fromVariable, type Reading, type Variable } from './variable.js';
 
 const LOWEST_PORT = 1;
 const HIGHEST_PORT = 65_535;
+/** PostgreSQL, NAMEDATALEN. */
+const LONGEST_ROLE = 63;
 
 // One decorator a kind of value. Each says in one place how it is read, what class-validator demands of it, and in words
 // what is allowed.
@@ -124,6 +126,22 @@ export function AdminKey(name: string): PropertyDecorator {
   return fromVariable(
     hidden(name, 'csk_admin_ and 38 letters and digits', readText),
     Matches(/^csk_admin_[0-9A-Za-z]{38}$/, { message: 'is no admin key' }),
+  );
+}
+
+/** The name of a PostgreSQL role, without quotes. */
+export function Role(name: string): PropertyDecorator {
+  return fromVariable(
+    shown(name, 'the name of a PostgreSQL role, of 1 to 63 characters', readText),
+    MaxLength(LONGEST_ROLE, { message: `is longer than ${LONGEST_ROLE} characters` }),
+  );
+}
+
+/** Whether a variable has a value, whatever it is. */
+export function Given(name: string): PropertyDecorator {
+  return fromVariable(
+    shown(name, 'any value', () => ({ value: true })),
+    IsBoolean(),
   );
 }
 

@@ -1,11 +1,13 @@
 import type { ApiKeyPrincipal, KeyLimits } from '@countersign/accounts/accounts';
 import { Limiter, type LimiterStore, memoryLimiterStore } from '@countersign/bus';
+import { parseId } from '@countersign/ids';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Limits } from './limits.js';
 import type { RouteAccess } from './route-access.js';
 
 const SESSION = 'sess_00000000000000000000000000';
 const OTHER = 'sess_00000000000000000000000001';
+const idOf = (sessionId: string): string => parseId('sess', sessionId) ?? '';
 
 const caller = (limits: KeyLimits = {}, keyId = 'k1'): ApiKeyPrincipal => ({
   keyId,
@@ -118,5 +120,38 @@ describe('without the limiter’s store', () => {
     expect(refusal?.code).toBe('SERVICE_UNAVAILABLE');
     expect(headers['ratelimit']).toBe('"default";r=599;t=60');
     expect((await limits.countCall(caller(), SEND, SESSION)).refusal).toBeNull();
+  });
+});
+
+describe('a subscribe', () => {
+  const key = { kind: 'key', keyId: 'k1', limits: { default: 3, poll: 1 } } as const;
+  const admin = { kind: 'admin', keyId: null } as const;
+
+  it('of a key counts like a GET of that session, under the same quotas', async () => {
+    expect((await limits.countSubscribe(key, idOf(SESSION))).refusal).toBeNull();
+    expect((await limits.countCall(caller(key.limits), POLL, SESSION)).refusal?.code).toBe('RATE_LIMITED');
+    expect((await limits.countSubscribe(key, idOf(OTHER))).refusal).toBeNull();
+    const refused = await limits.countSubscribe(key, null);
+    expect(refused.refusal).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) as number });
+  });
+
+  it('to a channel that is no session counts under default alone', async () => {
+    const refusals = [];
+    for (let n = 0; n < 4; n += 1) refusals.push((await limits.countSubscribe(key, null)).refusal?.code);
+    expect(refusals).toEqual([undefined, undefined, undefined, 'RATE_LIMITED']);
+  });
+
+  it('of an admin key counts under its default', async () => {
+    const { headers } = await limits.countSubscribe(admin, null);
+    expect([headers['ratelimit-policy'], headers['x-ratelimit-remaining']]).toEqual(['"default";q=6000;w=60', '5999']);
+  });
+
+  it('of the tickets of a session is counted for that session, and charged to no key', async () => {
+    const ticket = (sessionId: string) => ({ kind: 'ticket', sessionId }) as const;
+    const count = (sessionId: string) => limits.countSubscribe(ticket(sessionId), sessionId);
+    for (let n = 0; n < 60; n += 1) expect((await count('s')).refusal).toBeNull();
+    expect((await count('s')).refusal?.code).toBe('RATE_LIMITED');
+    expect((await count('other')).refusal).toBeNull();
+    expect((await limits.countCall(caller({ poll: 1 }), POLL, SESSION)).refusal).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import type { KeyLimits } from '@countersign/accounts/accounts';
 import { ROOT_NAME } from '@countersign/accounts/admin-keys';
 import type { Limiter, Standing } from '@countersign/bus';
-import { parseId } from '@countersign/ids';
+import { parseId, type Uuid } from '@countersign/ids';
 import { networkOf } from '../targets/address-ranges.js';
 import type { Refusal } from './errors.js';
 import {
@@ -20,11 +20,14 @@ const USUAL_LIMITS: Required<KeyLimits> = { default: 600, create: 300, poll: 60,
 const ADMIN_LIMIT = 6_000;
 /** Wrong keys a minute from one address. */
 const WRONG_KEYS_LIMIT = 60;
+/** Subscribes a minute to one session by the holders of its tickets: as many as the GETs of a session by one key. */
+const TICKET_LIMIT = USUAL_LIMITS.poll;
 
 type KeyPolicy = keyof KeyLimits;
 
 const perMinute = (name: string, limit: number): Policy => ({ name, limit, windowSeconds: WINDOW_SECONDS });
 const ADMIN_POLICIES = policySet([perMinute('default', ADMIN_LIMIT)]);
+const TICKET_POLICIES = policySet([perMinute('ticket', TICKET_LIMIT)]);
 const ADDRESS_POLICIES = policySet([perMinute('ip', WRONG_KEYS_LIMIT)]);
 
 /** What became of counting a request: what its answer says about it, and why it may not go on, if it may not. */
@@ -32,6 +35,12 @@ export interface Counted {
   readonly headers: LimitHeaders;
   readonly refusal: Refusal | null;
 }
+
+/** The holder of a key or ticket that subscribes on an open connection. */
+export type Subscriber =
+  | { readonly kind: 'key'; readonly keyId: Uuid; readonly limits: KeyLimits }
+  | { readonly kind: 'admin'; readonly keyId: Uuid | null }
+  | { readonly kind: 'ticket'; readonly sessionId: Uuid };
 
 /**
  * The quotas of the API: by key for who has one, by address for who has none. A refused request counts as well, but does
@@ -45,13 +54,28 @@ export class Limits {
 
   /** Counts a request with a valid key; `route` is undefined where there is none, `sessionId` what its path names. */
   async countCall(caller: Caller, route: RouteAccess | undefined, sessionId: string | undefined): Promise<Counted> {
-    if (caller.kind === 'admin') return this.count(ADMIN_POLICIES, () => `default:admin:${caller.keyId ?? ROOT_NAME}`);
+    if (caller.kind === 'admin') return this.countAdmin(caller.keyId);
     const keyed = route?.access === 'key' ? route : undefined;
-    const counted = await this.count(this.policiesOf(caller.limits, keyed?.policy), ({ name }) =>
-      name === 'poll' ? `poll:${caller.keyId}:${polled(sessionId)}` : `${name}:${caller.keyId}`,
-    );
+    const counted = await this.countKey(caller, keyed?.policy, polled(sessionId));
     const unsure = counted.away && keyed?.withoutLimiter === 'refuse';
     return unsure ? { ...counted, refusal: counted.refusal ?? UNSURE } : counted;
+  }
+
+  /**
+   * Counts a subscribe. Its snapshot costs what a GET costs, so a key pays for it under the same policies: `default`, and
+   * `poll` for a session. A ticket has no key to charge, and one session.
+   *
+   * @param sessionId null for a channel that is no session
+   */
+  countSubscribe(subscriber: Subscriber, sessionId: Uuid | null): Promise<Counted> {
+    switch (subscriber.kind) {
+      case 'admin':
+        return this.countAdmin(subscriber.keyId);
+      case 'ticket':
+        return this.count(TICKET_POLICIES, () => `ticket:${subscriber.sessionId}`);
+      case 'key':
+        return this.countKey(subscriber, sessionId === null ? undefined : 'poll', sessionId ?? '');
+    }
   }
 
   /** Counts a request whose key is missing or wrong. Requests with a valid key are never counted here, nor refused. */
@@ -62,6 +86,21 @@ export class Limits {
   /** What an answer says that no quota had a part in. */
   async ofAddress(address: string): Promise<LimitHeaders> {
     return (await this.count(ADDRESS_POLICIES, () => addressKey(address), 0)).headers;
+  }
+
+  private countAdmin(keyId: Uuid | null): Promise<Counted> {
+    return this.count(ADMIN_POLICIES, () => `default:admin:${keyId ?? ROOT_NAME}`);
+  }
+
+  /** @param polledSession what `poll` counts by */
+  private countKey(
+    { keyId, limits }: { readonly keyId: Uuid; readonly limits: KeyLimits },
+    besides: Exclude<KeyPolicy, 'default'> | undefined,
+    polledSession: string,
+  ): Promise<Counted & { readonly away: boolean }> {
+    return this.count(this.policiesOf(limits, besides), ({ name }) =>
+      name === 'poll' ? `poll:${keyId}:${polledSession}` : `${name}:${keyId}`,
+    );
   }
 
   private async count(

@@ -7,14 +7,14 @@ import { redactText } from '@countersign/telemetry';
 const say = (line: string): void => void process.stderr.write(`${redactText(line)}\n`);
 
 try {
-  const { ownerUrl, daemonRole } = loadSettings(MigrationSettings);
-  const { done, faults, isAuditExposed } = await prepareDatabase({ ownerUrl, daemonRole });
+  const { ownerUrl, daemonRole, gatewayRole } = loadSettings(MigrationSettings);
+  const { done, faults } = await prepareDatabase({ ownerUrl, daemonRole, gatewayRole });
   say(done.length === 0 ? 'the database is up to date' : `migrated: ${done.join(', ')}`);
   if (daemonRole === null)
     say('DATABASE_MIGRATION_URL and DATABASE_URL do not name two roles: the daemons own the tables');
-  for (const fault of faults) say(`the role ${daemonRole ?? ''} may do more than a daemon needs: ${fault}`);
-  if (isAuditExposed) {
-    say(`the role ${daemonRole ?? ''} could change or remove audit entries: take that right away and migrate again`);
+  for (const { role, fault } of faults) say(`the role ${role} may do more than a daemon needs: ${fault}`);
+  for (const role of new Set(faults.filter(({ onAudit }) => onAudit).map((fault) => fault.role))) {
+    say(`the role ${role} could change or remove audit entries: take that right away and migrate again`);
     process.exitCode = 1;
   }
 } catch (error) {

@@ -1,6 +1,6 @@
 import type { Tenant } from '@countersign/keys';
 import { describe, expect, it } from 'vitest';
-import { AccountConnectionQuota } from './account-connection-quota.js';
+import { AccountConnectionQuota, SubscriptionPlaces } from './account-connection-quota.js';
 
 const live = (accountId: string): Tenant => ({ accountId, mode: 'live' });
 const test = (accountId: string): Tenant => ({ accountId, mode: 'test' });
@@ -54,5 +54,16 @@ describe('the places of a process', () => {
     for (let open = 0; open < 12; open += 1) places.enter(test('a'));
     expect(places.roomFor(test('a'), 12)).toBe(false);
     expect(places.roomFor(live('a'), 12)).toBe(true);
+  });
+});
+
+describe('the subscriptions of a process', () => {
+  it('are so many for each account and mode, and free again when they are left', () => {
+    const places = new SubscriptionPlaces(2);
+    places.enter(live('a'));
+    places.enter(live('a'));
+    expect([live('a'), test('a'), live('b')].map((tenant) => places.roomFor(tenant))).toEqual([false, true, true]);
+    places.leave(live('a'));
+    expect(places.roomFor(live('a'))).toBe(true);
   });
 });

@@ -10,6 +10,7 @@ import {
   type Listener,
   type ListenerKind,
   type Pace,
+  type Verdict,
 } from './connection-rules.js';
 
 const SESSION: Channel = { kind: 'session', id: 's' };
@@ -21,7 +22,14 @@ const BINDS: Channel = { kind: 'binds' };
 const LISTENERS: Readonly<Record<ListenerKind, Listener>> = {
   nobody: { kind: 'nobody' },
   ticket: { kind: 'ticket', sessionId: 's', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k' },
-  key: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full' },
+  key: {
+    kind: 'key',
+    tenant: { accountId: 'a', mode: 'live' },
+    keyId: 'k',
+    keyDigests: ['d'],
+    view: 'full',
+    limits: {},
+  },
   admin: { kind: 'admin', keyId: 'a', keyDigests: ['d'] },
 };
 const FRAMES: Readonly<Record<ClientFrame['type'], ClientFrame>> = {
@@ -84,14 +92,21 @@ describe('a channel', () => {
     ['admin', ACCOUNT, 'FORBIDDEN', null],
     ['admin', BINDS, null, null],
   ] as const)('to %s, %j: %s, closing with %s', (listener, channel, code, close) => {
-    const verdict = judgeSubscribe(LISTENERS[listener], channel, 0);
+    const verdict = judgeSubscribe(LISTENERS[listener], channel, { others: 0, accountHasRoom: true });
     expect(verdict === null ? null : verdict.kind === 'refuse' && verdict.error.code).toBe(code);
     if (verdict?.kind === 'refuse') expect(verdict.close).toBe(close);
   });
 
   it('is the hundredth and not the hundred and first', () => {
-    expect(judgeSubscribe(LISTENERS.key, SESSION, MAX_CHANNELS - 1)).toBeNull();
-    expect(judgeSubscribe(LISTENERS.key, SESSION, MAX_CHANNELS)).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+    const judge = (others: number): Verdict | null =>
+      judgeSubscribe(LISTENERS.key, SESSION, { others, accountHasRoom: true });
+    expect(judge(MAX_CHANNELS - 1)).toBeNull();
+    expect(judge(MAX_CHANNELS)).toMatchObject({ error: { code: 'RATE_LIMITED' }, close: null, counts: false });
+  });
+
+  it('is refused, and the connection goes on, when the account has no more subscriptions', () => {
+    const verdict = judgeSubscribe(LISTENERS.key, SESSION, { others: 0, accountHasRoom: false });
+    expect(verdict).toMatchObject({ error: { code: 'RATE_LIMITED' }, close: null, counts: false });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { KeyLimits } from '@countersign/accounts/accounts';
 import type { Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Channel } from './channel.js';
@@ -22,6 +23,8 @@ export type Listener =
       readonly keyDigests: readonly string[];
       /** The view of sessions: the whole Session with the scope `verify`, else the fields that a ticket shows. */
       readonly view: SessionView;
+      /** The limits of the key as they were when it connected. */
+      readonly limits: KeyLimits;
     }
   /** `keyId` is null for the key of the environment, which is neither rotated nor revoked here. */
   | { readonly kind: 'admin'; readonly keyId: Uuid | null; readonly keyDigests: readonly string[] };
@@ -73,17 +76,33 @@ const TOO_MANY_CHANNELS: FrameError = {
   message: `A connection listens to ${MAX_CHANNELS} channels at most.`,
 };
 
+const TOO_MANY_OF_ACCOUNT: FrameError = {
+  code: 'RATE_LIMITED',
+  message: 'This account has too many subscriptions open.',
+};
+
+/** What is open besides the subscription that is asked for. */
+export interface OpenSubscriptions {
+  /** Channels that the connection listens to besides. */
+  readonly others: number;
+  /** Whether the account of the connection may have one more subscription on this control plane. */
+  readonly accountHasRoom: boolean;
+}
+
 /**
  * Whether a channel may be listened to; whether a session exists is asked afterwards. Who tries another session with a
  * ticket has no business here: that ends the connection.
- *
- * @param others channels that the connection listens to besides
  */
-export function judgeSubscribe(listener: Listener, channel: Channel, others: number): Verdict | null {
+export function judgeSubscribe(
+  listener: Listener,
+  channel: Channel,
+  { others, accountHasRoom }: OpenSubscriptions,
+): Verdict | null {
   const error = errorOf(listener, channel);
   const refused = { kind: 'refuse', counts: false } as const;
   if (error !== null) return { ...refused, error, close: listener.kind === 'ticket' ? CLOSE.forbidden : null };
-  return others < MAX_CHANNELS ? null : { ...refused, error: TOO_MANY_CHANNELS, close: null };
+  if (others >= MAX_CHANNELS) return { ...refused, error: TOO_MANY_CHANNELS, close: null };
+  return accountHasRoom ? null : { ...refused, error: TOO_MANY_OF_ACCOUNT, close: null };
 }
 
 function errorOf(listener: Listener, channel: Channel): FrameError | null {

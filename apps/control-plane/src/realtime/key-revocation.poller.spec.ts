@@ -9,6 +9,7 @@ const KEY: Listener = {
   keyId: 'k',
   keyDigests: ['d'],
   view: 'full',
+  limits: {},
 };
 const REDUCED: Listener = { ...KEY, view: 'reduced_key' };
 const TICKET: Listener = { kind: 'ticket', tenant: { accountId: 'a', mode: 'live' }, sessionId: 's', keyId: 'k' };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { SubscriptionPlaces } from './account-connection-quota.js';
 import { RealtimeConnection, type ConnectionOptions } from './realtime-connection.js';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
@@ -24,11 +25,19 @@ async function connected(
   const client = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   const [[ours]] = (await Promise.all([once(server, 'connection'), once(client, 'open')])) as [[WebSocket], unknown];
   const connection = new RealtimeConnection(ours, {
-    listener: { kind: 'key', tenant: { accountId: 'a', mode: 'live' }, keyId: 'k', keyDigests: ['d'], view: 'full' },
+    listener: {
+      kind: 'key',
+      tenant: { accountId: 'a', mode: 'live' },
+      keyId: 'k',
+      keyDigests: ['d'],
+      view: 'full',
+      limits: {},
+    },
     clientAddress: '127.0.0.1',
     nowMs: () => performance.now(),
     onProven: () => undefined,
     hasPlaceFor: () => true,
+    subscriptions: new SubscriptionPlaces(2),
     ...changes,
   });
   return { connection, client, ours };
@@ -153,5 +162,39 @@ describe('a connection', () => {
     client.close(1000);
     expect(await closed).toBe(1000);
     expect(left.sort()).toEqual(['a', 'a', 'b']);
+  });
+});
+
+describe('the channels of a connection with a key', () => {
+  it('count to its account until they are left, once each, and all are left when it ends', async () => {
+    const subscriptions = new SubscriptionPlaces(2);
+    const { connection, client } = await connected({ subscriptions });
+    const tenant = { accountId: 'a', mode: 'live' } as const;
+    connection.onClose(() => undefined);
+    for (const channel of ['one', 'one', 'two']) connection.watch(channel, () => undefined);
+    expect(subscriptions.roomFor(tenant)).toBe(false);
+    expect([connection.accountHasRoomFor('one'), connection.accountHasRoomFor('three')]).toEqual([true, false]);
+    connection.unwatch('one');
+    connection.unwatch('one');
+    expect(connection.accountHasRoomFor('three')).toBe(true);
+    connection.watch('one', () => undefined);
+    const closed = new Promise((resolve) => connection.onClose(resolve));
+    client.close();
+    await closed;
+    for (const channel of ['three', 'four']) {
+      expect(subscriptions.roomFor(tenant), channel).toBe(true);
+      subscriptions.enter(tenant);
+    }
+  });
+
+  it('are left at once when it has ended meanwhile, and take no place', async () => {
+    const subscriptions = new SubscriptionPlaces(1);
+    const { connection, client } = await connected({ subscriptions });
+    const closed = new Promise((resolve) => connection.onClose(resolve));
+    client.close();
+    await closed;
+    let left = 0;
+    expect(connection.watch('one', () => (left += 1))).toBe(false);
+    expect([left, connection.channelsBut(''), connection.accountHasRoomFor('two')]).toEqual([1, 0, true]);
   });
 });

@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import { BINARY_FRAME, parseClientFrame, type BadFrame, type ClientFrame, type FrameId } from './client-frame.js';
 import { CLOSE, CLOSE_REASONS, type CloseCode } from './close-codes.js';
 import { judgeFrame, newPace, nextPace, type Listener, type Pace, type Verdict } from './connection-rules.js';
+import type { SubscriptionPlaces } from './account-connection-quota.js';
 import { closingFrame, errorFrame, unsubscribedFrame, type FrameError } from './server-frame.js';
 
 /** How far a reader may be behind (contract, Realtime). */
@@ -30,6 +31,8 @@ export interface ConnectionOptions {
   readonly onProven: () => void;
   /** Whether the tenant of a ticket may have one more connection; where it may, this one is counted. */
   readonly hasPlaceFor: (tenant: Tenant) => boolean;
+  /** Counts the channels of connections with a key. */
+  readonly subscriptions: SubscriptionPlaces;
 }
 
 /**
@@ -53,18 +56,22 @@ export class RealtimeConnection {
   /** Pings and pongs cost as much as messages, and have a pace of their own: they are no messages. */
   #controlPace: Pace;
   #afterEnd = 0;
+  /** Whether it has left its channels, because the socket has closed. */
+  #hasLeft = false;
   #closeCode: number | null = null;
   readonly #nowMs: () => number;
   #patience: NodeJS.Timeout | undefined;
   #onProven: (() => void) | null = null;
   readonly #hasPlaceFor: ConnectionOptions['hasPlaceFor'];
+  readonly #subscriptions: SubscriptionPlaces;
 
   constructor(
     private readonly socket: WebSocket,
-    { listener, clientAddress, nowMs, onProven, hasPlaceFor }: ConnectionOptions,
+    { listener, clientAddress, nowMs, onProven, hasPlaceFor, subscriptions }: ConnectionOptions,
   ) {
     this.#listener = listener;
     this.#hasPlaceFor = hasPlaceFor;
+    this.#subscriptions = subscriptions;
     this.clientAddress = clientAddress;
     this.#nowMs = nowMs;
     this.heardMs = nowMs();
@@ -102,8 +109,8 @@ export class RealtimeConnection {
       clearTimeout(this.#patience);
       this.settle();
       this.#waiting.length = 0;
-      for (const leave of this.#leave.values()) leave();
-      this.#leave.clear();
+      this.#hasLeft = true;
+      for (const channel of [...this.#leave.keys()]) this.unwatch(channel);
       hear(this.#closeCode ?? code);
     });
   }
@@ -113,16 +120,32 @@ export class RealtimeConnection {
     return this.#leave.size - Number(this.#leave.has(channel));
   }
 
+  /** Whether the account of its key may have one more subscription; one that is replaced takes no new place. */
+  accountHasRoomFor(channel: string): boolean {
+    const { counted } = this;
+    return counted === null || this.#leave.has(channel) || this.#subscriptions.roomFor(counted);
+  }
+
   /** It listens to the channel now; what it was before on the same is over. False where it was nothing before. */
   watch(channel: string, leave: () => void): boolean {
+    if (this.#hasLeft) {
+      // A subscribe that waited for something while the connection ended: nobody would leave the channel later.
+      leave();
+      return false;
+    }
     const again = this.unwatch(channel);
     this.#leave.set(channel, leave);
+    if (this.counted !== null) this.#subscriptions.enter(this.counted);
     return again;
   }
 
   unwatch(channel: string): boolean {
-    this.#leave.get(channel)?.();
-    return this.#leave.delete(channel);
+    const leave = this.#leave.get(channel);
+    if (leave === undefined) return false;
+    this.#leave.delete(channel);
+    leave();
+    if (this.counted !== null) this.#subscriptions.leave(this.counted);
+    return true;
   }
 
   /** After a subscribe that came to nothing; who listened before is told that this is over. */
@@ -181,6 +204,11 @@ export class RealtimeConnection {
   /** Ends it without a word: the other side is not there to hear one. */
   drop(): void {
     this.socket.terminate();
+  }
+
+  /** Whose subscriptions its channels count to. The listener of a connection with a key never changes. */
+  private get counted(): Tenant | null {
+    return this.#listener.kind === 'key' ? this.#listener.tenant : null;
   }
 
   private settle(): void {

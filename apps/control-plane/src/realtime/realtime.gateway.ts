@@ -1,10 +1,11 @@
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { BatcherFull, DatabaseUnavailable } from '@countersign/postgres';
+import { Limits } from '../http/limits.js';
 import { BindStatusFeed } from './bind-status.feed.js';
-import { channelName } from './channel.js';
+import { channelName, type Channel } from './channel.js';
 import type { ClientFrame } from './client-frame.js';
 import { CLOSE } from './close-codes.js';
-import { judgeSubscribe } from './connection-rules.js';
+import { judgeSubscribe, type Listener } from './connection-rules.js';
 import { HEARTBEAT_MS } from './heartbeats.js';
 import type { RealtimeConnection } from './realtime-connection.js';
 import { RealtimeHub } from './realtime.hub.js';
@@ -31,6 +32,7 @@ export class RealtimeGateway {
     private readonly hub: RealtimeHub,
     private readonly binds: BindStatusFeed,
     private readonly tickets: TicketStore,
+    private readonly limits: Limits,
     private readonly options: RealtimeOptions,
   ) {}
 
@@ -43,7 +45,7 @@ export class RealtimeGateway {
     return this.answering(connection, frame, async () => {
       const scope = await this.tickets.redeem(frame.ticket);
       if (scope === null) {
-        this.options.onWrongTicket(connection.clientAddress);
+        void this.limits.countWrongKey(connection.clientAddress);
         connection.refuse(frame.id, { error: BAD_TICKET, close: CLOSE.unauthorized });
         return;
       }
@@ -56,8 +58,16 @@ export class RealtimeGateway {
   subscribe(connection: RealtimeConnection, frame: Subscribe): Promise<void> {
     return this.answering(connection, frame, async () => {
       const { listener } = connection;
-      const others = connection.channelsBut(channelName(frame.channel));
-      const refused = judgeSubscribe(listener, frame.channel, others);
+      const exhausted = await this.countSubscribe(listener, frame.channel);
+      if (exhausted !== null) {
+        connection.refuse(frame.id, { error: exhausted, close: null });
+        return;
+      }
+      if (!connection.open) return;
+      // No await from here to the join, so that connections of one account cannot exceed its limit together.
+      const name = channelName(frame.channel);
+      const [others, accountHasRoom] = [connection.channelsBut(name), connection.accountHasRoomFor(name)];
+      const refused = judgeSubscribe(listener, frame.channel, { others, accountHasRoom });
       if (refused?.kind === 'refuse') connection.refuse(frame.id, refused);
       else await this.join(connection, frame);
     });
@@ -73,6 +83,15 @@ export class RealtimeGateway {
   @SubscribeMessage('ping')
   ping(connection: RealtimeConnection, { id }: FrameOf<'ping'>): void {
     connection.send(pongFrame(id));
+  }
+
+  /** Counts a subscribe like a GET of what its snapshot shows. Null where it may go on. */
+  private async countSubscribe(listener: Listener, channel: Channel): Promise<FrameError | null> {
+    if (listener.kind === 'nobody') return null;
+    const { refusal } = await this.limits.countSubscribe(listener, channel.kind === 'session' ? channel.id : null);
+    if (refusal === null) return null;
+    const { code, retryAfterSeconds = 1 } = refusal;
+    return { code, message: `Too many subscribe messages: try again in ${retryAfterSeconds} s.` };
   }
 
   private async join(connection: RealtimeConnection, { id, channel }: Subscribe): Promise<void> {

@@ -32,10 +32,7 @@ export class RealtimeModule {
     const reader = new EventLoader({ ...stores, onError });
     const hub = new RealtimeHub({ ...stores, reader, sessionSubscriptions, look, onError });
     const board = new BindStatusFeed({ ...stores, onError: failures.about('telling of binds') });
-    const limits = new Limits(stores.limiter);
-    const options = new RealtimeOptions(failures.about('a message on a live channel'), (address) => {
-      void limits.countWrongKey(address);
-    });
+    const options = new RealtimeOptions(failures.about('a message on a live channel'));
     return {
       module: RealtimeModule,
       controllers: [TicketsController],
@@ -45,6 +42,7 @@ export class RealtimeModule {
         { provide: TicketService, useValue: service },
         { provide: RealtimeHub, useValue: hub },
         { provide: BindStatusFeed, useValue: board },
+        { provide: Limits, useValue: new Limits(stores.limiter) },
         { provide: RealtimeOptions, useValue: options },
       ],
     };

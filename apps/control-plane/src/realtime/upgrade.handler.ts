@@ -9,16 +9,22 @@ import type { Limits } from '../http/limits.js';
 import { rawAnswer, refuseRaw } from '../http/raw-refusal.js';
 import type { Caller } from '../http/route-access.js';
 import { UnauthenticatedConnections } from '../http/unauthenticated-connections.js';
-import type { Listener } from './connection-rules.js';
+import { type Listener, MAX_CHANNELS } from './connection-rules.js';
 import { judgeHandshake, REALTIME_PATH, SUBPROTOCOL } from './handshake.js';
 import { HEARTBEAT_MS, Heartbeats } from './heartbeats.js';
-import { AccountConnectionQuota } from './account-connection-quota.js';
+import { AccountConnectionQuota, SubscriptionPlaces } from './account-connection-quota.js';
 import { RealtimeConnection } from './realtime-connection.js';
 
 /** Clients come back within this time after a shutdown, not all at once. */
 const RECONNECT_WITHIN_MS = 5_000;
 /** What a goodbye may take. */
 const GOODBYE_MS = 2_000;
+
+/**
+ * Subscriptions of the keys of one account and mode: as many as the process takes connections, and at least those of two
+ * full connections.
+ */
+const subscriptionsOf = (maxConnections: number): number => Math.max(maxConnections, 2 * MAX_CHANNELS);
 
 /** Limits of connections that have not sent their ticket; one more evicts an older one. */
 const UNAUTHENTICATED = { connections: 2_000, connectionsOfNetwork: 100 };
@@ -65,10 +71,12 @@ export class UpgradeHandler {
   #hear: (connection: RealtimeConnection) => void = () => undefined;
   readonly #unauthenticated = new UnauthenticatedConnections<RealtimeConnection>(UNAUTHENTICATED);
   readonly #places: AccountConnectionQuota;
+  readonly #subscriptions: SubscriptionPlaces;
   #closed = false;
 
   constructor(private readonly o: UpgradeHandlerOptions) {
     this.#places = new AccountConnectionQuota(o.maxConnections);
+    this.#subscriptions = new SubscriptionPlaces(subscriptionsOf(o.maxConnections));
     this.#webSockets.on('headers', (headers, request) => headers.push(...(this.#headers.get(request) ?? [])));
   }
 
@@ -170,6 +178,7 @@ export class UpgradeHandler {
       nowMs,
       onProven: () => this.#unauthenticated.remove(connection),
       hasPlaceFor: (tenant) => this.hasPlaceFor(tenant),
+      subscriptions: this.#subscriptions,
     });
     // Those that came back together after a restart are not pinged together.
     connection.nextPingMs = nowMs() + HEARTBEAT_MS * (0.5 + Math.random() / 2);
@@ -216,6 +225,6 @@ const TOO_MANY_OF_ACCOUNT = new RefusedRequest({
 function listenerOf(caller: Caller | null, keyDigests: readonly string[]): Listener {
   if (caller === null) return { kind: 'nobody' };
   if (caller.kind === 'admin') return { kind: 'admin', keyId: caller.keyId, keyDigests };
-  const { tenant, keyId, scopes } = caller;
-  return { kind: 'key', tenant, keyId, keyDigests, view: scopes.includes('verify') ? 'full' : 'reduced_key' };
+  const { tenant, keyId, scopes, limits } = caller;
+  return { kind: 'key', tenant, keyId, keyDigests, view: scopes.includes('verify') ? 'full' : 'reduced_key', limits };
 }

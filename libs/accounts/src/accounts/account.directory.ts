@@ -3,7 +3,8 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import type { Account, ApiKeyPrincipal, Brand, Scope } from './account.js';
-import { FIND_ACCOUNT, FIND_API_KEY, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import { FIND_ACCOUNT, FIND_API_KEYS, FIND_BRAND, FIND_LIVE_KEYS, FIND_WEBHOOK_SECRETS } from './account.sql.js';
+import { type DigestRow, KeyLookups } from '../key-lookups.js';
 import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
 import { ensureTestWebhookSecret, openWebhookSecret } from './webhook-secrets.js';
 
@@ -14,7 +15,8 @@ export interface LiveKey {
   readonly scopes: readonly Scope[];
 }
 
-type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid; readonly digestVersion: number };
+type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> &
+  DigestRow & { readonly accountId: Uuid; readonly digestVersion: number };
 
 /**
  * Accounts, brands and keys as every request needs them: read through a copy that is at most 3 s old, so a revoked key
@@ -22,6 +24,7 @@ type KeyRow = Omit<ApiKeyPrincipal, 'tenant'> & { readonly accountId: Uuid; read
  * the database is away.
  */
 export class AccountDirectory {
+  private readonly keyLookups: KeyLookups<KeyRow>;
   private readonly keyCache: RowCache<ApiKeyPrincipal>;
   private readonly brandCache: RowCache<Brand>;
   private readonly accountCache: RowCache<Account>;
@@ -33,6 +36,7 @@ export class AccountDirectory {
     /** Receives keys whose digest is to be written anew: only their use shows the secret that it is made from. */
     private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
   ) {
+    this.keyLookups = new KeyLookups(db, 'api-key.find', FIND_API_KEYS);
     this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
     this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
     this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
@@ -90,12 +94,12 @@ export class AccountDirectory {
 
   /** @param digests under every version of the master key, the current one first */
   private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
-    const row = await this.one<KeyRow>(FIND_API_KEY, digests);
+    const row = await this.keyLookups.find(digests);
     if (row === null) return null;
-    const { accountId, digestVersion, ...key } = row;
-    const outdated = outdatedDigest(this.keys, { keyId: key.keyId, digestVersion }, digests);
+    const { keyId, kind, accountId, scopes, limits } = row;
+    const outdated = outdatedDigest(this.keys, row, digests);
     if (outdated !== null) this.onOutdatedDigest(outdated);
-    return { ...key, tenant: { accountId, mode: row.kind } };
+    return { keyId, kind, tenant: { accountId, mode: kind }, scopes, limits };
   }
 
   private async openSecrets(key: string): Promise<string[] | null> {

@@ -15,10 +15,10 @@ export const BRAND = `id, account_id AS "accountId", name, slug, instruction, lo
 export const API_KEY = `id, account_id AS "accountId", kind, name, scopes, limits, prefix,
   last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
-/** A key that is not revoked, of an account that is active. $1 its digest under each version of the master key. */
-export const FIND_API_KEY = `
+/** Keys that are not revoked, of accounts that are active. $1 digests, of each key under each version of the master key. */
+export const FIND_API_KEYS = `
   SELECT api_keys.id AS "keyId", api_keys.kind, api_keys.account_id AS "accountId", api_keys.scopes,
-    api_keys.limits, api_keys.digest_version AS "digestVersion"
+    api_keys.limits, api_keys.digest_version AS "digestVersion", encode(api_keys.digest, 'hex') AS digest
   FROM api_keys JOIN accounts ON accounts.id = api_keys.account_id
   WHERE api_keys.digest = ANY ($1::bytea[]) AND api_keys.revoked_at IS NULL AND accounts.active`;
 

@@ -3,7 +3,8 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { RowCache } from '@countersign/resilience';
 import { type AdminPrincipal, type AdminRole, ROOT_NAME } from './admin-key.js';
-import { FIND_ADMIN_KEY, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
+import { FIND_ADMIN_KEYS, FIND_LIVE_ADMIN_KEYS } from './admin-key.sql.js';
+import { type DigestRow, KeyLookups } from '../key-lookups.js';
 import { cacheKeyOf, digestsOfCacheKey, outdatedDigest, type OutdatedDigest } from '../keys/outdated-digest.js';
 
 /** An admin key that is not revoked. */
@@ -21,7 +22,7 @@ export interface AdminKeyDirectoryOptions {
   readonly onOutdatedDigest?: (outdated: OutdatedDigest) => void;
 }
 
-interface KeyRow {
+interface KeyRow extends DigestRow {
   readonly keyId: Uuid;
   readonly name: string;
   readonly role: AdminRole;
@@ -34,13 +35,15 @@ interface KeyRow {
  * key of the environment needs no database.
  */
 export class AdminKeyDirectory {
+  private readonly lookups: KeyLookups<KeyRow>;
   private readonly cache: RowCache<AdminPrincipal>;
   private readonly rootDigest: Buffer;
   private readonly root: AdminPrincipal = { kind: 'admin', keyId: null, name: ROOT_NAME, role: 'owner' };
 
   constructor(private readonly options: AdminKeyDirectoryOptions) {
-    const { keys, rootKey } = options;
+    const { database, keys, rootKey } = options;
     this.rootDigest = keys.digest('api-key', rootKey);
+    this.lookups = new KeyLookups(database, 'admin-key.find', FIND_ADMIN_KEYS);
     this.cache = new RowCache({ load: (digests) => this.find(digestsOfCacheKey(digests)) });
   }
 
@@ -60,9 +63,9 @@ export class AdminKeyDirectory {
 
   /** @param digests under every version of the master key, the current one first */
   private async find(digests: readonly Buffer[]): Promise<AdminPrincipal | null> {
-    const { database, keys, onOutdatedDigest } = this.options;
-    const [row] = await database.query<KeyRow>(FIND_ADMIN_KEY, [digests]);
-    if (row === undefined) return null;
+    const { keys, onOutdatedDigest } = this.options;
+    const row = await this.lookups.find(digests);
+    if (row === null) return null;
     const outdated = outdatedDigest(keys, row, digests);
     if (outdated !== null) onOutdatedDigest?.(outdated);
     const { keyId, name, role } = row;

@@ -1,9 +1,9 @@
 /** All columns of an admin key except its digest. */
 export const ADMIN_KEY = `id, name, role, prefix, last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
 
-/** An admin key that is not revoked. $1 its digest under each version of the master key. */
-export const FIND_ADMIN_KEY = `
-  SELECT id AS "keyId", name, role, digest_version AS "digestVersion" FROM admin_keys
+/** Admin keys that are not revoked. $1 digests, of each key under each version of the master key. */
+export const FIND_ADMIN_KEYS = `
+  SELECT id AS "keyId", name, role, digest_version AS "digestVersion", encode(digest, 'hex') AS digest FROM admin_keys
   WHERE digest = ANY ($1::bytea[]) AND revoked_at IS NULL`;
 
 /** Of some admin keys, those that are not revoked, with their digests in hex. $1 ids. */

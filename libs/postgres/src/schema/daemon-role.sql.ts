@@ -9,44 +9,59 @@ export const grantFunction = (name: string, role: string): string =>
   `GRANT EXECUTE ON FUNCTION ${name} TO ${quoted(role)}`;
 
 /**
- * Use of the schema and of what is created in it later. PUBLIC may create tables in `public` before PostgreSQL 15; only
- * the owner of the schema can take that away, for others the REVOKE is a warning.
+ * Use of the schema and of what is created in it later, as far as the role has rights on tables that nobody named. PUBLIC
+ * may create tables in `public` before PostgreSQL 15; only the owner of the schema can take that away, for others the
+ * REVOKE is a warning.
  */
-export const schemaGrants = (schema: string, role: string): string[] => [
+export const schemaGrants = (schema: string, role: string, privileges: readonly string[]): string[] => [
   `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${quoted(role)}`,
   `REVOKE CREATE ON SCHEMA ${quoted(schema)} FROM PUBLIC`,
-  `ALTER DEFAULT PRIVILEGES IN SCHEMA ${quoted(schema)} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${quoted(role)}`,
-  `ALTER DEFAULT PRIVILEGES IN SCHEMA ${quoted(schema)} GRANT USAGE, SELECT ON SEQUENCES TO ${quoted(role)}`,
+  ...(privileges.length === 0
+    ? []
+    : [
+        `ALTER DEFAULT PRIVILEGES IN SCHEMA ${quoted(schema)} GRANT ${privileges.join(', ')} ON TABLES TO ${quoted(role)}`,
+        `ALTER DEFAULT PRIVILEGES IN SCHEMA ${quoted(schema)} GRANT USAGE, SELECT ON SEQUENCES TO ${quoted(role)}`,
+      ]),
 ];
 
+/** Tables that the caller owns, or may act on as their owner. */
+const OWNED_BY_CALLER = `pg_has_role(c.relowner, 'USAGE')`;
+/** Tables of the role that owns the product's tables, whoever asks. */
+const OWNED_BY_OWNER = `c.relowner = (SELECT relowner FROM pg_class WHERE oid = 'migrations'::regclass)`;
+
 /**
- * Ordinary and partitioned tables of the schema that the caller owns, with what the role is wished to have on each.
- * $1 schema, $2 role, $3 names of restricted tables, $4 their privileges (comma-separated each), $5 those of all others.
+ * Ordinary and partitioned tables of the schema, with the rights that the role is wished to have on each (TableRights as
+ * JSON). $1 schema, $2 role, $3 rights by the name of the table, $4 those on all others.
  */
-const WISHES = `
+const wishes = (owned: string): string => `
   wishes AS (
-    SELECT c.oid, c.relname, c.relowner, c.relacl,
-      string_to_array(coalesce(restricted.privileges, $5), ',') AS privileges
+    SELECT c.oid, c.relname, c.relowner, c.relacl, coalesce($3::jsonb -> c.relname::text, $4::jsonb) AS wish
     FROM pg_class c
-    LEFT JOIN unnest($3::text[], $4::text[]) AS restricted (name, privileges) ON restricted.name = c.relname
-    WHERE c.relnamespace = quote_ident($1)::regnamespace AND c.relkind IN ('r', 'p')
-      AND pg_has_role(c.relowner, 'USAGE')
+    WHERE c.relnamespace = quote_ident($1)::regnamespace AND c.relkind IN ('r', 'p') AND ${owned}
   )`;
+
+/** Whether a privilege is wished for on the whole table. */
+const onTable = (privilege: string, wish = 'wish'): string => `coalesce(${wish} -> ${privilege} = 'true', false)`;
+/** Whether it is wished for on that column. */
+const onColumn = (privilege: string, column: string): string =>
+  `coalesce(wish -> ${privilege} ? ${column}::text, false)`;
 
 /**
  * REVOKE statements for what the role or PUBLIC was granted beyond the wish: whole tables, columns, grant options, and
  * the default privileges of tables that are made later. PUBLIC is wished to have nothing. A REVOKE on a table revokes
- * the same privilege on its columns. CASCADE: what the role granted to others goes, too. Parameters as for WISHES.
+ * the same privilege on its columns; those that are wished for are granted again. CASCADE: what the role granted to others
+ * goes, too. Parameters as for the wishes.
  */
 export const FIND_EXCESS_GRANTS = `
-  WITH ${WISHES},
+  WITH ${wishes(OWNED_BY_CALLER)},
   held AS (
-    SELECT oid, privileges, acl.* FROM wishes CROSS JOIN aclexplode(relacl) AS acl
+    SELECT oid, wish, NULL::name AS attname, acl.* FROM wishes CROSS JOIN aclexplode(relacl) AS acl
     UNION ALL
-    SELECT oid, privileges, acl.* FROM wishes JOIN pg_attribute ON attrelid = oid CROSS JOIN aclexplode(attacl) AS acl
+    SELECT oid, wish, attname, acl.* FROM wishes JOIN pg_attribute ON attrelid = oid CROSS JOIN aclexplode(attacl) AS acl
   ),
   judged AS (
-    SELECT oid, grantee, privilege_type, is_grantable, grantee <> 0 AND privilege_type = ANY (privileges) AS wanted
+    SELECT oid, grantee, privilege_type, is_grantable,
+      grantee <> 0 AND (${onTable('privilege_type')} OR ${onColumn('privilege_type', 'attname')}) AS wanted
     FROM held WHERE grantee IN (0, quote_ident($2)::regrole)
   ),
   later AS (
@@ -54,7 +69,7 @@ export const FIND_EXCESS_GRANTS = `
     FROM pg_default_acl CROSS JOIN aclexplode(defaclacl) AS acl
     WHERE defaclrole = current_user::regrole AND defaclobjtype = 'r'
       AND defaclnamespace IN (0, quote_ident($1)::regnamespace)
-      AND (grantee = 0 OR grantee = quote_ident($2)::regrole AND privilege_type <> ALL (string_to_array($5, ',')))
+      AND (grantee = 0 OR grantee = quote_ident($2)::regrole AND NOT ${onTable('privilege_type', '$4::jsonb')})
   )
   SELECT format('REVOKE %s %s ON %s FROM %s CASCADE', CASE WHEN wanted THEN 'GRANT OPTION FOR' END,
     string_agg(DISTINCT privilege_type, ', '), oid::regclass, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($2) END)
@@ -65,15 +80,42 @@ export const FIND_EXCESS_GRANTS = `
     string_agg(DISTINCT privilege_type, ', '), CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($2) END)
   FROM later GROUP BY place, grantee`;
 
-/** GRANT statements for what the role lacks, so that a run without changes writes nothing. Parameters as for WISHES. */
+/** GRANT statements for what the role lacks, so that a run without changes writes nothing. Parameters as for the wishes. */
 export const FIND_MISSING_GRANTS = `
-  WITH ${WISHES}
+  WITH ${wishes(OWNED_BY_CALLER)}
   SELECT format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2::name) AS statement
-  FROM wishes CROSS JOIN unnest(privileges) AS privilege WHERE NOT has_table_privilege($2::name, oid, privilege)
+  FROM wishes CROSS JOIN jsonb_each(wish) AS wanted (privilege, columns)
+  WHERE columns = 'true' AND NOT has_table_privilege($2::name, oid, privilege)
+  UNION ALL
+  SELECT format('GRANT %s (%s) ON %s TO %I', privilege, string_agg(quote_ident(attname), ', '), oid::regclass, $2::name)
+  FROM wishes CROSS JOIN jsonb_each(wish) AS wanted (privilege, columns)
+    JOIN pg_attribute ON attrelid = oid AND attnum > 0 AND NOT attisdropped
+  -- CASE: has_column_privilege throws for DELETE, and the terms of an AND have no order.
+  WHERE CASE WHEN columns ? attname::text THEN NOT has_column_privilege($2::name, oid, attnum, privilege) ELSE false END
+  GROUP BY oid, privilege
   UNION ALL
   SELECT format('GRANT USAGE, SELECT ON SEQUENCE %s TO %I', oid::regclass, $2::name)
   FROM pg_class WHERE relnamespace = quote_ident($1)::regnamespace AND relkind = 'S'
     AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2::name, oid, 'USAGE') AND has_sequence_privilege($2::name, oid, 'SELECT'))`;
+
+/** Who asks, whatever ALTER ROLE … SET role makes of it, and the schema of the tables. */
+export const CONNECTED_ROLE = `SELECT session_user::text AS role, current_schema()::text AS schema`;
+
+/**
+ * Settings that ALTER ROLE and ALTER DATABASE can give to every session of the role, and that change whose rights it has,
+ * which tables a statement means, or which checks and triggers are run.
+ */
+const RISKY_SETTINGS = [
+  'role',
+  'search_path',
+  'row_security',
+  'session_replication_role',
+  'session_preload_libraries',
+  'local_preload_libraries',
+  'default_transaction_isolation',
+  'default_transaction_read_only',
+  'standard_conforming_strings',
+];
 
 /** Tables that one sentence names. */
 const NAMED_TABLES = 5;
@@ -82,10 +124,10 @@ const NAMED_TABLES = 5;
  * One sentence for each kind of fault, with whether the role can change or remove audit entries by it. Rights on tables
  * count on whole tables and on columns, and whoever holds them: the role, PUBLIC, or a role that it is a member of
  * (inherited or by SET ROLE). `kinds` are those of the server: MAINTAIN exists since PostgreSQL 17. The owner's rights
- * by membership are one fault of their own, not one for each table. Parameters as for WISHES.
+ * by membership are one fault of their own, not one for each table. Parameters as for the wishes; any role may ask.
  */
 export const FIND_FAULTS = `
-  WITH ${WISHES},
+  WITH ${wishes(OWNED_BY_OWNER)},
   kinds AS (SELECT DISTINCT privilege_type AS kind FROM aclexplode(acldefault('r', current_user::regrole))),
   holders AS (
     SELECT 'public'::name AS holder, 0::oid AS holder_oid
@@ -97,16 +139,20 @@ export const FIND_FAULTS = `
     SELECT relname, kind, CASE WHEN bool_or(holder_oid = 0) THEN 'PUBLIC'
       ELSE coalesce(string_agg(holder, ', ' ORDER BY holder) FILTER (WHERE holder <> $2::name), $2::name) END AS source
     FROM wishes CROSS JOIN kinds CROSS JOIN holders
-    WHERE kind <> ALL (privileges) AND holder_oid <> relowner
+    WHERE NOT ${onTable('kind')} AND holder_oid <> relowner
       AND CASE WHEN kind IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
-        THEN has_any_column_privilege(holder, oid, kind) ELSE has_table_privilege(holder, oid, kind) END
+        THEN has_any_column_privilege(holder, oid, kind) AND EXISTS (
+          SELECT FROM pg_attribute WHERE attrelid = oid AND attnum > 0 AND NOT attisdropped
+            AND NOT ${onColumn('kind', 'attname')} AND has_column_privilege(holder, oid, attnum, kind))
+        ELSE has_table_privilege(holder, oid, kind) END
     GROUP BY relname, kind
   ),
   by_table AS (
     SELECT relname, source, string_agg(kind, ', ' ORDER BY kind) AS kinds FROM rights GROUP BY relname, source
   ),
   by_kinds AS (
-    SELECT kinds, source, relname = 'audit_entries' AS "onAudit", array_agg(relname::text ORDER BY relname) AS tables
+    SELECT kinds, source, array_agg(relname::text ORDER BY relname) AS tables,
+      (relname = 'audit_entries') AND kinds NOT IN ('INSERT', 'SELECT', 'INSERT, SELECT') AS "onAudit"
     FROM by_table GROUP BY kinds, source, relname = 'audit_entries'
   )
   SELECT fault, "onAudit" FROM pg_roles r CROSS JOIN LATERAL (VALUES
@@ -115,7 +161,8 @@ export const FIND_FAULTS = `
     (rolcreatedb, false, 'it may create databases'),
     (rolbypassrls OR rolreplication, false, 'it may replicate or bypass row security'),
     (NOT rolsuper AND pg_has_role(r.oid, (SELECT relowner FROM pg_class WHERE oid = 'migrations'::regclass), 'MEMBER'),
-      true, 'it is a member of the role that owns the tables'),
+      true, CASE WHEN r.oid = (SELECT relowner FROM pg_class WHERE oid = 'migrations'::regclass)
+        THEN 'it owns the tables' ELSE 'it is a member of the role that owns the tables' END),
     (NOT rolsuper AND has_schema_privilege(r.oid, $1, 'CREATE'), false,
       format('it may create tables in the schema %I: REVOKE CREATE ON SCHEMA %1$I FROM PUBLIC as the owner of the schema',
         $1))
@@ -125,4 +172,14 @@ export const FIND_FAULTS = `
   SELECT format('it has %s on %s%s, granted to %s', kinds, array_to_string(tables[:${NAMED_TABLES}], ', '),
     CASE WHEN cardinality(tables) > ${NAMED_TABLES}
       THEN format(' and %s more tables', cardinality(tables) - ${NAMED_TABLES}) ELSE '' END, source), "onAudit"
-  FROM by_kinds`;
+  FROM by_kinds
+  UNION ALL
+  SELECT format('its sessions begin with %s, which %s RESET %s undoes', setting,
+    CASE WHEN setrole = 0 THEN CASE WHEN setdatabase = 0 THEN 'ALTER ROLE ALL' ELSE format('ALTER DATABASE %I', current_database()) END
+      ELSE format('ALTER ROLE %I%s', $2, CASE WHEN setdatabase = 0 THEN '' ELSE format(' IN DATABASE %I', current_database()) END) END,
+    split_part(setting, '=', 1)), false
+  FROM pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
+  WHERE setrole IN (0, quote_ident($2)::regrole)
+    AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    AND split_part(setting, '=', 1) IN (${RISKY_SETTINGS.map((name) => `'${name}'`).join(', ')})
+    AND setting NOT IN ('search_path=' || $1, 'search_path=' || quote_ident($1))`;

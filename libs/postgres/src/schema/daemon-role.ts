@@ -1,4 +1,6 @@
+import type { Executor } from '../database.js';
 import {
+  CONNECTED_ROLE,
   FIND_EXCESS_GRANTS,
   FIND_FAULTS,
   FIND_MISSING_GRANTS,
@@ -6,48 +8,48 @@ import {
   OWNED_FUNCTIONS,
   schemaGrants,
 } from './daemon-role.sql.js';
+import { RIGHTS, type DaemonKind, type SchemaContent } from './role-rights.js';
 
 /** Runs one statement on a connection of the owner. */
 export type OwnerQuery = <Row>(text: string, values?: unknown[]) => Promise<Row[]>;
 
-/** Tables that the daemons' role may not change at will; every other table it may read and write. */
-const RESTRICTED: Readonly<Record<string, readonly string[]>> = {
-  // A log that could be edited would prove nothing.
-  audit_entries: ['SELECT', 'INSERT'],
-  migrations: ['SELECT'],
-  key_checks: ['SELECT', 'INSERT', 'UPDATE'],
-  // Of BullMQ's schema.
-  migration: ['SELECT'],
-  migration_lock: [],
-};
-const USUAL = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+/** A role that processes connect with; it must exist. */
+export interface DaemonRole {
+  /** As it is, not quoted. */
+  readonly name: string;
+  readonly kind: DaemonKind;
+}
 
-const wishes = (schema: string, role: string): unknown[] => [
-  schema,
-  role,
-  Object.keys(RESTRICTED),
-  Object.values(RESTRICTED).map((privileges) => privileges.join(',')),
-  USUAL.join(','),
-];
+export interface GrantedSchema {
+  /** As it is, not quoted. */
+  readonly name: string;
+  readonly content: SchemaContent;
+}
+
+const wishes = ({ name, kind }: DaemonRole, schema: GrantedSchema): unknown[] => {
+  const { named, others } = RIGHTS[kind][schema.content];
+  return [schema.name, name, JSON.stringify(named), JSON.stringify(others)];
+};
 
 /**
- * Gives the daemons' role what it needs in one schema of the owner: rows of its tables, numbers of its sequences, and no
+ * Gives the role what it needs in one schema of the owner: rows of its tables, numbers of its sequences, and no
  * right to create anything. Revokes everything else on the tables that the owner granted to the role or to PUBLIC.
- * Partitions that are made later inherit it as default privileges. Run again it changes nothing.
+ * Rights on tables that nobody named are default privileges of later ones, partitions included. Run again it changes
+ * nothing.
  *
  * @param query always on the same connection, in a transaction: the role never lacks a right that it has before and after
- * @param schema as it is, not quoted
  */
-export async function grantDaemonRole(query: OwnerQuery, role: string, schema: string): Promise<void> {
-  for (const statement of schemaGrants(schema, role)) await query(statement);
+export async function grantDaemonRole(query: OwnerQuery, role: DaemonRole, schema: GrantedSchema): Promise<void> {
+  const { others } = RIGHTS[role.kind][schema.content];
+  for (const statement of schemaGrants(schema.name, role.name, Object.keys(others))) await query(statement);
   // The excess first: a right that the role had by PUBLIC alone is missing afterwards.
   for (const find of [FIND_EXCESS_GRANTS, FIND_MISSING_GRANTS]) {
-    for (const { statement } of await query<{ statement: string }>(find, wishes(schema, role))) await query(statement);
+    for (const { statement } of await query<{ statement: string }>(find, wishes(role, schema))) await query(statement);
   }
 }
 
 /** Lets the role call the functions that make and drop partitions, in the schema of the tables. */
-export async function grantPartitions(query: OwnerQuery, role: string): Promise<void> {
+export async function grantPartitions(query: OwnerQuery, { name: role }: DaemonRole): Promise<void> {
   for (const name of OWNED_FUNCTIONS) await query(grantFunction(name, role));
 }
 
@@ -60,6 +62,28 @@ export interface RoleFault {
 }
 
 /** What the role can do beyond its need, by rights in the schema or its own attributes; none when it is as it should be. */
-export function faultsOfDaemonRole(query: OwnerQuery, role: string, schema: string): Promise<RoleFault[]> {
-  return query<RoleFault>(FIND_FAULTS, wishes(schema, role));
+export function faultsOfDaemonRole(query: OwnerQuery, role: DaemonRole, schema: GrantedSchema): Promise<RoleFault[]> {
+  return query<RoleFault>(FIND_FAULTS, wishes(role, schema));
+}
+
+/**
+ * Calls `warn` once for each fault of the role that this process connects with, judged as the daemons' role, with what to
+ * do about it. Never throws: a process starts whatever is found.
+ */
+export async function warnOfRoleFaults(database: Executor, warn: (message: string) => void): Promise<void> {
+  try {
+    const [connected] = await database.query<{ role: string; schema: string }>(CONNECTED_ROLE);
+    if (connected === undefined) return;
+    const role: DaemonRole = { name: connected.role, kind: 'daemon' };
+    const query: OwnerQuery = <Row>(text: string, values?: unknown[]) =>
+      database.query<object>(text, values) as Promise<Row[]>;
+    for (const { fault } of await faultsOfDaemonRole(query, role, { name: connected.schema, content: 'tables' })) {
+      warn(
+        `the role ${connected.role} of DATABASE_URL may do more than a daemon needs: ${fault}. Connect with a role of ` +
+          'config/stack/roles.sql, or take this away, and run "npm run migrate"',
+      );
+    }
+  } catch (error) {
+    warn(`the rights of the role of DATABASE_URL could not be checked: ${String(error)}`);
+  }
 }

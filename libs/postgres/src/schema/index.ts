@@ -1,10 +1,11 @@
-export { grantDaemonRole, type OwnerQuery } from './daemon-role.js';
+export { grantDaemonRole, warnOfRoleFaults, type DaemonRole, type OwnerQuery } from './daemon-role.js';
 export {
   checkSchema,
   ensureSchema,
   migrate,
   migrateFor,
   type Migrated,
+  type NamedRoleFault,
   revertMigration,
   SchemaOutdated,
 } from './migrate.js';

@@ -1,7 +1,15 @@
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { CONNECT_TIMEOUT_MS, connectionSettings, QUERY_TIMEOUT_MS } from '../connection-settings.js';
-import { faultsOfDaemonRole, grantDaemonRole, grantPartitions, type OwnerQuery } from './daemon-role.js';
+import {
+  faultsOfDaemonRole,
+  grantDaemonRole,
+  grantPartitions,
+  type DaemonRole,
+  type GrantedSchema,
+  type OwnerQuery,
+  type RoleFault,
+} from './daemon-role.js';
 import { classifyError, DataError } from '../database-errors.js';
 import { FirstTables1700000000001 } from '../migrations/0001-first-tables.js';
 import { CodesLimitsUsage1700000000002 } from '../migrations/0002-codes-limits-usage.js';
@@ -108,10 +116,13 @@ async function underLock<T>(url: string, work: (source: DataSource, holder: Quer
 export interface Migrated {
   /** Names of the migrations that were run, oldest first. */
   readonly done: readonly string[];
-  /** Sentences about the daemons' role where it may do more than it should. */
-  readonly faults: readonly string[];
-  /** Whether the daemons' role could change or remove audit entries by one of the faults. */
-  readonly isAuditExposed: boolean;
+  /** Where a role may do more than it should. */
+  readonly faults: readonly NamedRoleFault[];
+}
+
+/** A fault and the name of the role that has it. */
+export interface NamedRoleFault extends RoleFault {
+  readonly role: string;
 }
 
 /**
@@ -125,17 +136,21 @@ export async function migrate(url: string): Promise<string[]> {
   return underLock(url, runMigrations);
 }
 
-/** As `migrate`; then the daemons' role, which must exist, is given what it needs and nothing that it does not. */
-export async function migrateFor(url: string, daemonRole: string): Promise<Migrated> {
+/** As `migrate`; then the roles of the daemons, which must exist, are given what they need and nothing else. */
+export async function migrateFor(url: string, roles: readonly DaemonRole[]): Promise<Migrated> {
   return underLock(url, async (source, holder) => {
     const done = await runMigrations(source);
     const query: OwnerQuery = <Row>(text: string, values?: unknown[]) => holder.query(text, values) as Promise<Row[]>;
     const [row] = await query<{ schema: string }>('SELECT current_schema()::text AS schema');
-    const schema = row?.schema ?? 'public';
-    await grantDaemonRole(query, daemonRole, schema);
-    await grantPartitions(query, daemonRole);
-    const faults = await faultsOfDaemonRole(query, daemonRole, schema);
-    return { done, faults: faults.map(({ fault }) => fault), isAuditExposed: faults.some(({ onAudit }) => onAudit) };
+    const schema: GrantedSchema = { name: row?.schema ?? 'public', content: 'tables' };
+    const faults: NamedRoleFault[] = [];
+    for (const role of roles) {
+      await grantDaemonRole(query, role, schema);
+      await grantPartitions(query, role);
+      const found = await faultsOfDaemonRole(query, role, schema);
+      faults.push(...found.map((fault) => ({ role: role.name, ...fault })));
+    }
+    return { done, faults };
   });
 }
 

@@ -4,11 +4,12 @@ import { ACCOUNTS } from '@countersign/accounts/records';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { refuse, succeed, type Outcome } from '../../http/errors.js';
-import type { AdminResource, Written } from '../crud/admin-resource.js';
+import type { AdminResource, Engineer, Written } from '../crud/admin-resource.js';
 import { AdminDefaults } from '../crud/admin-defaults.js';
+import { maskedFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import type { AccountChange, AccountDraft } from './account.dto.js';
-import { type AccountAnswer, accountView } from './account.view.js';
+import { type AccountAnswer, accountView, withoutTokens } from './account.view.js';
 
 type Answer = Plain<AccountAnswer>;
 type Reply = Promise<Outcome<Written<Account, Answer>>>;
@@ -27,6 +28,11 @@ export class AccountResource implements AdminResource<Account, Answer> {
     private readonly defaults: AdminDefaults,
     private readonly prices: CodePrices,
   ) {}
+
+  /** With the view of the engineer's role. */
+  seenBy(by: Engineer): AdminResource<Account, Answer> {
+    return maskedFor(by, this, withoutTokens);
+  }
 
   async create(tx: Executor, { name, ...rest }: AccountDraft): Reply {
     if (!(await this.mayCap(tx, rest))) return NO_PRICE;

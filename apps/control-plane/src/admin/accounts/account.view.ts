@@ -4,6 +4,7 @@ import { SESSION_EVENT_TYPES } from '@countersign/events';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
+import { maskUrlsIn } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, USD_PATTERN } from '../crud/view-fields.js';
 
@@ -15,7 +16,8 @@ export const ACCOUNT_FIELDS = {
   defaultWebhookUrl: nullable(
     { format: 'uri', maxLength: 2048 },
     {
-      description: 'Receives events of live sessions that name no webhook of their own. Public https.',
+      description:
+        'Receives events of live sessions that name no webhook of their own. Public https. Roles that may not see people’s data see `***` in place of the values of its query.',
       example: 'https://acme.example/webhooks',
     },
   ),
@@ -147,4 +149,11 @@ export function accountView(account: Account): Plain<AccountAnswer> {
     otpUnconvertedFloor: account.otpUnconvertedFloor,
     active: account.active,
   };
+}
+
+/** The same with the values of the queries of its URLs masked. */
+export function withoutTokens(account: Plain<AccountAnswer>): Plain<AccountAnswer> {
+  const { defaultWebhookUrl, testWebhookUrl } = account;
+  const masked = (url: string | null): string | null => (url === null ? null : maskUrlsIn(url));
+  return { ...account, defaultWebhookUrl: masked(defaultWebhookUrl), testWebhookUrl: masked(testWebhookUrl) };
 }

@@ -22,8 +22,8 @@ export class AccountsController {
   ) {}
 
   @Lists(ACCOUNT, AccountList)
-  async list(@Query(QueryPipe) query: PageQuery): Promise<Plain<AccountList>> {
-    return valueOf(await this.admin.list(this.accounts, query));
+  async list(@ByEngineer() by: Engineer, @Query(QueryPipe) query: PageQuery): Promise<Plain<AccountList>> {
+    return valueOf(await this.admin.list(this.accounts.seenBy(by), query));
   }
 
   @Creates(ACCOUNT, AccountAnswer, {
@@ -36,8 +36,8 @@ export class AccountsController {
   }
 
   @Shows(ACCOUNT, AccountAnswer)
-  async find(@Param('id') id: string): Promise<Plain<AccountAnswer>> {
-    return valueOf(await this.admin.find(this.accounts, id));
+  async find(@ByEngineer() by: Engineer, @Param('id') id: string): Promise<Plain<AccountAnswer>> {
+    return valueOf(await this.admin.find(this.accounts.seenBy(by), id));
   }
 
   @Updates(ACCOUNT, AccountAnswer, { errors: ['INVALID_WEBHOOK_URL'] })

@@ -2,22 +2,27 @@ import { ADMIN_ROLES, type AdminRole, ROOT_NAME } from '@countersign/accounts/ad
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
 import { failsWith } from '../../http/compiled-validator.js';
-import { ChangeOf, isLine, Satisfies } from '../crud/fields.js';
+import { ChangeOf, isText, Satisfies } from '../crud/fields.js';
 import { ADMIN_KEY_FIELDS } from './admin-key.view.js';
 
-const isShortLine = isLine(100);
+/**
+ * Printable ASCII with single spaces inside: the name is the actor in the audit log, so no two keys may have names that
+ * look alike by other alphabets, invisible characters or spaces. The database compares names in lower case.
+ */
+const NAME = /^(?=.{1,100}$)[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+const isPlain = isText(NAME);
 
-/** One short line, and not `root`, the name of the key of the environment, in any case or character width. */
+/** Not `root`, the name of the key of the environment, in any case. */
 const isName = (value: unknown): boolean =>
-  typeof value === 'string' &&
-  isShortLine(value) &&
-  value === value.trim() &&
-  value.normalize('NFKC').trim().toLowerCase() !== ROOT_NAME;
+  typeof value === 'string' && isPlain(value) && value.toLowerCase() !== ROOT_NAME;
 
 /** The body of POST /v1/admin/admin-keys. */
 export class AdminKeyDraft {
-  @ApiProperty(ADMIN_KEY_FIELDS.name)
-  @Satisfies(isName, 'name must be one line of 1 to 100 characters without spaces around it, and not root.')
+  @ApiProperty({ ...ADMIN_KEY_FIELDS.name, pattern: NAME.source })
+  @Satisfies(
+    isName,
+    'name must be 1 to 100 printable ASCII characters, without spaces around it or two in a row, and not root.',
+  )
   name!: string;
 
   @ApiProperty(ADMIN_KEY_FIELDS.role)

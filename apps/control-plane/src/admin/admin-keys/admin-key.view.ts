@@ -11,7 +11,8 @@ export const ADMIN_KEY_FIELDS = {
     type: 'string',
     minLength: 1,
     maxLength: 100,
-    description: 'The actor in the audit log. Unique among keys that are not revoked, in any case; never `root`.',
+    description:
+      'The actor in the audit log: printable ASCII with single spaces inside. Unique among keys that are not revoked, in any case; never `root`.',
     example: 'night shift',
   },
   role: {

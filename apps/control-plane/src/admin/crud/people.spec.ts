@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskPeopleIn, viewFor } from './people.js';
+import { maskPeopleIn, maskUrlsIn, viewFor } from './people.js';
 
 const phone = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.stringMatching(/^[0-9]{7,13}$/)).map(([a, b]) => `+${a}${b}`);
 
@@ -38,6 +38,34 @@ describe('a value without people', () => {
         const masked = JSON.stringify(maskPeopleIn(state));
         expect(masked).not.toContain(number);
         expect(masked).not.toContain(number.slice(1));
+      }),
+    );
+  });
+});
+
+describe('a URL', () => {
+  it.each([
+    ['https://acme.example/hooks', 'https://acme.example/hooks'],
+    ['https://acme.example:8443/hooks/a-b?token=s3cret&v=2', 'https://acme.example:8443/hooks/a-b?token=***&v=***'],
+    ['https://acme.example/?s3cret', 'https://acme.example/?***'],
+    ['https://acme.example/?a=b=c?d', 'https://acme.example/?a=***'],
+    ['https://user:s3cret@acme.example/hooks', 'https://***@acme.example/hooks'],
+    ['https://acme.example/hooks#s3cret', 'https://acme.example/hooks#***'],
+    [
+      'HTTP://acme.example?t=s3cret and https://b.example/?t=s3cret.',
+      'HTTP://acme.example?t=*** and https://b.example/?t=***',
+    ],
+    ['"https://acme.example/?t=s3cret"', '"https://acme.example/?t=***"'],
+    ['is 5 > 3 ? yes', 'is 5 > 3 ? yes'],
+  ])('%s shows as %s', (text, masked) => expect(maskUrlsIn(text)).toBe(masked));
+
+  it('keeps no value of its query, and is still one', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: false }), fc.stringMatching(/^[0-9a-f]{24}$/), (base, token) => {
+        const masked = maskUrlsIn(`${base}?a=1&token=${token}`);
+        expect(masked).toBe(`${base}?a=***&token=***`);
+        expect(new URL(masked).href).toBe(new URL(`${base}?a=***&token=***`).href);
+        expect(JSON.stringify(maskPeopleIn({ before: { url: `${base}?${token}` } }))).not.toContain(token);
       }),
     );
   });

@@ -9,6 +9,11 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['phone', 'source', 'destina
 /** Fields with content of the account's own choice. */
 const FREE_FIELDS: ReadonlySet<string> = new Set(['metadata']);
 
+const HTTP_URL = /\bhttps?:\/\/[^\s"<>]+/gi;
+const USER_INFO = /^(https?:\/\/)[^/?#]*@/i;
+/** Legal in a URL, so that a masked one still is one. */
+const HIDDEN = '***';
+
 /** The view for a role: in full for roles that may see people's data, else masked. */
 export function viewFor<Row, View>(
   role: AdminRole,
@@ -27,9 +32,31 @@ export function maskedFor<Row extends { readonly id: Uuid }, View extends object
   return { name, noun, idPrefix, table, refusals, view: viewFor(role, view, masked) };
 }
 
-/** A JSON value of any shape with phones masked and metadata emptied. Keys stay as they are. */
+/**
+ * A text with the http URLs in it reduced to scheme, host, path and the names of their query: a user, a fragment or the
+ * value of a parameter is often a token.
+ */
+export const maskUrlsIn = (text: string): string => text.replace(HTTP_URL, maskUrl);
+
+/** A free text without phones, and its URLs as `maskUrlsIn` leaves them. */
+export const maskText = (text: string): string => maskPhonesIn(maskUrlsIn(text));
+
+function maskUrl(url: string): string {
+  const [, base = url, query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];
+  const parameters = query?.slice(1).split('&').map(maskParameter).join('&');
+  const masked = base.replace(USER_INFO, `$1${HIDDEN}@`);
+  return masked + (parameters === undefined ? '' : `?${parameters}`) + (fragment === undefined ? '' : `#${HIDDEN}`);
+}
+
+/** One without a name may be a token by itself. */
+function maskParameter(parameter: string): string {
+  const nameEnd = parameter.indexOf('=');
+  return nameEnd === -1 ? HIDDEN : `${parameter.slice(0, nameEnd)}=${HIDDEN}`;
+}
+
+/** A JSON value of any shape with phones and URLs masked and metadata emptied. Keys stay as they are. */
 export function maskPeopleIn(value: unknown): unknown {
-  if (typeof value === 'string') return maskPhonesIn(value);
+  if (typeof value === 'string') return maskText(value);
   if (Array.isArray(value)) return value.map(maskPeopleIn);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskMember(name, member)]));

@@ -1,8 +1,9 @@
 import { DESTINATION_ACTIONS, type DestinationRule } from '@countersign/carriers/destinations';
-import { checkPhone, maskPhone, maskPhonesIn, RESTRICTED_KINDS } from '@countersign/phone';
+import { checkPhone, maskPhone, RESTRICTED_KINDS } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
+import { maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
 
@@ -96,5 +97,5 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
 /** The same without people's data: a prefix may be a whole phone number. */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
   const { prefix, reason } = rule;
-  return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskPhonesIn(reason) };
+  return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskText(reason) };
 }

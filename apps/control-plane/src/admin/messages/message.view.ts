@@ -1,8 +1,9 @@
 import type { MessageRecord } from '@countersign/carriers/messages';
-import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { maskPhone } from '@countersign/phone';
 import { renderId } from '@countersign/ids';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { PageOf } from '../crud/paging.js';
+import { maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
 import { FATES } from './message.dto.js';
@@ -162,7 +163,7 @@ export function withoutPerson(message: Plain<MessageAnswer>): Plain<MessageAnswe
     ...message,
     source: direction === 'in' ? maskPhone(source) : source,
     destination: direction === 'out' ? maskPhone(destination) : destination,
-    networkError: networkError === null ? null : maskPhonesIn(networkError),
+    networkError: networkError === null ? null : maskText(networkError),
   };
 }
 

@@ -1,10 +1,11 @@
 import { renderId } from '@countersign/ids';
-import { maskPhone, maskPhonesIn } from '@countersign/phone';
+import { maskPhone } from '@countersign/phone';
 import { sessionOfRecord } from '@countersign/session';
 import type { ApprovedBy } from '@countersign/session/rules';
 import { ApiExtraModels, ApiProperty, getSchemaPath, OmitType } from '@nestjs/swagger';
 import { ListedSession } from '../../verify/session.view.js';
 import { PageOf } from '../crud/paging.js';
+import { maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { nullable } from '../crud/view-fields.js';
 import { SessionCard, sessionCardView } from './session-card.view.js';
@@ -105,6 +106,6 @@ export function withoutPerson(session: Plain<SessionRecordAnswer>): Plain<Sessio
     ...session,
     phone: maskPhone(session.phone),
     metadata: {},
-    card: card === null ? null : { ...card, reason: reason === null ? null : maskPhonesIn(reason) },
+    card: card === null ? null : { ...card, reason: reason === null ? null : maskText(reason) },
   };
 }

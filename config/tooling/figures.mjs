@@ -1,0 +1,91 @@
+// Prints the figures of the code's structure: sizes, exports, dependencies of constructors, lines of wiring.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import ts from 'typescript';
+
+const MAX_EXPORTS = 30;
+
+const files = execFileSync('git', ['ls-files', 'apps', 'libs'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file.endsWith('.ts') && !/\.(spec|fixture|d)\.ts$|\/test\//.test(file));
+const texts = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
+/** @param {string} file */
+const linesOf = (file) => (texts.get(file) ?? '').split('\n').length - 1;
+
+/** @param {readonly number[]} values @param {number} share */
+const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0;
+
+/** Modules, providers, and the composition roots of both daemons. @param {string} file */
+const isWiring = (file) =>
+  /^apps\/(control-plane|gateway)\//.test(file) &&
+  (/\.(module|providers)\.ts$/.test(file) ||
+    ['control-plane.ts', 'gateway.ts', 'stores.ts', 'realtime.ts'].includes(basename(file)));
+
+/** @type {{ readonly name: string, readonly lines: number }[]} */
+const functions = [];
+/** @type {{ readonly name: string, readonly count: number }[]} */
+const constructors = [];
+/** @type {{ readonly file: string, readonly count: number }[]} */
+const indexes = [];
+
+for (const [file, text] of texts) {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  /** @type {Map<string, number>} */
+  const members = new Map();
+  for (const statement of source.statements) {
+    if (ts.isInterfaceDeclaration(statement)) members.set(statement.name.text, statement.members.length);
+  }
+  /** Members of an options object count as dependencies. @param {import('typescript').ParameterDeclaration} parameter */
+  const weightOf = ({ type }) =>
+    type !== undefined && ts.isTypeReferenceNode(type) ? (members.get(type.typeName.getText(source)) ?? 1) : 1;
+  /** @param {import('typescript').Node} node */
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart(source)).line;
+      const last = source.getLineAndCharacterOfPosition(node.getEnd()).line;
+      functions.push({ name: `${file}:${first + 1}`, lines: last - first + 1 });
+    }
+    if (ts.isConstructorDeclaration(node)) {
+      const name = ts.isClassDeclaration(node.parent) ? (node.parent.name?.text ?? '') : '';
+      constructors.push({
+        name: `${name} (${file})`,
+        count: node.parameters.reduce((sum, each) => sum + weightOf(each), 0),
+      });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  if (basename(file) === 'index.ts') {
+    const count = source.statements.reduce(
+      (sum, statement) =>
+        sum +
+        (ts.isExportDeclaration(statement) &&
+        statement.exportClause !== undefined &&
+        ts.isNamedExports(statement.exportClause)
+          ? statement.exportClause.elements.length
+          : 0),
+      0,
+    );
+    indexes.push({ file, count });
+  }
+}
+
+const lengths = functions.map(({ lines }) => lines);
+const wide = constructors.filter(({ count }) => count > 5).sort((a, b) => b.count - a.count);
+const wiring = files.filter(isWiring).reduce((sum, file) => sum + linesOf(file), 0);
+const largest = indexes.filter(({ file }) => !file.startsWith('libs/sdk/')).sort((a, b) => b.count - a.count)[0];
+console.log(`product files ${files.length}, lines ${files.reduce((sum, file) => sum + linesOf(file), 0)}`);
+console.log(
+  `functions ${lengths.length}: median ${quantile(lengths, 0.5)} lines, 90th percentile ${quantile(lengths, 0.9)}, longest ${Math.max(...lengths)}`,
+);
+console.log(
+  `constructor dependencies: largest ${wide[0]?.count ?? 5}, ${wide.length} of ${constructors.length} constructors take more than 5`,
+);
+for (const { name, count } of wide.slice(0, 10)) console.log(`  ${count} ${name}`);
+console.log(`wiring lines ${wiring}`);
+console.log(`exports of an index: largest ${largest?.count ?? 0} (${largest?.file ?? ''})`);
+// The index of the SDK is its public API.
+const over = indexes.filter(({ file, count }) => count > MAX_EXPORTS && !file.startsWith('libs/sdk/'));
+for (const { file, count } of over) console.log(`${file} exports ${count} names; ${MAX_EXPORTS} are allowed`);
+process.exitCode = over.length === 0 ? 0 : 1;
