@@ -104,6 +104,21 @@ describe('an event', () => {
   });
 });
 
+describe('events by id', () => {
+  it('come as their rows have them, with data only where the session is not the data', async () => {
+    const [ending, mismatch, other] = [event(), event({ type: 'verification.sender_mismatch', test: true }), event()];
+    const ofAccount = event({ type: 'webhook.disabled', sessionId: null });
+    await append(ending, mismatch, other, ofAccount);
+    const ids = [ending.id, mismatch.id, ofAccount.id, newId(NOW)];
+    const found = await store.findMany(database, ids);
+    const rowOf = ({ sessionWebhookUrl: _, ...row }: NewEvent) => row;
+    expect([...found.keys()].sort()).toEqual(ids.slice(0, 3).sort());
+    expect(found.get(ending.id)).toEqual({ ...rowOf(ending), data: null });
+    expect([found.get(mismatch.id), found.get(ofAccount.id)]).toEqual([rowOf(mismatch), rowOf(ofAccount)]);
+    expect(await store.dataOf(database, ids)).toEqual(new Map([mismatch, ofAccount].map(({ id, data }) => [id, data])));
+  });
+});
+
 describe('taking events', () => {
   it('goes oldest first, up to the limit, each once', async () => {
     const events = [3, 1, 2].map((days) => event({ id: newId(NOW + days * DAY_MS) }));

@@ -5,7 +5,10 @@ import type { Uuid } from '@countersign/ids';
 /** A code was sent, or something became of it: told to live channels alone, without a row of its own. */
 export const UPDATED = 'verification.updated';
 
-/** What happened, as every control plane hears it. Nothing secret travels: who needs more reads the rows. */
+/**
+ * An event as every control plane receives it. Nothing secret travels, and nothing in it is to be trusted: whoever writes
+ * to the bus's store can publish any. A receiver reads the rows of the event and its session before it acts.
+ */
 export interface BroadcastEvent {
   /** Of the event's row; of no row where the type is `verification.updated`. */
   readonly id: Uuid;
@@ -20,7 +23,10 @@ export interface BroadcastEvent {
 }
 
 const TOPIC = 'events';
+/** More than any release publishes in one message; further ones are left out. */
+const MAX_EVENTS = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 
 /**
@@ -44,29 +50,30 @@ export class EventBroadcast {
   }
 }
 
-/** The message as another release may send it. */
-type SentEvent = Omit<BroadcastEvent, 'test'> & { readonly test?: boolean };
-
-/** What another release may have told in other words is left out. */
+/**
+ * The events of a message. Entries of another form, as another release may send them, are left out; so are members that
+ * are not known.
+ */
 export function parseBroadcastEvent(value: unknown): BroadcastEvent[] {
-  return Array.isArray(value) ? value.filter(isSent).map((sent) => ({ ...sent, test: sent.test ?? null })) : [];
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MAX_EVENTS).flatMap((each: unknown) => eventOf(each) ?? []);
+}
+
+function eventOf(value: unknown): BroadcastEvent | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { id, type, sessionId, accountId, test = null, at }: Partial<Record<keyof BroadcastEvent, unknown>> = value;
+  if (!isUuid(id) || !isUuid(accountId) || !(sessionId === null || isUuid(sessionId))) return null;
+  if (!isType(type) || !(test === null || typeof test === 'boolean') || !isTime(at)) return null;
+  return { id, type, sessionId, accountId, test, at };
 }
 
 const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
 
-function isSent(value: unknown): value is SentEvent {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('id' in value && 'type' in value && 'sessionId' in value && 'accountId' in value && 'at' in value))
-    return false;
-  const { id, type, sessionId, accountId, at } = value;
-  return (
-    isUuid(id) &&
-    typeof type === 'string' &&
-    TYPES.has(type) &&
-    (sessionId === null || isUuid(sessionId)) &&
-    isUuid(accountId) &&
-    (!('test' in value) || typeof value.test === 'boolean') &&
-    typeof at === 'string' &&
-    !Number.isNaN(Date.parse(at))
-  );
+const isType = (value: unknown): value is BroadcastEvent['type'] => typeof value === 'string' && TYPES.has(value);
+
+/** `Date.parse` alone also accepts other forms, some of them with any text in them. */
+function isTime(value: unknown): value is string {
+  if (typeof value !== 'string' || !TIME.test(value)) return false;
+  const time = new Date(value);
+  return !Number.isNaN(time.getTime()) && time.toISOString() === value;
 }
