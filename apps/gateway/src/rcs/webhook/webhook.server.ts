@@ -132,7 +132,7 @@ export class WebhookServer {
     const answer = await this.#o.handler.handlePost(octets, signature);
     switch (answer.kind) {
       case 'accepted':
-        this.#connections.bound(nameOf(request.raw.socket));
+        this.#connections.markBound(nameOf(request.raw.socket));
         return reply.code(200).send();
       case 'secret':
         return reply.type('text/plain; charset=utf-8').send(answer.text);
