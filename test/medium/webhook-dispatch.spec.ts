@@ -2,18 +2,14 @@ import { showsSession } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { judgeAttempt } from '../../apps/control-plane/src/webhooks/attempt.js';
-import {
-  LEASE_SECONDS,
-  type ClaimedDelivery,
-  type DeliveryStore,
-} from '../../apps/control-plane/src/webhooks/delivery.store.js';
-import { deliveryStoreOf } from '../support/delivery-store.js';
+import { LEASE_SECONDS, type ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const HOST = 'acme.example';
 const URL_OF_SESSION = `https://${HOST}/hook`;
-const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
+const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
 
 let harness: SessionHarness;
 let unreadable: Uuid[];
@@ -28,10 +24,9 @@ afterEach(async () => {
   await harness.database.query(`UPDATE queue_switches SET paused_at = NULL`);
 });
 
-/** What moves webhooks in one process. */
-function worker(): DeliveryStore {
+function worker(): DeliveryWorker {
   unreadable = [];
-  return deliveryStoreOf(harness, (id) => unreadable.push(id));
+  return deliveryWorkerOf(harness, (id) => unreadable.push(id));
 }
 
 /** Events of sessions that were cancelled just now: their ids. */
@@ -61,8 +56,8 @@ describe('a delivery of a new event', () => {
   it('for which there is room is claimed as it is made, with its body and a lease', async () => {
     const [one, other] = [worker(), worker()];
     const [id = ''] = await cancelled(1);
-    const { taken, claimed, leftOver } = await one.dispatchNamed([id], () => 5);
-    expect([taken, idsOf(claimed), leftOver]).toEqual([1, [id], []]);
+    const { dispatched, claimed, leftOver } = await one.dispatchNamed([id], () => 5);
+    expect([dispatched, idsOf(claimed), leftOver]).toEqual([1, [id], []]);
     const [delivery] = claimed;
     if (delivery === undefined) throw new Error('nothing was claimed');
     const body = JSON.parse(delivery.body) as { type: string; data: { status: string } };
@@ -76,8 +71,8 @@ describe('a delivery of a new event', () => {
       [LEASE_SECONDS],
     );
     expect(row).toEqual({ status: 'pending', leased: true, sealed: true, in_time: true });
-    expect((await other.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
-    expect(await one.record(delivery, SUCCESS)).toBe(true);
+    expect((await other.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
+    expect(await one.store.record(delivery, SUCCESS)).toBe(true);
     expect(await harness.database.query(`SELECT status, jsonb_array_length(attempts) AS made FROM deliveries`)).toEqual(
       [{ status: 'succeeded', made: 1 }],
     );
@@ -91,7 +86,7 @@ describe('a delivery of a new event', () => {
       `UPDATE deliveries SET claimed_until = claimed_until - interval '1 minute',
          next_attempt_at = next_attempt_at - interval '1 minute'`,
     );
-    const again = await other.claim(ROOM_FOR_ALL);
+    const again = await other.store.claimDueDeliveries(CAPACITY_FOR_ALL);
     expect(again.claimed.map(({ id, body }) => ({ id, body }))).toEqual(claimed.map(({ id, body }) => ({ id, body })));
   });
 
@@ -100,7 +95,7 @@ describe('a delivery of a new event', () => {
     const ids = await cancelled(5);
     const { claimed, leftOver } = await one.dispatchNamed(ids, (host) => (host === HOST ? 2 : 0));
     expect([claimed.length, leftOver]).toEqual([2, [HOST]]);
-    const rest = await one.claim(ROOM_FOR_ALL);
+    const rest = await one.store.claimDueDeliveries(CAPACITY_FOR_ALL);
     expect(idsOf([...claimed, ...rest.claimed])).toEqual([...ids].sort());
   });
 
@@ -108,10 +103,10 @@ describe('a delivery of a new event', () => {
     const one = worker();
     const ids = await cancelled(2);
     await harness.database.query(`UPDATE queue_switches SET paused_at = now() WHERE name = 'webhooks'`);
-    expect(await one.dispatchNamed(ids, () => 5)).toEqual({ taken: 2, claimed: [], leftOver: [] });
-    expect((await one.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    expect(await one.dispatchNamed(ids, () => 5)).toEqual({ dispatched: 2, claimed: [], leftOver: [] });
+    expect((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
     await harness.database.query(`UPDATE queue_switches SET paused_at = NULL`);
-    expect(idsOf((await one.claim(ROOM_FOR_ALL)).claimed)).toEqual([...ids].sort());
+    expect(idsOf((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed)).toEqual([...ids].sort());
   });
 
   it('whose body cannot be made keeps its lease untried, and keeps no other from being made', async () => {
@@ -134,6 +129,6 @@ describe('a delivery of a new event', () => {
     const workers = Array.from({ length: 4 }, () => worker());
     const made = await Promise.all(workers.map((each) => each.dispatchNamed(ids, () => 20)));
     expect(idsOf(made.flatMap(({ claimed }) => claimed))).toEqual([...ids].sort());
-    expect(made.reduce((sum, { taken }) => sum + taken, 0)).toBe(20);
+    expect(made.reduce((sum, { dispatched }) => sum + dispatched, 0)).toBe(20);
   });
 });

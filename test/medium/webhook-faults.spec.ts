@@ -5,17 +5,17 @@ import type { Uuid } from '@countersign/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Backlog } from '../../apps/control-plane/src/webhooks/backlog.js';
 import { judgeAttempt, type AttemptResult } from '../../apps/control-plane/src/webhooks/attempt.js';
-import type { ClaimedDelivery, DeliveryStore } from '../../apps/control-plane/src/webhooks/delivery.store.js';
+import type { ClaimedDelivery } from '../../apps/control-plane/src/webhooks/delivery.store.js';
 import { guardedAgent } from '../../apps/control-plane/src/webhooks/guarded-agent.js';
 import { TargetRules } from '../../apps/control-plane/src/targets/target.js';
 import { WebhookPoster } from '../../apps/control-plane/src/webhooks/webhook-poster.js';
-import { deliveryStoreOf } from '../support/delivery-store.js';
+import { type DeliveryWorker, deliveryWorkerOf } from '../support/delivery-store.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { openSessionHarness, type SessionHarness } from '../support/session-harness.js';
 import { liveTenant } from '../support/tenants.js';
 
 const SECRET = createWebhookSecret();
-const ROOM_FOR_ALL = { fullHosts: [], roomFor: () => 100 };
+const CAPACITY_FOR_ALL = { fullHosts: [], capacityFor: () => 100 };
 const rules = new TargetRules({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 
 let harness: SessionHarness;
@@ -30,14 +30,18 @@ afterEach(async () => {
   for (const table of ['deliveries', 'events']) await harness.database.query(`DELETE FROM ${table}`);
 });
 
-/** What moves webhooks in one process; two of them share nothing but the database. */
-function worker(): { readonly store: DeliveryStore; readonly poster: WebhookPoster } {
-  const store = deliveryStoreOf(harness, (_id, error) => {
+/** The sending of webhooks in one process; two of these share nothing but the database. */
+interface Worker extends DeliveryWorker {
+  readonly poster: WebhookPoster;
+}
+
+function worker(): Worker {
+  const deliveries = deliveryWorkerOf(harness, (_id, error) => {
     throw error;
   });
   const poster = new WebhookPoster(rules, guardedAgent(rules, null));
   closers.push(() => poster.close());
-  return { store, poster };
+  return { ...deliveries, poster };
 }
 
 async function receiver(): Promise<Receiver> {
@@ -60,7 +64,7 @@ async function listen(answer: RequestListener): Promise<string> {
 }
 
 /** An event that is to be told there, as a delivery that is due. */
-async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uuid> {
+async function due({ store }: Pick<Worker, 'store'>, url: string): Promise<Uuid> {
   const id = harness.clock.newId();
   await store.dispatchNew({
     ...{
@@ -76,11 +80,11 @@ async function due({ store }: { store: DeliveryStore }, url: string): Promise<Uu
   return id;
 }
 
-const post = ({ poster }: { poster: WebhookPoster }, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
+const post = ({ poster }: Pick<Worker, 'poster'>, { id, url, body }: ClaimedDelivery): Promise<AttemptResult> =>
   poster.post({ eventId: id, url, body, secrets: [SECRET], nowMs: harness.clock.nowMs() });
 
-async function claimOne({ store }: { store: DeliveryStore }): Promise<ClaimedDelivery> {
-  const [claimed] = (await store.claim(ROOM_FOR_ALL)).claimed;
+async function claimOne({ store }: Pick<Worker, 'store'>): Promise<ClaimedDelivery> {
+  const [claimed] = (await store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed;
   if (claimed === undefined) throw new Error('nothing is due');
   return claimed;
 }
@@ -104,13 +108,13 @@ describe('a worker that is killed', () => {
     await due(doomed, target.url);
     const first = await claimOne(doomed);
     const result = await post(doomed, first);
-    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    expect((await other.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
     await leaseIsOver();
     const second = await claimOne(other);
     expect(await other.store.record(second, verdictOf(second, await post(other, second)))).toBe(true);
     // It was only slow: what it records now is no longer its to record.
     expect(await doomed.store.record(first, verdictOf(first, result))).toBe(false);
-    expect((await other.store.claim(ROOM_FOR_ALL)).claimed).toEqual([]);
+    expect((await other.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed).toEqual([]);
     const [one, more] = target.received;
     expect([target.received.length, more?.body]).toEqual([2, one?.body]);
     expect(more?.headers['webhook-id']).toBe(one?.headers['webhook-id']);
@@ -259,7 +263,7 @@ describe('deliveries to a host that does not answer', () => {
     for (const url of [dead, dead, well]) await due(one, url);
     expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(2);
     expect(await one.store.postpone([{ host: '127.0.0.1:1', leftMs: 20_000 }])).toBe(0);
-    expect((await one.store.claim(ROOM_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([well]);
+    expect((await one.store.claimDueDeliveries(CAPACITY_FOR_ALL)).claimed.map(({ url }) => url)).toEqual([well]);
     const rows = await harness.database.query(
       `SELECT next_attempt_at BETWEEN now() + interval '15 seconds' AND now() + interval '31 seconds' AS soon
        FROM deliveries WHERE url = $1`,
@@ -286,7 +290,7 @@ describe('deliveries to a host for which far more waits than it takes', () => {
     while (put.at(-1) !== 0);
     expect(put).toEqual([1_000, 1_000, 0]);
     expect(await one.store.dueTo(['127.0.0.1:1'], 100_000)).toBe(18_000);
-    const { claimed } = await one.store.claim({ fullHosts: ['127.0.0.1:1'], roomFor: () => 100 });
+    const { claimed } = await one.store.claimDueDeliveries({ fullHosts: ['127.0.0.1:1'], capacityFor: () => 100 });
     expect(claimed.map((each) => each.id)).toEqual([id]);
   });
 });
@@ -300,8 +304,8 @@ describe('one event', () => {
     await Promise.all(Array.from({ length: 8 }, () => harness.sessions.cancel(liveTenant(accountId), id)));
     expect(harness.told).toHaveLength(1);
     const workers = Array.from({ length: 4 }, () => worker());
-    await Promise.all(workers.map(({ store }) => store.dispatchNamed(harness.told)));
-    const claims = await Promise.all(workers.map(({ store }) => store.claim(ROOM_FOR_ALL)));
+    await Promise.all(workers.map(({ dispatchNamed }) => dispatchNamed(harness.told)));
+    const claims = await Promise.all(workers.map(({ store }) => store.claimDueDeliveries(CAPACITY_FOR_ALL)));
     expect(claims.flatMap(({ claimed }) => claimed.map((each) => each.id))).toEqual(harness.told);
   });
 });

@@ -23,6 +23,8 @@ import { AppModule } from './app.module.js';
 import { RcsOfferService } from './cards/rcs-offer.service.js';
 import { describeApi } from './docs/openapi/api-document.js';
 import { ApiDescription } from './docs/openapi/openapi.controller.js';
+import { EventsConsumer } from './events/events.consumer.js';
+import { OutboxDispatcher } from './events/outbox.dispatcher.js';
 import { ExpirySweeper } from './expiry/expiry.sweeper.js';
 import { RequestAuthorizer } from './http/request.authorizer.js';
 import { AllowedMethods } from './http/allowed-methods.js';
@@ -46,7 +48,6 @@ import { UsageAggregator } from './usage/usage.aggregator.js';
 import { BodySweeper } from './webhooks/body.sweeper.js';
 import { FailingEndpointMonitor } from './webhooks/failing-endpoint.monitor.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
-import { WakeUpConsumer } from './webhooks/wake-up.consumer.js';
 import { WebhookDispatcher } from './webhooks/webhook.dispatcher.js';
 
 /** What a request that has been read may still take to be answered. */
@@ -239,9 +240,11 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
       deadline.stop();
     })
     .step('stop the workers', WORKERS_MS, async () => {
-      const { worker } = app.get(WakeUpConsumer);
+      const { worker } = app.get(EventsConsumer);
       await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
       await Promise.all([app.get(IdempotencyKeySweeper).stop(), app.get(UsageAggregator).stop(), keyRotation.stop()]);
+      // The last dispatch may still claim deliveries.
+      await app.get(OutboxDispatcher).stop();
       await app.get(WebhookDispatcher).stop();
       await Promise.all([app.get(FailingEndpointMonitor).stop(), app.get(BodySweeper).stop()]);
       await realtime.stop();

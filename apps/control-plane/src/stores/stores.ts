@@ -8,7 +8,6 @@ import { CarrierDirectory } from '@countersign/carriers/config';
 import { EventStore, prepareByDaemon } from '@countersign/events';
 import { checkKeys, type KeyDependants } from '@countersign/key-ring';
 import { ServerKeys } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
 import { Database, DatabaseClock } from '@countersign/postgres';
 import { ensurePartitions } from '@countersign/postgres/partitions';
 import { ensureSchema } from '@countersign/postgres/schema';
@@ -16,25 +15,11 @@ import { SessionRenderer, SessionStore, type CodeCheck, type SessionBatch } from
 import type { ControlPlaneSettings } from '@countersign/settings';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CardJobNotifier } from '../notifiers/card-job.notifier.js';
+import { DeliveryJobNotifier } from '../notifiers/delivery-job.notifier.js';
+import { EventJobNotifier } from '../notifiers/event-job.notifier.js';
 import { EventBroadcast } from '../events/event-broadcast.js';
 import { CodeChecks } from '../guard/code-checks.store.js';
 import { TargetRules } from '../targets/target.js';
-
-/**
- * Where the ids of events go that this process itself has committed. The pump is told directly: a ring through the queue
- * would come back to it later, and would be lost with the queue.
- */
-export class EventJobNotifier {
-  private hear: (ids: readonly Uuid[]) => void = () => undefined;
-
-  connect(hear: (ids: readonly Uuid[]) => void): void {
-    this.hear = hear;
-  }
-
-  notify(ids: readonly Uuid[]): void {
-    this.hear(ids);
-  }
-}
 
 /** Everything that lives as long as the process and that more than one room works with. */
 export interface Stores {
@@ -55,6 +40,7 @@ export interface Stores {
   readonly codeChecks: CodeChecks;
   readonly cards: CardStore;
   readonly notifier: EventJobNotifier;
+  readonly deliveryNotifier: DeliveryJobNotifier;
   readonly cardNotifier: CardJobNotifier;
   readonly targetRules: TargetRules;
 }
@@ -138,6 +124,7 @@ export async function openStores(
     codeChecks,
     cards: new CardStore({ database, clock, keys, unreachableSeconds: settings.rcsUnreachableSeconds }),
     notifier,
+    deliveryNotifier: new DeliveryJobNotifier(),
     cardNotifier: new CardJobNotifier('cards', settings, onBusError),
     targetRules: new TargetRules({
       allowedCidrs: settings.webhookAllowedCidrs,
@@ -200,6 +187,7 @@ export class StoresModule {
       { provide: SessionStore, useValue: stores.sessions },
       { provide: CodeChecks, useValue: stores.codeChecks },
       { provide: EventJobNotifier, useValue: stores.notifier },
+      { provide: DeliveryJobNotifier, useValue: stores.deliveryNotifier },
       { provide: CardJobNotifier, useValue: stores.cardNotifier },
       { provide: TargetRules, useValue: stores.targetRules },
     ];

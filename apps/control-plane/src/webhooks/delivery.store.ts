@@ -1,11 +1,9 @@
-import type { CardStore } from '@countersign/rcs';
 import type { DueEvent, EventStore, EventType, NewEvent } from '@countersign/events';
 import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import { ENDS } from '@countersign/session/rules';
-import type { ApprovalStore } from '../guard/approval.store.js';
+import type { Outbox } from '../events/outbox.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
   CLAIM_DELIVERIES,
@@ -25,8 +23,8 @@ import { hostOf } from '../targets/target.js';
 
 /** Longer than an attempt may take, so that a lease ends only under a process that has died. */
 export const LEASE_SECONDS = 30;
-/** Events and deliveries in one transaction at most: the more, the less each costs, and the first waits for the last. */
-export const MAX_SET = 250;
+/** Deliveries claimed in one transaction at most: a larger set costs less per delivery, but its first waits for its last. */
+const MAX_SET = 250;
 /** Due deliveries that are looked at for those that can be claimed. */
 const MAX_LOOKED_AT = 500;
 /** The schedule is over after a little more than a day, twice that when every receiver asks for more time. */
@@ -87,14 +85,14 @@ interface Lease {
 }
 
 /** How many deliveries may be claimed for a host. */
-export type RoomFor = (host: string) => number;
+export type CapacityFor = (host: string) => number;
 
-const NO_ROOM: RoomFor = () => 0;
+const NO_CAPACITY: CapacityFor = () => 0;
 
 /** What may be claimed: hosts that can take nothing, and how many each of the others can. */
-export interface SessionEntry {
+export interface ClaimLimits {
   readonly fullHosts: readonly string[];
-  readonly roomFor: RoomFor;
+  readonly capacityFor: CapacityFor;
 }
 
 export interface Claim {
@@ -105,10 +103,8 @@ export interface Claim {
   readonly more: boolean;
 }
 
-/** What became of events: how many were taken, and deliveries of theirs that are ours from the start. */
-export interface Dispatch extends Omit<Claim, 'more'> {
-  readonly taken: number;
-}
+/** New deliveries: those that are claimed already, and the hosts that had capacity for none or not all of theirs. */
+export type NewDeliveries = Omit<Claim, 'more'>;
 
 interface RecordCommand {
   readonly delivery: ClaimedDelivery;
@@ -122,13 +118,7 @@ export interface DeliveryStoreOptions {
   readonly events: EventStore;
   readonly sessions: SessionStore;
   readonly renderer: SessionRenderer;
-  readonly cards: Pick<CardStore, 'revokeEnded'>;
-  /** Counts approvals for the conversion budget of codes, in the transaction that takes their events. */
-  readonly approvals: Pick<ApprovalStore, 'count'>;
-  /** Told of cards that are to be taken back, once that is committed. Must not throw. */
-  readonly onRevoked: (ids: readonly Uuid[]) => void;
-  /** Told of events that were taken, whether or not a webhook is told, once that is committed. Must not throw. */
-  readonly onDispatched: (events: readonly DueEvent[]) => void;
+  readonly outbox: Pick<Outbox, 'dispatchNew'>;
   readonly maxBatch: number;
   readonly onBatch: (size: number) => void;
   /** A body that cannot be made or opened, for want of a key for instance. The delivery waits; the others go on. */
@@ -156,38 +146,36 @@ export class DeliveryStore {
   }
 
   /**
-   * Makes deliveries of these events, in the transaction that takes them; of those that nobody took before. Those for
-   * which there is room are claimed as they are made, which spares them a second transaction. Every end of a session
-   * comes by here, so its card is taken back here too.
+   * Creates the deliveries of events, in the transaction that dispatches them. Deliveries for which their host has capacity
+   * are claimed at once, which saves a second transaction.
    */
-  dispatchNamed(ids: readonly Uuid[], roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids), roomFor);
+  async createDeliveries(
+    tx: Executor,
+    events: readonly DueEvent[],
+    capacityFor: CapacityFor = NO_CAPACITY,
+  ): Promise<NewDeliveries> {
+    const rows = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
+    const { chosen, leftOver } = choose(rows, capacityFor);
+    const bodies = await this.bodies.of(tx, chosen);
+    return { claimed: await this.insert(tx, rows, chosen, bodies), leftOver };
   }
 
-  /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
-  dispatchForgotten(roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET), roomFor);
-  }
-
-  /** Writes an event that nothing else happens with, such as a test, and makes its delivery at once. */
+  /** Appends a test event and creates its delivery, unclaimed. */
   async dispatchNew(event: NewEvent): Promise<void> {
-    await this.dispatch(async (tx) => {
-      await this.options.events.append(tx, [event]);
-      return this.options.events.takeNamed(tx, [event.id]);
-    }, NO_ROOM);
+    await this.options.outbox.dispatchNew(event);
   }
 
   /**
    * Claims deliveries that are due and for which there is room. Of a delivery that has no body yet it is rendered now
    * and sealed with the claim: these are the octets of every attempt.
    */
-  async claim(room: SessionEntry): Promise<Claim> {
+  async claimDueDeliveries(limits: ClaimLimits): Promise<Claim> {
     const { database } = this.options;
     const horizon = this.horizon();
     const low = this.lowestOfInterest(horizon);
-    const due = await database.query<Due>(LOOK_FOR_DUE, [MAX_LOOKED_AT, low, room.fullHosts]);
-    const { chosen, leftOver } = choose(due, room.roomFor, MAX_SET);
-    if (low !== horizon) this.noteFullLook(due, horizon, room);
+    const due = await database.query<Due>(LOOK_FOR_DUE, [MAX_LOOKED_AT, low, limits.fullHosts]);
+    const { chosen, leftOver } = choose(due, limits.capacityFor, MAX_SET);
+    if (low !== horizon) this.noteFullLook(due, horizon, limits);
     if (chosen.length === 0) return { claimed: [], leftOver, more: false };
     const claimed = await database.transaction((tx) => this.claimIn(tx, chosen));
     return { claimed, leftOver, more: due.length === MAX_LOOKED_AT || chosen.length === MAX_SET };
@@ -242,27 +230,6 @@ export class DeliveryStore {
 
   async drain(): Promise<void> {
     await this.records.drain();
-  }
-
-  private async dispatch(take: (tx: Executor) => Promise<DueEvent[]>, roomFor: RoomFor): Promise<Dispatch> {
-    const { database, cards, approvals, onRevoked, onDispatched } = this.options;
-    const { taken, revoked, claimed, leftOver } = await database.transaction(async (tx) => {
-      const events = await take(tx);
-      const told = events.flatMap((event) => (event.webhookUrl === null ? [] : [newRow(event, event.webhookUrl)]));
-      const ended = events.flatMap(({ type, sessionId }) =>
-        leavesCard(type) && sessionId !== null ? [sessionId] : [],
-      );
-      const { chosen, leftOver: others } = choose(told, roomFor);
-      const [ids, bodies] = await Promise.all([
-        cards.revokeEnded(tx, ended),
-        this.bodies.of(tx, chosen),
-        approvals.count(tx, events),
-      ]);
-      return { taken: events, revoked: ids, claimed: await this.insert(tx, told, chosen, bodies), leftOver: others };
-    });
-    if (revoked.length > 0) onRevoked(revoked);
-    if (taken.length > 0) onDispatched(taken);
-    return { taken: taken.length, claimed, leftOver };
   }
 
   private async insert(
@@ -324,14 +291,11 @@ export class DeliveryStore {
   }
 
   /** What was left behind can be more than one look takes, or be hidden behind a full host: then the next comes soon. */
-  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: SessionEntry): void {
+  private noteFullLook(due: readonly Due[], horizon: Uuid, { fullHosts }: ClaimLimits): void {
     const moreMayBe = fullHosts.length > 0 || due.length === MAX_LOOKED_AT || due.some(({ id }) => id < horizon);
     this.nextFullLookMs = this.options.clock.nowMs() + (moreMayBe ? NEXT_FULL_LOOK_MS : FULL_LOOK_INTERVAL_MS);
   }
 }
-
-/** Whether an event ends its session in a way that a card may outlive: with the time of its session a card is over by itself. */
-const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
 
 /** An event as the delivery that it becomes. */
 function newRow(event: DueEvent, url: string): DueRow {
@@ -358,7 +322,7 @@ function claimedOf(
 /** As many of each host as it has room for, in the order they are due, and the hosts that had too little. */
 function choose<Row extends Due>(
   due: readonly Row[],
-  roomFor: RoomFor,
+  capacityFor: CapacityFor,
   limit = Infinity,
 ): { chosen: Row[]; leftOver: string[] } {
   const left = new Map<string, number>();
@@ -367,7 +331,7 @@ function choose<Row extends Due>(
   for (const row of due) {
     if (chosen.length === limit) break;
     const host = hostOf(row.url);
-    const room = left.get(host) ?? roomFor(host);
+    const room = left.get(host) ?? capacityFor(host);
     if (room > 0) chosen.push(row);
     else leftOver.add(host);
     left.set(host, room - 1);

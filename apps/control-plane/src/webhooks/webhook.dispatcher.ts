@@ -1,18 +1,15 @@
 import { tenantOf, type Tenant } from '@countersign/keys';
-import type { Uuid } from '@countersign/ids';
 import type { DatabaseClock } from '@countersign/postgres';
 import { PollLoop } from '@countersign/schedule';
+import type { Mutex } from '../events/mutex.js';
 import { Backlog } from './backlog.js';
 import { judgeAttempt, type AttemptResult, type Verdict } from './attempt.js';
 import {
   LEASE_SECONDS,
   MAX_POSTPONED,
-  MAX_SET,
-  type Claim,
   type ClaimedDelivery,
   type DeliveryStore,
-  type Dispatch,
-  type RoomFor,
+  type NewDeliveries,
 } from './delivery.store.js';
 import type { ReplyKind } from './host-circuit-breaker.js';
 import { PerHostScheduler, type HostJob, type Taken } from './per-host.scheduler.js';
@@ -23,8 +20,6 @@ import { ATTEMPT_TIMEOUT_MS, type WebhookPoster } from './webhook-poster.js';
 const RELAY_INTERVAL_MS = 2_000;
 /** How far ahead a look sees: the next look is sure to come before this is over. */
 const TIMER_HORIZON_MS = 2 * RELAY_INTERVAL_MS;
-/** Ids of rings that wait for a run at most; more are found by the relay. */
-const MAX_RUNG = 5_000;
 /** An attempt and its record must fit into what is left of the lease when it starts. */
 const START_MARGIN_MS = ATTEMPT_TIMEOUT_MS + 5_000;
 /** How long a stop waits for POSTs that are under way; their leases lapse, and another process repeats them. */
@@ -37,33 +32,31 @@ interface Job extends HostJob {
 export interface WebhookDispatcherOptions {
   readonly store: Pick<
     DeliveryStore,
-    'dispatchNamed' | 'dispatchForgotten' | 'claim' | 'dueTo' | 'postpone' | 'record' | 'release' | 'nextDueInMs'
+    'claimDueDeliveries' | 'dueTo' | 'postpone' | 'record' | 'release' | 'nextDueInMs'
   >;
   readonly poster: Pick<WebhookPoster, 'post' | 'close'>;
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly secretsOf: (tenant: Tenant) => Promise<readonly string[]>;
   /** Told of every attempt that was recorded. */
   readonly onAttempt: (delivery: ClaimedDelivery, verdict: Verdict) => void;
+  /** Shared with the outbox dispatcher: a dispatch and a claim at once would both use the same capacity of a host. */
+  readonly mutex: Mutex;
   readonly onError: (error: unknown) => void;
   /** POSTs a second that one host gets. */
   readonly hostPerSecond: number;
 }
 
 /**
- * Moves webhooks: from events that nobody has taken to deliveries, from due deliveries to POSTs. A ring only wakes it
- * and names the events to begin with; all it does is decided by rows, so a lost ring costs two seconds, a doubled one
- * nothing, and any number of processes may pump at once. Rows are taken, claimed and recorded in sets, and no
- * transaction is open while a receiver is waited for.
+ * Sends webhooks: from due deliveries to recorded attempts. Rows decide what is sent, so a lost wake-up costs two seconds, a
+ * doubled one nothing, and any number of processes may send. Deliveries are claimed and recorded in sets, and no transaction
+ * is open while a receiver is waited for.
  */
 export class WebhookDispatcher {
   private readonly scheduler: PerHostScheduler<Job>;
   private readonly backlog: Backlog;
   private readonly periodic: PollLoop;
-  private rung: Uuid[] = [];
-  /** Deliveries may be due that no ring of an event names. */
+  /** Deliveries may have become due since the last claim. */
   private dueRang = false;
-  /** The last look at forgotten events found more than one set. */
-  private moreForgotten = false;
   private relayDueMs = 0;
   private alarm: NodeJS.Timeout | undefined;
   private timerFired = false;
@@ -79,7 +72,7 @@ export class WebhookDispatcher {
     });
     this.periodic = new PollLoop({
       everyMs: RELAY_INTERVAL_MS,
-      work: () => this.run(),
+      work: () => options.mutex.runExclusive(() => this.run()),
       onError: options.onError,
     });
     this.periodic.trigger();
@@ -95,10 +88,9 @@ export class WebhookDispatcher {
     return this.scheduler.broken;
   }
 
-  /** These events were just committed; without any, something else may be due. Never throws, never waits. */
-  wake(eventIds: readonly Uuid[] = []): void {
-    if (eventIds.length === 0) this.dueRang = true;
-    if (this.rung.length + eventIds.length <= MAX_RUNG) this.rung.push(...eventIds);
+  /** Claims due deliveries soon. Never throws, never waits. */
+  wake(): void {
+    this.dueRang = true;
     this.periodic.trigger();
   }
 
@@ -106,6 +98,18 @@ export class WebhookDispatcher {
   wakeFor(url: string): void {
     this.scheduler.askAgain(hostOf(url));
     this.wake();
+  }
+
+  /** How many new deliveries to this host may be claimed as they are created. */
+  capacityForNew(host: string): number {
+    return this.scheduler.capacityForNew(host);
+  }
+
+  /** Sends deliveries that were claimed after `beforeClaimMs` (monotonic), from which the time of their leases is counted. */
+  addClaimed({ claimed, leftOver }: NewDeliveries, beforeClaimMs: number): void {
+    const startBeforeMs = beforeClaimMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
+    for (const delivery of claimed) this.scheduler.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
+    for (const host of leftOver) this.scheduler.noteLeftOver(host);
   }
 
   /** Claims no more, gives back what was not started, waits a little for the POSTs under way, and records them. */
@@ -128,35 +132,12 @@ export class WebhookDispatcher {
     const relay = performance.now() >= this.relayDueMs;
     const [alarm, due] = [this.timerFired, this.dueRang];
     this.timerFired = this.dueRang = false;
-    const named = this.rung.splice(0, MAX_SET);
-    const forgotten = await this.dispatch(named, relay || this.moreForgotten);
-    this.moreForgotten = forgotten === MAX_SET;
     const putOff = relay ? await this.putOff() : 0;
     const more = relay || due ? await this.claim() : false;
     if (relay && putOff < MAX_POSTPONED) this.relayDueMs = performance.now() + RELAY_INTERVAL_MS;
     if (relay || alarm) await this.setTimer();
     if (more) this.dueRang = true;
-    return more || this.rung.length > 0 || this.moreForgotten || putOff === MAX_POSTPONED;
-  }
-
-  /** How many forgotten events became deliveries. Events that cannot must not keep deliveries that can from being made. */
-  private async dispatch(named: readonly Uuid[], forgotten: boolean): Promise<number> {
-    const { store, onError } = this.options;
-    try {
-      if (named.length > 0) await this.take((roomFor) => store.dispatchNamed(named, roomFor));
-      return forgotten ? (await this.take((roomFor) => store.dispatchForgotten(roomFor))).taken : 0;
-    } catch (error) {
-      onError(error);
-      return 0;
-    }
-  }
-
-  /** Deliveries of new events; those for which there is room are ours from the start. */
-  private async take(dispatch: (roomFor: RoomFor) => Promise<Dispatch>): Promise<Dispatch> {
-    const askedMs = performance.now();
-    const made = await dispatch((host) => this.scheduler.capacityForNew(host));
-    this.begin(made, askedMs);
-    return made;
+    return more || putOff === MAX_POSTPONED;
   }
 
   /** How many deliveries were put off. A short pause is over before it is worth that; and no claim depends on it. */
@@ -172,19 +153,12 @@ export class WebhookDispatcher {
 
   private async claim(): Promise<boolean> {
     const askedMs = performance.now();
-    const claim = await this.options.store.claim({
+    const claim = await this.options.store.claimDueDeliveries({
       fullHosts: this.scheduler.fullHosts(),
-      roomFor: (host) => this.scheduler.room(host),
+      capacityFor: (host) => this.scheduler.room(host),
     });
-    this.begin(claim, askedMs);
+    this.addClaimed(claim, askedMs);
     return claim.more;
-  }
-
-  /** The time that they have is counted from before they were claimed, so that it errs on the safe side. */
-  private begin({ claimed, leftOver }: Pick<Claim, 'claimed' | 'leftOver'>, askedMs: number): void {
-    const startBeforeMs = askedMs + LEASE_SECONDS * 1_000 - START_MARGIN_MS;
-    for (const delivery of claimed) this.scheduler.add({ host: hostOf(delivery.url), startBeforeMs, delivery });
-    for (const host of leftOver) this.scheduler.noteLeftOver(host);
   }
 
   /** A retry starts at its time, not when the relay next looks. Its wait is longer than a look sees, so none is missed. */
