@@ -230,7 +230,7 @@ describe('an egress proxy', () => {
   it('that is away is told apart from a target that is', async () => {
     const away = posterOver(guardedAgent(rules, 'http://127.0.0.1:1'));
     const result = await postTo(away, 'https://hooks.test/');
-    expect(result).toEqual({ kind: 'failed', error: 'proxy: ECONNREFUSED', unasked: true });
+    expect(result).toEqual({ kind: 'failed', error: 'proxy: ECONNREFUSED', notSent: true });
   });
 
   it('has as long to open a tunnel as a target has to connect', async () => {

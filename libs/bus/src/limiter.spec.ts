@@ -82,6 +82,38 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
+  it('leaves its last count to the process, so that a quota is given once', async () => {
+    let broken = false;
+    const memory = memoryLimiterStore();
+    const { limiter } = limiterOver((...question) =>
+      broken ? Promise.reject(new Error('away')) : memory.add(...question),
+    );
+    for (let n = 0; n < 2; n++) await limiter.consume('a', 1, QUOTA);
+    broken = true;
+    const standings = [];
+    for (let n = 0; n < 3; n++) standings.push(await limiter.consume('a', 1, QUOTA));
+    expect(standings.map(({ allowed, away }) => [allowed, away])).toEqual([
+      [true, true],
+      [false, true],
+      [false, true],
+    ]);
+    expect(await limiter.consume('b', 1, QUOTA)).toMatchObject({ remaining: 2, away: true });
+    await limiter.close();
+  });
+
+  it('leaves no count of a window that is over', async () => {
+    let broken = false;
+    const { limiter } = limiterOver(() =>
+      broken ? Promise.reject(new Error('away')) : Promise.resolve({ consumed: 3, resetMs: 1 }),
+    );
+    await limiter.consume('a', 1, QUOTA);
+    broken = true;
+    const overMs = performance.now() + 1;
+    await expect.poll(() => performance.now()).toBeGreaterThan(overMs);
+    expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ allowed: true, remaining: 2 });
+    await limiter.close();
+  });
+
   it('in the middle of a turn leaves the other keys their answers', async () => {
     const memory = memoryLimiterStore();
     const { limiter } = limiterOver((key, ...rest) =>

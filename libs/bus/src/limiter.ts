@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** So many points in a window that begins with its first point. */
 export interface Quota {
   readonly limit: number;
@@ -33,6 +35,8 @@ export const LIMITER_PATIENCE_MS = 300;
 const PROBE_EVERY_MS = 250;
 const PROBE_KEY = 'probe';
 const PROBE_WINDOW_SECONDS = 60;
+/** Keys whose last count by the store is remembered, some 200 octets each. The least recently counted is dropped first. */
+const MAX_REMEMBERED_KEYS = 20_000;
 
 /** What is asked about one key in one turn. */
 interface Share {
@@ -66,6 +70,13 @@ export interface LimiterOptions {
 export class Limiter {
   readonly #options: LimiterOptions;
   #shares = new Map<string, Share>();
+  /**
+   * What the store last counted of a key, until its window ends. A key that is counted here goes on from there, so that a
+   * burst that the store is too slow for gets its quota once, not twice.
+   */
+  readonly #counted = new LRUCache<string, { readonly consumed: number; readonly endsMs: number }>({
+    max: MAX_REMEMBERED_KEYS,
+  });
   #away = false;
   #closed = false;
   #probeTimer: NodeJS.Timeout | undefined;
@@ -127,7 +138,11 @@ export class Limiter {
   async #askFor(share: Share): Promise<void> {
     try {
       const { key, points, windowSeconds } = share;
-      answer(share, await this.#options.store.add(key, points, windowSeconds), false);
+      const count = await this.#options.store.add(key, points, windowSeconds);
+      if (points > 0 && !share.answered) {
+        this.#counted.set(key, { consumed: count.consumed, endsMs: performance.now() + count.resetMs });
+      }
+      answer(share, count, false);
     } catch (error) {
       if (share.answered) return;
       this.#leave(error);
@@ -144,7 +159,10 @@ export class Limiter {
 
   #countHere(share: Share): void {
     const { key, points, windowSeconds } = share;
-    void this.#options.fallback.add(key, points, windowSeconds).then((count) => answer(share, count, true));
+    const counted = this.#counted.get(key);
+    this.#counted.delete(key);
+    const before = counted !== undefined && performance.now() < counted.endsMs ? counted.consumed : 0;
+    void this.#options.fallback.add(key, before + points, windowSeconds).then((count) => answer(share, count, true));
   }
 
   #leave(error: unknown): void {

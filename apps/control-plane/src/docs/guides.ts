@@ -18,6 +18,7 @@ const GUIDES = [
   'versions',
   'specification',
   'what-is-proven',
+  'glossary',
   'admin-keys',
   'a-carrier-calls',
   'keys',

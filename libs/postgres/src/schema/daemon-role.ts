@@ -8,7 +8,7 @@ import {
   OWNED_FUNCTIONS,
   schemaGrants,
 } from './daemon-role.sql.js';
-import { RIGHTS, type DaemonKind, type SchemaContent } from '../role-rights.js';
+import { RIGHTS, type DaemonKind, type SchemaContent } from './role-rights.js';
 
 /** Runs one statement on a connection of the owner. */
 export type OwnerQuery = <Row>(text: string, values?: unknown[]) => Promise<Row[]>;
