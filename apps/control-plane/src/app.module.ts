@@ -60,11 +60,11 @@ export class AppModule {
 
 /** Everything that happens with a dispatched event, in the order of the reactions to its commit. */
 const eventSubscribers = (
-  { cards, cardNotifier, keys, told }: Stores,
+  { cards, cardNotifier, keys, eventBroadcast }: Stores,
   { store, dispatcher }: WebhookWorkers,
 ): readonly EventSubscriber[] => [
   new CardRevocationSubscriber(cards, cardNotifier),
   new ApprovalSubscriber(new ApprovalStore(keys)),
-  new BroadcastSubscriber(told),
+  new BroadcastSubscriber(eventBroadcast),
   new DeliverySubscriber(store, dispatcher),
 ];

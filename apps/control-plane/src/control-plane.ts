@@ -50,14 +50,14 @@ import { FailingEndpointMonitor } from './webhooks/failing-endpoint.monitor.js';
 import { DeliveryStore } from './webhooks/delivery.store.js';
 import { WebhookDispatcher } from './webhooks/webhook.dispatcher.js';
 
-/** What a request that has been read may still take to be answered. */
+/** Time for the responses of requests that have been read. */
 const REQUESTS_MS = 5_000;
-/** By then they are; who has sent half a request, or half a handshake, is not waited for. */
+/** Connections with an incomplete request or handshake are closed after this time. */
 const HALF_REQUESTS_MS = 4_000;
-/** POSTs under way have 5 s of these; the rest is for the steps around them. */
+/** POSTs under way have 5 s of this; the rest is for the other steps. */
 const WORKERS_MS = 7_000;
 const STEP_MS = 3_000;
-/** BullMQ waits without end for a Redis that is away; there is nothing in it that would be lost. */
+/** BullMQ waits without end for an unreachable Redis; the queue holds nothing that would be lost. */
 const QUEUE_CLOSE_MS = 1_000;
 
 /** The parts of a running control plane that its stop needs. */
@@ -75,9 +75,8 @@ interface Parts {
 }
 
 /**
- * Starts a control plane: tables, stores and partitions first, then the workers, and only then the ports. The shutdown
- * that it answers is not listening to signals yet; `exit` ends the process, unless told otherwise. Rejects when a port is
- * taken or a store cannot be reached.
+ * Starts a control plane: tables, stores and partitions, then the workers, then the ports. The returned shutdown does not listen
+ * for signals yet; it ends the process by default, or calls `exit`. Rejects when a port is in use or a store cannot be reached.
  */
 export async function startControlPlane(
   settings: Readonly<ControlPlaneSettings>,
@@ -190,7 +189,7 @@ function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...part
   });
 }
 
-/** Only asked whether it is there: what this process commits, its own pump is told directly. */
+/** Used by the readiness check only: this process notifies its own outbox dispatcher directly. */
 function queueOf(settings: Readonly<ControlPlaneSettings>, failures: FailureLog): Queue {
   const connection = queueConnection(settings, 'producer');
   const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
@@ -226,7 +225,7 @@ async function closeServer(app: NestFastifyApplication): Promise<void> {
   app.getHttpServer().closeAllConnections();
 }
 
-/** The order matters: requests and POSTs that are under way still find the stores they need. */
+/** Stops in this order: requests and POSTs under way still need their stores. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
   const { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime } = parts;
   const closing = (close: () => Promise<void>): Promise<void> =>
@@ -235,7 +234,7 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
       app.get(RcsOfferService).stop();
-      // The server waits for its connections, WebSockets too.
+      // The server waits for its connections, WebSockets included.
       await Promise.all([realtime.close(), closeServer(app)]);
       deadline.stop();
     })

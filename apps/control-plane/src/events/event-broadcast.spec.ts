@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EventBroadcast, parseBroadcastEvent, type BroadcastEvent } from './event-broadcast.js';
+import { EventBroadcast, parseBroadcastEvents, type BroadcastEvent } from './event-broadcast.js';
 
-const TOLD: BroadcastEvent = {
+const EVENT: BroadcastEvent = {
   id: '0190a1b2-c3d4-7000-8000-000000000001',
   type: 'verification.completed',
   sessionId: '0190a1b2-c3d4-7000-8000-000000000002',
@@ -10,35 +10,35 @@ const TOLD: BroadcastEvent = {
   at: '2026-05-04T10:00:00.000Z',
 };
 
-describe('events that are told', () => {
-  it('are heard as they were told, a set at a time', () => {
+describe('broadcast events', () => {
+  it('are received as they were published, one message per set', () => {
     const sent: { topic: string; payload: unknown }[] = [];
-    const told = new EventBroadcast({
+    const broadcast = new EventBroadcast({
       publish: (topic, payload) => sent.push({ topic, payload }),
       subscribe: () => ({ ready: Promise.resolve(), close: () => undefined }),
     });
-    const events = [TOLD, { ...TOLD, type: 'webhook.disabled', sessionId: null } as const];
-    told.publish(events);
-    told.publish([]);
+    const events = [EVENT, { ...EVENT, type: 'webhook.disabled', sessionId: null } as const];
+    broadcast.publish(events);
+    broadcast.publish([]);
     expect(sent).toEqual([{ topic: 'events', payload: events }]);
-    expect(parseBroadcastEvent(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
+    expect(parseBroadcastEvents(JSON.parse(JSON.stringify(sent[0]?.payload)))).toEqual(events);
   });
 
-  it('are of a mode that is not known where an earlier release sent them', () => {
-    const { test: _, ...sent } = TOLD;
-    expect(parseBroadcastEvent([sent])).toEqual([{ ...TOLD, test: null }]);
+  it('of an earlier release have no mode', () => {
+    const { test: _, ...sent } = EVENT;
+    expect(parseBroadcastEvents([sent])).toEqual([{ ...EVENT, test: null }]);
   });
 
   it.each([
     ['nothing', undefined],
-    ['no list', TOLD],
-    ['an event that nobody knows', [{ ...TOLD, type: 'verification.unheard' }]],
-    ['an id that is none', [{ ...TOLD, id: 'evt_1' }]],
-    ['no account', [{ ...TOLD, accountId: null }]],
-    ['a mode that is none', [{ ...TOLD, test: 'false' }]],
-    ['no time', [{ ...TOLD, at: 'soon' }]],
-    ['a member that is missing', [{ id: TOLD.id, type: TOLD.type }]],
-  ])('are left out where they are %s', (_what, value) => {
-    expect(parseBroadcastEvent(value)).toEqual([]);
+    ['no list', EVENT],
+    ['an event of an unknown type', [{ ...EVENT, type: 'verification.unheard' }]],
+    ['a malformed id', [{ ...EVENT, id: 'evt_1' }]],
+    ['no account', [{ ...EVENT, accountId: null }]],
+    ['a malformed mode', [{ ...EVENT, test: 'false' }]],
+    ['a malformed time', [{ ...EVENT, at: 'soon' }]],
+    ['a missing member', [{ id: EVENT.id, type: EVENT.type }]],
+  ])('are left out of a message that holds %s', (_what, value) => {
+    expect(parseBroadcastEvents(value)).toEqual([]);
   });
 });

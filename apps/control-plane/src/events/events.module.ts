@@ -11,7 +11,7 @@ import { OutboxDispatcher } from './outbox.dispatcher.js';
 
 export interface EventsOptions {
   readonly settings: QueueStoreOptions;
-  readonly stores: { readonly notifier: EventJobNotifier };
+  readonly stores: { readonly eventNotifier: EventJobNotifier };
   readonly failures: FailureLog;
 }
 
@@ -20,7 +20,7 @@ export class EventsModule {
   /** The dispatcher starts here: the outbox has its subscribers by then. */
   static over({ settings, stores, failures }: EventsOptions, outbox: Outbox, mutex: Mutex): DynamicModule {
     const dispatcher = new OutboxDispatcher({ outbox, mutex, onError: failures.about('dispatching events') });
-    stores.notifier.connect((ids) => dispatcher.wake(ids));
+    stores.eventNotifier.connect((ids) => dispatcher.wake(ids));
     const consumer = new EventsConsumer(dispatcher, failures.about('the queue of webhooks'));
     const connection = queueConnection(settings, 'worker');
     return {

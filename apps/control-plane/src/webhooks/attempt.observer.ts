@@ -8,13 +8,13 @@ import type { FailingEndpointMonitor } from './failing-endpoint.monitor.js';
 export class AttemptObserver {
   constructor(
     private readonly metrics: Pick<ControlPlaneMetrics, 'deliveryAttempts' | 'deliverySeconds'>,
-    private readonly failingEndpoints: Pick<FailingEndpointMonitor, 'note'>,
+    private readonly failingEndpoints: Pick<FailingEndpointMonitor, 'noteAttempt'>,
   ) {}
 
   onAttempt(delivery: ClaimedDelivery, verdict: Verdict): void {
     const mode = modeOf(delivery.test);
     this.metrics.deliveryAttempts.inc({ outcome: verdict.status, mode });
     this.metrics.deliverySeconds.observe({ mode }, verdict.attempt.latencyMs / 1000);
-    this.failingEndpoints.note(delivery, verdict);
+    this.failingEndpoints.noteAttempt(delivery, verdict);
   }
 }

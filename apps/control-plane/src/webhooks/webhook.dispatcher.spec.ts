@@ -33,10 +33,10 @@ function dispatcherOver(
   webhookDispatcher = new WebhookDispatcher({
     store: {
       claimDueDeliveries: () => Promise.resolve({ claimed: due.splice(0), leftOver: [], more: false }),
-      dueTo: () => Promise.resolve(0),
-      postpone: () => Promise.resolve(0),
-      record: () => Promise.resolve(true),
-      release: () => Promise.resolve(),
+      countDueTo: () => Promise.resolve(0),
+      postponeDeliveries: () => Promise.resolve(0),
+      recordAttempt: () => Promise.resolve(true),
+      releaseDeliveries: () => Promise.resolve(),
       nextDueInMs: () => Promise.resolve(null),
       ...changes,
     },
@@ -113,7 +113,7 @@ describe('the webhook dispatcher', () => {
     const { outcomes } = dispatcherOver(
       {
         claimDueDeliveries: () => Promise.resolve({ claimed: claimed.splice(0), leftOver: [], more: false }),
-        record: () => new Promise((resolve) => recorded.push(resolve)),
+        recordAttempt: () => new Promise((resolve) => recorded.push(resolve)),
       },
       posted,
     );

@@ -14,10 +14,10 @@ import { TestWebhook } from './test-webhook.dto.js';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** What an account does with its own webhooks (contract, Webhooks). Bodies go out as they were posted, as JSON text. */
+/** The webhook deliveries and secrets of an account (contract, Webhooks). Bodies are JSON text as they were posted. */
 @Controller('v1/webhooks')
 export class WebhooksController {
-  constructor(private readonly desk: WebhookDeliveriesService) {}
+  constructor(private readonly service: WebhookDeliveriesService) {}
 
   @Get('deliveries')
   @Header('Content-Type', JSON_TEXT)
@@ -31,7 +31,7 @@ export class WebhooksController {
     errors: [],
   })
   async list(@CallerKey() caller: ApiKeyPrincipal, @Query(QueryPipe) query: ListDeliveries): Promise<string> {
-    return valueOf(await this.desk.list(caller, query));
+    return valueOf(await this.service.list(caller, query));
   }
 
   @Get('deliveries/:deliveryId')
@@ -45,7 +45,7 @@ export class WebhooksController {
     errors: ['NOT_FOUND'],
   })
   async find(@CallerKey() caller: ApiKeyPrincipal, @Param('deliveryId') deliveryId: string): Promise<string> {
-    return valueOf(await this.desk.find(caller, deliveryId));
+    return valueOf(await this.service.find(caller, deliveryId));
   }
 
   @Post('deliveries/:deliveryId/retry')
@@ -65,7 +65,7 @@ export class WebhooksController {
     @Param('deliveryId') deliveryId: string,
     @Body(NoBodyPipe) _nothing: null,
   ): Promise<string> {
-    return valueOf(await this.desk.retry(caller, deliveryId));
+    return valueOf(await this.service.retry(caller, deliveryId));
   }
 
   @Post('test')
@@ -83,7 +83,7 @@ export class WebhooksController {
     errors: ['INVALID_WEBHOOK_URL'],
   })
   async test(@CallerKey() caller: ApiKeyPrincipal, @Body(OptionalBodyPipe) body: TestWebhook): Promise<string> {
-    return valueOf(await this.desk.test(caller, body.url));
+    return valueOf(await this.service.test(caller, body.url));
   }
 
   @Post('secret/rotate')
@@ -99,6 +99,6 @@ export class WebhooksController {
     errors: [],
   })
   async rotate(@CallerKey() caller: ApiKeyPrincipal, @Body(NoBodyPipe) _nothing: null): Promise<RotatedSecretAnswer> {
-    return valueOf(await this.desk.rotateSecret(caller));
+    return valueOf(await this.service.rotateSecret(caller));
   }
 }

@@ -96,7 +96,7 @@ function failingEndpointMonitor({ stores, failures }: WebhooksOptions): FailingE
     defaults: new DefaultWebhookStore(),
     accounts: new AccountStore({ keys: stores.keys, newId }),
     audit: new AuditStore(newId),
-    onDisabled: (eventId) => stores.notifier.notify([eventId]),
+    onDisabled: (eventId) => stores.eventNotifier.notify([eventId]),
     onError: failures.about('noting which webhooks fail'),
   });
 }
