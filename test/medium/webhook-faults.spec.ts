@@ -238,14 +238,14 @@ describe('a delivery', () => {
     ['that was requested', true, 1],
   ])(
     'keeps its last hundred attempts when one %s is added, and its position in the schedule',
-    async (_what, asked, made) => {
+    async (_kind, requested, made) => {
       const target = await receiver();
       const one = worker();
       await createDue(one, target.url);
       await harness.database.query(
         `UPDATE deliveries SET retry_asked = $1, attempts_before = 99,
          attempts = (SELECT jsonb_agg(jsonb_build_object('number', n)) FROM generate_series(1, 100) AS n)`,
-        [asked],
+        [requested],
       );
       const claimed = await claimOne(one);
       expect(claimed.attemptsMade).toBe(1);

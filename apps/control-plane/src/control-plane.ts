@@ -66,7 +66,7 @@ interface Parts {
   readonly stores: Stores;
   readonly deadline: RequestDeadline;
   readonly sweeper: ExpirySweeper;
-  readonly keeper: PartitionMaintainer;
+  readonly partitions: PartitionMaintainer;
   readonly keyRotation: KeyRotationWorker;
   readonly queue: Queue;
   readonly ops: OpsServer;
@@ -87,9 +87,9 @@ export async function startControlPlane(
   const registry = new Metrics({ app: 'control-plane' });
   const metrics = new ControlPlaneMetrics(registry);
   const stores = await openStores(settings, KEY_DEPENDANTS, {
-    onError: failures.about('the database'),
-    onLimiterAway: failures.about('the limiter'),
-    onBusError: failures.about('the bus'),
+    onError: failures.about('database: an idle connection or a background read'),
+    onLimiterAway: failures.about('limiter: the shared store'),
+    onBusError: failures.about('bus: a message to other processes'),
     onBatch: (name, size) => metrics.countBatch(name, size),
     onChecks: (checks) => metrics.countChecks(checks),
     onKeyLog: (facts, message) => logger.info(facts, message),
@@ -131,10 +131,9 @@ export async function startControlPlane(
   await app.listen(settings.port, settings.host);
   await ops.listen();
   const sweeper = sweeperOf(stores, metrics, failures);
-  const { retentionDays } = settings;
-  const keeper = new PartitionMaintainer({ ...stores, retentionDays, onError: failures.about('keeping partitions') });
+  const partitions = partitionsOf(settings, stores, failures);
   const keyRotation = keyRotationOf(stores, metrics, failures);
-  const parts = { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime };
+  const parts = { app, stores, deadline, sweeper, partitions, keyRotation, queue, ops, failures, realtime };
   return stopsOf(parts, new Shutdown(exit === undefined ? { logger } : { logger, exit }));
 }
 
@@ -152,7 +151,16 @@ function authorizerOf(
 
 function sweeperOf({ sessions }: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): ExpirySweeper {
   const onSwept = (counts: ExpiredCounts): void => metrics.countExpired(counts);
-  return new ExpirySweeper({ sessions, onSwept, onError: failures.about('the expiry sweep') });
+  return new ExpirySweeper({ sessions, onSwept, onError: failures.about('expiry sweeper: expiring sessions') });
+}
+
+function partitionsOf(
+  { retentionDays }: Readonly<ControlPlaneSettings>,
+  stores: Stores,
+  failures: FailureLog,
+): PartitionMaintainer {
+  const onError = failures.about('partition maintainer: creating or detaching partitions');
+  return new PartitionMaintainer({ ...stores, retentionDays, onError });
 }
 
 function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: FailureLog): KeyRotationWorker {
@@ -160,7 +168,7 @@ function keyRotationOf(stores: Stores, metrics: ControlPlaneMetrics, failures: F
     ...stores,
     owner: stores.clock.newId(),
     onRenewed: (count) => metrics.sealedValuesRenewed.inc(count),
-    onError: failures.about('the rotation of the master key'),
+    onError: failures.about('key rotation worker: resealing values'),
   });
 }
 
@@ -193,7 +201,7 @@ function serverOf({ settings: { tls, publicBaseUrl }, metrics, failures, ...part
 function queueOf(settings: Readonly<ControlPlaneSettings>, failures: FailureLog): Queue {
   const connection = queueConnection(settings, 'producer');
   const queue = new Queue(QUEUES.webhooks, { connection, prefix: QUEUE_PREFIX });
-  queue.on('error', failures.about('the queue of webhooks'));
+  queue.on('error', failures.about('event queue: the connection of the readiness check'));
   return queue;
 }
 
@@ -208,11 +216,15 @@ interface OpsParts {
 
 function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: OpsParts): OpsServer {
   const { database, clock, events, limiter } = stores;
-  metrics.watch('requests_open', 'Requests that wait for their answer.', () => deadline.size);
-  metrics.watch('database_connections', 'Connections of this process.', () => database.poolUse.total);
-  metrics.watch('limiter_away', 'Whether this process counts quotas alone.', () => Number(limiter.away));
+  metrics.watch('requests_open', 'Requests without a response yet.', () => deadline.size);
+  metrics.watch('database_connections', 'Database connections of this process.', () => database.poolUse.total);
+  metrics.watch(
+    'limiter_away',
+    '1 while this process counts quotas alone, because the shared limiter is unreachable.',
+    () => Number(limiter.away),
+  );
   metrics.watch('clock_drift_seconds', 'Wall clock minus database clock.', () => clock.driftMs / 1000);
-  metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest event that nobody has taken.', () =>
+  metrics.watch('events_oldest_undispatched_seconds', 'Age of the oldest undispatched event.', () =>
     events.oldestUndispatchedSeconds(database),
   );
   const checks = readinessChecks({ database, clock, askQueue: () => queue.getJobCounts('waiting') });
@@ -220,16 +232,16 @@ function opsServerOf({ settings, stores, registry, metrics, deadline, queue }: O
 }
 
 async function closeServer(app: NestFastifyApplication): Promise<void> {
-  const patience = sleep(HALF_REQUESTS_MS, undefined, { ref: false });
-  await Promise.race([app.getHttpAdapter().getInstance().close(), patience]);
+  const timeout = sleep(HALF_REQUESTS_MS, undefined, { ref: false });
+  await Promise.race([app.getHttpAdapter().getInstance().close(), timeout]);
   app.getHttpServer().closeAllConnections();
 }
 
 /** Stops in this order: requests and POSTs under way still need their stores. */
 function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
-  const { app, stores, deadline, sweeper, keeper, keyRotation, queue, ops, failures, realtime } = parts;
+  const { app, stores, deadline, sweeper, partitions, keyRotation, queue, ops, failures, realtime } = parts;
   const closing = (close: () => Promise<void>): Promise<void> =>
-    withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('closing the queue'));
+    withinDeadline(QUEUE_CLOSE_MS, close).catch(failures.about('shutdown: closing the event queue'));
   return shutdown
     .step('stop listening, finish requests', REQUESTS_MS, async () => {
       ops.drain();
@@ -240,7 +252,12 @@ function stopsOf(parts: Parts, shutdown: Shutdown): Shutdown {
     })
     .step('stop the workers', WORKERS_MS, async () => {
       const { worker } = app.get(EventsConsumer);
-      await Promise.all([closing(() => worker.close()), sweeper.stop(), keeper.stop(), app.get(TestNumbers).stop()]);
+      await Promise.all([
+        closing(() => worker.close()),
+        sweeper.stop(),
+        partitions.stop(),
+        app.get(TestNumbers).stop(),
+      ]);
       await Promise.all([app.get(IdempotencyKeySweeper).stop(), app.get(UsageAggregator).stop(), keyRotation.stop()]);
       // The last dispatch may still claim deliveries.
       await app.get(OutboxDispatcher).stop();

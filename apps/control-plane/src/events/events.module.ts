@@ -19,9 +19,13 @@ export interface EventsOptions {
 export class EventsModule {
   /** The dispatcher starts here: the outbox has its subscribers by then. */
   static over({ settings, stores, failures }: EventsOptions, outbox: Outbox, mutex: Mutex): DynamicModule {
-    const dispatcher = new OutboxDispatcher({ outbox, mutex, onError: failures.about('dispatching events') });
+    const dispatcher = new OutboxDispatcher({
+      outbox,
+      mutex,
+      onError: failures.about('outbox dispatcher: dispatching events'),
+    });
     stores.eventNotifier.connect((ids) => dispatcher.wake(ids));
-    const consumer = new EventsConsumer(dispatcher, failures.about('the queue of webhooks'));
+    const consumer = new EventsConsumer(dispatcher, failures.about('event queue: the connection of the worker'));
     const connection = queueConnection(settings, 'worker');
     return {
       module: EventsModule,

@@ -49,16 +49,16 @@ export function renderDelivery(row: DeliveryRow, body: string | null): string {
 
 /** One POST of a delivery. */
 class AttemptAnswer {
-  @ApiProperty({ format: 'date-time', description: 'When it began.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the attempt.' })
   at!: string;
 
-  @ApiProperty({ oneOf: [{ type: 'integer' }, NULL], description: 'What the receiver answered; null for no answer.' })
+  @ApiProperty({ oneOf: [{ type: 'integer' }, NULL], description: 'Status of the response; null without one.' })
   status!: number | null;
 
   @ApiProperty({ type: 'integer', minimum: 0 })
   latencyMs!: number;
 
-  @ApiPropertyOptional({ description: 'Why there was no answer, in a word or two.', example: 'ECONNREFUSED' })
+  @ApiPropertyOptional({ description: 'Error code when there was no response.', example: 'ECONNREFUSED' })
   error?: string;
 }
 
@@ -100,7 +100,7 @@ export class DeliveryAnswer {
   @ApiProperty({
     type: AttemptAnswer,
     isArray: true,
-    description: 'In the order they were made, the last hundred of them.',
+    description: 'The last hundred attempts, oldest first.',
   })
   attempts!: readonly AttemptAnswer[];
 
@@ -120,7 +120,7 @@ export class DeliveryListAnswer {
   @ApiProperty({ type: DeliveryAnswer, isArray: true, description: 'Newest first.' })
   data!: readonly DeliveryAnswer[];
 
-  @ApiProperty({ description: 'Whether older ones follow; ask for them with startingAfter.' })
+  @ApiProperty({ description: 'Whether older deliveries follow; request them with startingAfter.' })
   hasMore!: boolean;
 }
 
@@ -128,7 +128,7 @@ export class DeliveryListAnswer {
 export class RotatedSecretAnswer {
   @ApiProperty({
     pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-    description: 'Signs the account’s webhooks from now on. Told once, here.',
+    description: 'Signs the account’s webhooks from now on. Shown once, here.',
     example: `whsec_${'AAAA'.repeat(10)}AAA=`,
   })
   secret!: string;

@@ -79,7 +79,7 @@ export class PerHostScheduler<Job extends HostJob> {
   private idleResolvers: (() => void)[] = [];
   private running = 0;
   private unrecorded = 0;
-  /** Of all queues, waiting and unrecorded jobs included. */
+  /** Jobs of all queues, waiting and unrecorded ones included. */
   private claimed = 0;
   /** More deliveries may be due than were claimed, of hosts without a queue. */
   private hasLeftOver = false;

@@ -26,7 +26,7 @@ export class WebhooksController {
     id: 'listDeliveries',
     tag: 'Webhooks',
     summary: 'List deliveries',
-    description: 'Webhooks of the account and what came of each attempt, newest first, as long as sessions are kept.',
+    description: 'Webhooks of the account with their attempts, newest first, as long as sessions are kept.',
     answer: { status: 200, description: 'One page of deliveries.', type: DeliveryListAnswer },
     errors: [],
   })
@@ -56,7 +56,7 @@ export class WebhooksController {
     id: 'retryDelivery',
     tag: 'Webhooks',
     summary: 'Send a delivery again',
-    description: `One more attempt at once, with the same \`webhook-id\` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended tries once and ends as what came of it. After ${MAX_RECENT_ATTEMPTS} attempts within an hour it has to wait.`,
+    description: `One more attempt at once, with the same \`webhook-id\` and the same bytes. It uses none of the scheduled attempts: a pending delivery goes on with its schedule, one that has ended is attempted once and ends with the result. After ${MAX_RECENT_ATTEMPTS} attempts within an hour it has to wait.`,
     answer: { status: 202, description: 'The delivery, due now.', type: DeliveryAnswer },
     errors: ['NOT_FOUND'],
   })
@@ -78,7 +78,7 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Send a test',
     description:
-      'Posts a `webhook.test` to the URL, or to the account’s default URL, on the same way and under the same rules as every other event. Fetch the delivery to see what came of it.',
+      'Posts a `webhook.test` to the URL, or to the account’s default URL, under the same rules as every other event. Fetch the delivery to see the result.',
     answer: { status: 202, description: 'Its delivery, due now.', type: DeliveryAnswer },
     errors: ['INVALID_WEBHOOK_URL'],
   })
@@ -94,7 +94,7 @@ export class WebhooksController {
     tag: 'Webhooks',
     summary: 'Replace the secret that signs',
     description:
-      'Makes a new signing secret, which is told in this answer and in no other. The one before it signs beside it for 24 hours, so that webhooks carry two signatures; more, when it is replaced again meanwhile, and up to eight.',
+      'Creates a new signing secret, which is shown in this response only. The previous one signs beside it for 24 hours, so that webhooks carry two signatures; up to eight if secrets are replaced again within that time.',
     answer: { status: 200, description: 'The new secret.', type: RotatedSecretAnswer },
     errors: [],
   })

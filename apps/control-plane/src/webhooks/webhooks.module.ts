@@ -63,7 +63,7 @@ export class WebhooksModule {
 }
 
 function deliveryStore({ settings, stores, metrics, failures }: WebhooksOptions, outbox: Outbox): DeliveryStore {
-  const unreadable = failures.about('reading the body of a webhook');
+  const unreadable = failures.about('webhooks: reading the body of a delivery');
   return new DeliveryStore({
     ...stores,
     outbox,
@@ -97,12 +97,12 @@ function failingEndpointMonitor({ stores, failures }: WebhooksOptions): FailingE
     accounts: new AccountStore({ keys: stores.keys, newId }),
     audit: new AuditStore(newId),
     onDisabled: (eventId) => stores.eventNotifier.notify([eventId]),
-    onError: failures.about('noting which webhooks fail'),
+    onError: failures.about('failing endpoint monitor: writing failures or disabling a URL'),
   });
 }
 
 const bodySweeper = ({ stores, failures }: WebhooksOptions): BodySweeper =>
-  new BodySweeper({ database: stores.database, onError: failures.about('forgetting bodies of webhooks') });
+  new BodySweeper({ database: stores.database, onError: failures.about('webhook body sweeper: deleting bodies') });
 
 interface DispatcherParts {
   readonly store: DeliveryStore;
@@ -123,14 +123,14 @@ function webhookDispatcher(
     secretsOf: (tenant) => stores.accounts.webhookSecrets(tenant),
     onAttempt: (delivery, verdict) => attempts.onAttempt(delivery, verdict),
     mutex,
-    onError: failures.about('the pump of webhooks'),
+    onError: failures.about('webhook dispatcher: claiming, sending or recording deliveries'),
     hostPerSecond: settings.webhookHostPerSecond,
   });
   stores.deliveryNotifier.connect(() => dispatcher.wake());
-  metrics.watch('webhooks_in_flight', 'POSTs under way.', () => dispatcher.inFlight);
+  metrics.watch('webhooks_in_flight', 'Webhook POSTs in flight.', () => dispatcher.inFlight);
   metrics.watch(
     'webhook_hosts_broken',
-    'Receivers that are left alone, for they do not answer.',
+    'Webhook hosts whose circuit breaker is open or half open.',
     () => dispatcher.brokenHosts,
   );
   return dispatcher;
