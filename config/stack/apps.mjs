@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import path from 'node:path';
+import { mayEnd } from './data-dir.mjs';
 import { readJson, writePrivate } from './files.mjs';
 import { followLog } from './logs.mjs';
 import { ROOT } from './prepare.mjs';
@@ -51,7 +52,12 @@ function noteApp(dataDir, name, pid) {
 /** Apps whose launcher was killed stop by themselves, but they keep their ports until they have. */
 export async function endLeftOverApps({ dataDir, log }) {
   const noted = readJson(noteOf(dataDir)) ?? [];
-  const found = noted.filter((app) => stillRuns(app) && commandLine(app.pid).includes(scriptOf(app.name)));
+  const found = noted.filter(
+    (app) =>
+      stillRuns(app) &&
+      commandLine(app.pid).includes(scriptOf(app.name)) &&
+      mayEnd(app.pid, [dataDir, noteOf(dataDir)]),
+  );
   if (found.length === 0) return;
   log(`waiting for the end of an earlier run (${found.map(({ name }) => name).join(', ')})`);
   await waitUntil(() => !found.some(stillRuns), STOP_TIMEOUT_MS);

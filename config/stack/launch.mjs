@@ -1,9 +1,10 @@
 // The order in which a run comes up. Each step lives in its own file; how it goes down again is in lifecycle.mjs.
-import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { becomeUnprivileged } from './account.mjs';
 import { endLeftOverApps, startApp } from './apps.mjs';
 import { ensureCertificates } from './certificates.mjs';
+import { openDataDir } from './data-dir.mjs';
 import {
   cardsAreSimulated,
   certificateHosts,
@@ -18,6 +19,7 @@ import { checkPorts, listenersOf } from './ports.mjs';
 import { prepare, ROOT } from './prepare.mjs';
 import { faultText, startLog, StartError } from './progress.mjs';
 import { publishQuickstart, quickstartFile } from './quickstart.mjs';
+import { serverAccount } from './postgres-binaries.mjs';
 import { waitUntilReady } from './ready.mjs';
 import { stopLeftOverRedis } from './redis.mjs';
 import { keepSecrets, loadSecrets } from './secrets.mjs';
@@ -49,12 +51,24 @@ async function bringUp(env, lifecycle, log) {
   }
   const listeners = listenersOf(env);
   const places = placesOf(env, listeners);
-  const dataDir = openDataDir(env, lifecycle);
-  await endLeftOverApps({ dataDir, log });
-  await checkPorts(listeners);
+  const dataDir = env.COUNTERSIGN_DATA_DIR ? path.resolve(env.COUNTERSIGN_DATA_DIR) : path.join(ROOT, '.data');
+  const accountUid = serverAccount().uid;
+  const { owner } = openDataDir(dataDir, { uid: process.getuid?.(), accountUid, program: ROOT });
+  // Root opens nothing in a directory of the account that it becomes: the account does, below.
+  const isOurs = accountUid === undefined || owner !== accountUid;
+  if (isOurs) {
+    claimDataDir(dataDir, lifecycle);
+    await endLeftOverApps({ dataDir, log });
+    await checkPorts(listeners);
+  }
   await lifecycle.during('apps', prepare({ log, signal: lifecycle.signal }));
-  await stopLeftOverRedis({ dataDir, log });
-  becomeUnprivileged({ dataDir, env, log });
+  if (isOurs) await stopLeftOverRedis({ dataDir, log });
+  becomeUnprivileged({ dataDir, owner, env, log });
+  if (!isOurs) {
+    claimDataDir(dataDir, lifecycle);
+    await endLeftOverApps({ dataDir, log });
+    await stopLeftOverRedis({ dataDir, log });
+  }
   // Ports below 1024 may be root's alone.
   await checkPorts(listeners);
 
@@ -107,17 +121,8 @@ function keepAnswered(dataDir, secrets, demo) {
   if (Object.entries(answered).some(([name, value]) => secrets[name] !== value)) keepSecrets(dataDir, answered);
 }
 
-/** The data directory, ours alone until the end. */
-function openDataDir(env, lifecycle) {
-  const dataDir = env.COUNTERSIGN_DATA_DIR ? path.resolve(env.COUNTERSIGN_DATA_DIR) : path.join(ROOT, '.data');
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    accessSync(dataDir, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new StartError(
-      `cannot write to ${dataDir} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
-    );
-  }
+/** Takes the data directory for this run alone until its end. */
+function claimDataDir(dataDir, lifecycle) {
   const lock = takeLock(path.join(dataDir, 'lock'));
   if (lock.release === undefined) {
     throw new StartError(
@@ -130,5 +135,4 @@ function openDataDir(env, lifecycle) {
     rmSync(quickstartFile(dataDir), { force: true });
     lock.release();
   });
-  return dataDir;
 }

@@ -25,6 +25,9 @@ const DEBIAN_FOLDER = '/usr/lib/postgresql';
 /** Accounts that exist on every Linux and have no rights of their own. */
 const BORROWED_ACCOUNTS = ['postgres', 'nobody'];
 const WRITABLE_BY_OTHERS = 0o022;
+const PROBE_TIMEOUT_MS = 10_000;
+/** The account may read the environment of its processes; root's may hold secrets. */
+const PROBE_ENVIRONMENT = { PATH: '/usr/bin:/bin' };
 
 /**
  * PostgreSQL refuses to run as root, so root borrows an unprivileged account.
@@ -44,9 +47,20 @@ export function serverAccount() {
 }
 
 /** Whether that account can enter the folder, or run the file. */
-export const canReach = (account, target) =>
-  account.uid === undefined ||
-  spawnSync('/bin/sh', ['-c', 'test -x "$0"', target], { ...account, cwd: '/' }).status === 0;
+export const canReach = (account, target) => account.uid === undefined || passes(account, '-x', target);
+
+/**
+ * Whether a test of sh (`-r`, `-w`, `-x`) succeeds as that account. Throws a StartError when it could not be run: the
+ * account itself can cause that, by using up its processes or by killing this one, and must gain nothing by it.
+ */
+export function passes({ name, uid, gid }, test, target) {
+  const options = { uid, gid, cwd: '/', env: PROBE_ENVIRONMENT, timeout: PROBE_TIMEOUT_MS, killSignal: 'SIGKILL' };
+  const { status, signal, error } = spawnSync('/bin/sh', ['-c', `test ${test} "$0"`, target], options);
+  if (status === 0 || status === 1) return status === 0;
+  throw new StartError(
+    `nothing can be run as the account ${name} (${error?.code ?? signal ?? `code ${status}`}): end processes of that account and try again, or run as an ordinary user`,
+  );
+}
 
 /**
  * The folder with `initdb` and `postgres`: of the npm package, else of this computer.

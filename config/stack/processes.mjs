@@ -43,6 +43,15 @@ export function parentOf(pid) {
   return Number(statFields(pid)?.[1] ?? ps(pid, 'ppid'));
 }
 
+/** The real user id of a process; NaN without such a process. */
+export function ownerOf(pid) {
+  try {
+    return Number(/^Uid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  } catch {
+    return Number(ps(pid, 'ruid') || NaN);
+  }
+}
+
 export function commandLine(pid) {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();

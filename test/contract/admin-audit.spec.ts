@@ -61,6 +61,26 @@ describe('the audit log', () => {
     expect((await admin.get('audit?actor=admin')).field).toBe('actor');
   });
 
+  it.each([3_000, 6_000])('shows a page with an entry that is nested %d levels deep', async (levels) => {
+    const state = '['.repeat(levels) + ']'.repeat(levels);
+    const id = harness.clock.newId();
+    await harness.database.query(
+      `INSERT INTO audit_entries (id, at, actor, action, resource, resource_id, before, after)
+       VALUES ($1, now(), 'x', 'update', 'brands', 'brd_1', $2::json, '[1, "x", null]'::json)`,
+      [id, state],
+    );
+    for (const reader of [admin, await admin.colleague('viewer', `viewer of ${levels}`)]) {
+      const page = await reader.get('audit?resource=brands&limit=1');
+      expect(page.status).toBe(200);
+      expect(dataOf(page)).toMatchObject([
+        {
+          before: { unreadable: 'JSON of more than 64 levels' },
+          after: { unreadable: 'JSON that is not an object' },
+        },
+      ]);
+    }
+  });
+
   it('is for the admin key alone, and is never written by hand', async () => {
     expect((await harness.call('/v1/admin/audit')).code).toBe('FORBIDDEN');
     expect((await admin.post('audit', {})).status).toBe(405);

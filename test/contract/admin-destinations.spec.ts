@@ -142,6 +142,17 @@ describe('what the guard blocks by itself', () => {
   });
 });
 
+it('a block of the guard is read by viewers with a prefix of three digits', async () => {
+  await block('+4420794');
+  const [rule] = dataOf(await admin.get('destinations?limit=1'));
+  expect(rule).toMatchObject({ prefix: '+4420794' });
+  const id = String(rule?.['id']);
+  const viewer = await admin.colleague('viewer', 'viewer of rules');
+  expect((await viewer.get(`destinations/${id}`)).json).toMatchObject({ prefix: '+442', origin: 'guard' });
+  expect((await viewer.get('destinations')).text).not.toContain('+4420');
+  await admin.delete(`destinations/${id}`);
+});
+
 describe('what the guard refused', () => {
   it('is tallied by account, rule and prefix, newest first', async () => {
     const list = async (query = '') => dataOf(await admin.get(`destinations/refusals?${query}`));
@@ -159,6 +170,19 @@ describe('what the guard refused', () => {
       ]);
     const [latest] = await list('limit=1');
     expect(await list(`startingAfter=${String(latest?.['id'])}`)).toHaveLength(before + 1);
+  });
+
+  it('is read by viewers without the digits that are missing in masked phones', async () => {
+    const viewer = await admin.colleague('viewer');
+    await send('+447911123456');
+    await expect.poll(async () => dataOf(await admin.get('destinations/refusals')).length).toBeGreaterThan(0);
+    const [owners, viewers] = [await admin.get('destinations/refusals'), await viewer.get('destinations/refusals')];
+    const prefixes = dataOf(owners).map(({ prefix }) => String(prefix));
+    expect(prefixes.some((prefix) => prefix.length > 4)).toBe(true);
+    expect(dataOf(viewers).map(({ prefix }) => prefix)).toEqual(prefixes.map((prefix) => prefix.slice(0, 4)));
+    expect(dataOf(viewers)).toEqual(
+      dataOf(owners).map((each) => ({ ...each, prefix: String(each['prefix']).slice(0, 4) })),
+    );
   });
 
   it('is read and no more', async () => {

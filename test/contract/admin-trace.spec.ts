@@ -64,6 +64,8 @@ interface Gateway {
   readonly recorder: FlightRecorder;
   /** Records a PDU of a connection. */
   said(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
+  /** Answers no more, and keeps its connections. */
+  deafen(): void;
   /** Dies: its rows stay for a while. */
   stop(): Promise<void>;
 }
@@ -96,6 +98,7 @@ async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false):
       taps.set(slot, tap);
       tap(direction, encodePdu(pdu));
     },
+    deafen: () => service?.close(),
     stop: async () => {
       service?.close();
       await harness.database.query(`UPDATE bind_connections SET owner = NULL, expires_at = NULL WHERE owner = $1`, [
@@ -144,6 +147,31 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     expect((await trace(bind.id)).text).toContain('deliver_sm');
     expect(heard.length).toBeGreaterThanOrEqual(3);
     for (const octets of heard) expect(octets.toString('latin1')).not.toMatch(/deliver_sm|bindId|json/);
+    await gateway.stop();
+  });
+
+  it('is 503 when the answer to an earlier question is replayed', async () => {
+    const bind = await newBind();
+    const gateway = await newGateway(bind.uuid, [0]);
+    gateway.said(0, 'in', deliver(1));
+    const topic = traceTopic(gateway.id);
+    const heard: Buffer[] = [];
+    const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
+    await listen(topic);
+    expect((await trace(bind.id)).status).toBe(200);
+    const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
+    await listen(replyTo);
+    expect((await trace(bind.id)).status).toBe(200);
+    const isAnswer = (octets: Buffer): boolean => String(octets).includes('"replyTo":""');
+    await until('the answer is heard', 10_000, () => heard.some(isAnswer));
+    const answer = heard.find(isAnswer) ?? Buffer.alloc(0);
+    const payload = answer.subarray(answer.indexOf('\n') + 1);
+    gateway.deafen();
+    let replayed = 0;
+    const replay = bus.answer(topic, () => ((replayed += 1), payload));
+    await replay.ready;
+    expect([(await trace(bind.id)).code, replayed]).toEqual(['SERVICE_UNAVAILABLE', 1]);
+    replay.close();
     await gateway.stop();
   });
 

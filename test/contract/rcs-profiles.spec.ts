@@ -108,7 +108,7 @@ describe('the channel of a create', () => {
       const { json, id } = await create(phone, wait);
       expect(json, wait).toMatchObject({ status: 'pending', channel });
       expect(json['fallbackUri'] === null, wait).toBe(channel === 'rcs');
-      expect(await cardOf(id), wait).toMatchObject({ settledAs: channel });
+      expect(await cardOf(id), wait).toMatchObject({ finalChannel: channel });
       expect((await harness.call(`/v1/verify/${id}`)).json).toMatchObject({
         channel,
         fallbackUri: json['fallbackUri'],
@@ -122,7 +122,7 @@ describe('a card of which both is told, that it arrived and that it was taken ba
     const phone = '+14155550301';
     const { json, id } = await create(phone, 'waits');
     expect(json['fallbackUri'] === null).toBe(json['channel'] === 'rcs');
-    expect(await cardOf(id)).toMatchObject({ settledAs: json['channel'] });
+    expect(await cardOf(id)).toMatchObject({ finalChannel: json['channel'] });
     await until('it is on the phone', WITHIN_MS, () => messages(phone)[0]?.state === 'delivered');
     platform.rbm.platform.tap(messages(phone)[0]?.messageId ?? '', 0);
     await reaches(id, 'approved');

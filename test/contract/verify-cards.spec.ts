@@ -130,7 +130,7 @@ describe('a create over RCS', () => {
   it('answers sms_fallback where there is no gateway, and no gateway finds the card later', async () => {
     const made = await create();
     expect([made.status, made.json['channel'], made.json['status']]).toEqual([200, 'sms_fallback', 'pending']);
-    expect(await cardOf(made)).toMatchObject({ state: 'withdrawn', settledAs: 'sms_fallback' });
+    expect(await cardOf(made)).toMatchObject({ state: 'withdrawn', finalChannel: 'sms_fallback' });
   });
 
   it('offers none for "channel":"sms_fallback", nor for a brand without an agent', async () => {

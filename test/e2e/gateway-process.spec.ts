@@ -44,7 +44,7 @@ afterAll(async () => {
 interface Gateway {
   readonly child: ChildProcess;
   readonly output: string[];
-  /** Settles with the exit code. */
+  /** Settles with the exit code, once all that the process wrote has been read. */
   readonly exit: Promise<number | null>;
 }
 
@@ -53,9 +53,14 @@ function start(changes: Record<string, string> = {}): Gateway {
   started.push(child);
   // Not "close": that never comes once the channel was disconnected from this side.
   const output: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  const exit = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of streams) stream.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  // A process may have exited before its last lines are read.
+  const ended = streams.map((stream) => once(stream, 'end'));
+  const exit = once(child, 'exit').then(async ([code]: unknown[]) => {
+    await Promise.all(ended);
+    return typeof code === 'number' ? code : null;
+  });
   return { child, output, exit };
 }
 

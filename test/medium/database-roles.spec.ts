@@ -201,6 +201,13 @@ describe("the daemons' role", () => {
     expect(await sqlStateOf(dropping)).toBe(RAISED);
   });
 
+  it.each([' BC', '-infinity', '1999-12-31'])('has no partition dropped of a day before them all: %s', async (text) => {
+    const day = text === ' BC' ? isoDay(nowMs) + text : text;
+    const dropping = database.query('SELECT drop_day_partition($1, $2::date, 30)', ['cards', day]);
+    expect(await sqlStateOf(dropping)).toBe(RAISED);
+    expect(await partitionsOf('cards')).toContain(partitionAt('cards', nowMs));
+  });
+
   it('has old partitions dropped, and cannot have younger ones dropped by a wrong clock', async () => {
     await pastPartitions(home, nowMs - 40 * DAY_MS);
     const old = (await partitionsOf('events')).filter((name) => name < partitionAt('events', nowMs - 20 * DAY_MS));
@@ -289,7 +296,7 @@ describe('a database', () => {
     await checkSchema(home.url);
     await prepareQueues({ redisUrl: null, databaseUrl: home.url });
     await revertMigration(home.ownerUrl);
-    await expect(checkSchema(home.url)).rejects.toThrow(/lacks AuditTimes1700000000015: run "npm run migrate"/);
+    await expect(checkSchema(home.url)).rejects.toThrow(/lacks PartitionDays1700000000016: run "npm run migrate"/);
     await migrate(home.ownerUrl);
     await asOwner(home, `INSERT INTO migrations (timestamp, name) VALUES (1800000000000, 'Later1800000000000')`);
     await checkSchema(home.url);

@@ -106,6 +106,21 @@ describe('an event', () => {
   });
 });
 
+describe('events by id', () => {
+  it('are read from their rows, with data only where the data is not the session', async () => {
+    const [ending, mismatch, other] = [event(), event({ type: 'verification.sender_mismatch', test: true }), event()];
+    const ofAccount = event({ type: 'webhook.disabled', sessionId: null });
+    await append(ending, mismatch, other, ofAccount);
+    const ids = [ending.id, mismatch.id, ofAccount.id, newId(NOW)];
+    const found = await store.findMany(database, ids);
+    const rowOf = ({ sessionWebhookUrl: _, ...row }: NewEvent) => row;
+    expect([...found.keys()].sort()).toEqual(ids.slice(0, 3).sort());
+    expect(found.get(ending.id)).toEqual({ ...rowOf(ending), data: null });
+    expect([found.get(mismatch.id), found.get(ofAccount.id)]).toEqual([rowOf(mismatch), rowOf(ofAccount)]);
+    expect(await store.dataOf(database, ids)).toEqual(new Map([mismatch, ofAccount].map(({ id, data }) => [id, data])));
+  });
+});
+
 describe('a claim of events', () => {
   it('claims each event once, oldest first, up to the limit', async () => {
     const events = [3, 1, 2].map((days) => event({ id: newId(NOW + days * DAY_MS) }));

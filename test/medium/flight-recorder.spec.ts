@@ -1,6 +1,13 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
-import { recordFully, TraceSeal, traceTopic, type TraceAnswer, type TracedPdu } from '@countersign/carriers/traces';
+import {
+  newTraceNonce,
+  recordFully,
+  TraceSeal,
+  traceTopic,
+  type TraceAnswer,
+  type TracedPdu,
+} from '@countersign/carriers/traces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
@@ -34,8 +41,9 @@ async function recorded(): Promise<readonly TracedPdu[]> {
   const [row] = await gateway.harness.database.query<{ id: string }>('SELECT id FROM gateways');
   const gatewayId = row?.id ?? '';
   const seal = new TraceSeal(gateway.harness.keys, gatewayId);
-  const answer = await bus.ask(traceTopic(gatewayId), seal.question({ bindId: bind.id, format: 'json' }), 5_000);
-  const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0));
+  const question = { bindId: bind.id, format: 'json', nonce: newTraceNonce() } as const;
+  const answer = await bus.ask(traceTopic(gatewayId), seal.question(question), 5_000);
+  const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0), question);
   const { connections } = JSON.parse(String(octets)) as TraceAnswer;
   return connections.flatMap(({ pdus }) => pdus);
 }

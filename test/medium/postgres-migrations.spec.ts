@@ -18,6 +18,7 @@ const MIGRATIONS = [
   'DatabaseRoles1700000000013',
   'IdempotencyQuota1700000000014',
   'AuditTimes1700000000015',
+  'PartitionDays1700000000016',
 ];
 const TABLES = `
   SELECT relname AS name FROM pg_class

@@ -25,7 +25,7 @@ export interface Subscription {
   close(): void;
 }
 
-/** Larger messages are refused, and reported. */
+/** Larger messages are neither sent nor given to a handler, and reported. */
 export const MAX_MESSAGE_OCTETS = 4 * 1024 * 1024;
 /** Letters and the characters of ids; no white space, which ends a topic on the line. */
 const TOPIC = /^[\w:.-]{1,200}$/;
@@ -144,6 +144,10 @@ export class PubSub {
   }
 
   private deliver(topic: string, octets: Buffer): void {
+    if (octets.length > MAX_MESSAGE_OCTETS) {
+      this.report(new Error(`${topic}: a message of ${octets.length} octets was received`));
+      return;
+    }
     const message = messageOf(topic, octets);
     for (const handler of this.#handlers.get(topic) ?? []) {
       try {

@@ -32,9 +32,11 @@ export const MARK_DISPATCHED = `
   RETURNING id, type, account_id AS "accountId", test, session_id AS "sessionId", occurred_at AS "occurredAt",
     data::text AS data, webhook_url AS "webhookUrl"`;
 
-/** What events say beside the session, as JSON text. $1 ids, $2 and $3 their bounds. */
-export const READ_EVENT_DATA = `
-  SELECT id, data::text AS data FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
+/** Events by id. `data` is JSON text, null for types other than $4. $1 ids, $2 and $3 their bounds. */
+export const READ_EVENTS = `
+  SELECT id, type, account_id AS "accountId", test, session_id AS "sessionId", occurred_at AS "occurredAt",
+    CASE WHEN type = ANY ($4::text[]) THEN data::text END AS data
+  FROM events WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3`;
 
 /** The age of the oldest event that nobody has taken, in seconds; no row when there is none. */
 export const OLDEST_UNDISPATCHED = `

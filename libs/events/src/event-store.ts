@@ -6,9 +6,9 @@ import {
   LOCK_UNDISPATCHED,
   MARK_DISPATCHED,
   OLDEST_UNDISPATCHED,
-  READ_EVENT_DATA,
+  READ_EVENTS,
 } from './event-store.sql.js';
-import { ALWAYS_TOLD, type DueEvent, type NewEvent } from './event.js';
+import { ALWAYS_TOLD, TELLS_ITSELF, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
 
 const byId = (one: DueEvent, other: DueEvent): number => (one.id < other.id ? -1 : 1);
 
@@ -47,10 +47,16 @@ export class EventStore {
 
   /** What these events say beside the session: JSON text by id. */
   async dataOf(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, string>> {
+    const found = [...(await this.findMany(db, ids)).values()];
+    return new Map(found.flatMap(({ id, data }) => (data === null ? [] : [[id, data] as const])));
+  }
+
+  /** Events by id, in one statement; ids that are not there are left out. */
+  async findMany(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, StoredEvent>> {
     if (ids.length === 0) return new Map();
     const { low, high } = idBounds(ids);
-    const found = await db.query<{ id: Uuid; data: string }>(READ_EVENT_DATA, [ids, low, high]);
-    return new Map(found.map(({ id, data }) => [id, data]));
+    const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, [...TELLS_ITSELF]]);
+    return new Map(found.map((event) => [event.id, event]));
   }
 
   /** Seconds since the oldest event happened that nobody has taken; 0 when there is none. */

@@ -18,7 +18,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const ALWAYS_TOLD: readonly EventType[] = ['verification.completed', 'webhook.test'];
 
 /** Events whose data is what their row holds; that of all others is the Session, as GET gives it (contract, Webhooks). */
-const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
+export const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
   'verification.sender_mismatch',
   'verification.otp_delivery',
   'webhook.test',
@@ -42,6 +42,19 @@ export interface NewEvent {
   readonly data: string;
   /** The session's own webhook URL, or the URL under test; null for the default of the account and mode. */
   readonly sessionWebhookUrl: string | null;
+}
+
+/** An event as its row has it. */
+export interface StoredEvent {
+  readonly id: Uuid;
+  readonly type: EventType;
+  readonly accountId: Uuid;
+  readonly test: boolean;
+  /** Null for an event of an account. */
+  readonly sessionId: Uuid | null;
+  readonly occurredAt: Date;
+  /** JSON text, as it was written; null where the data of the event is the Session. */
+  readonly data: string | null;
 }
 
 /** An event that was claimed to be told. */

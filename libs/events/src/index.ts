@@ -6,6 +6,7 @@ export {
   type NewEvent,
   SESSION_EVENT_TYPES,
   showsSession,
+  type StoredEvent,
 } from './event.js';
 export { EventStore } from './event-store.js';
 export { otpDeliveryEvent, type OtpDelivery } from './otp-delivery.js';

@@ -1,6 +1,6 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-import { ConnectionUrl, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import { ConnectionUrl, DatabaseHost, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -24,6 +24,10 @@ export class DaemonSettings {
   /** Hosts of stores that production may reach without TLS: on a network that nobody else can listen to. */
   @Hosts('STORES_WITHOUT_TLS')
   readonly storesWithoutTls: readonly string[] = [];
+
+  /** Read by the driver, for a URL without a host. */
+  @DatabaseHost('PGHOST')
+  readonly defaultDatabaseHost: string | null = null;
 
   @WholeNumber('DATABASE_POOL_MAX', 2, 200)
   readonly databasePoolMax: number = 10;

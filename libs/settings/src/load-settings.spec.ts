@@ -11,6 +11,7 @@ import {
   MASTER_KEY,
 } from './environment.fixture.js';
 import { ControlPlaneSettings, GatewaySettings, loadSettings, SettingsError, SimulatorSettings } from './index.js';
+import { FORMS_OF_SECRETS, piecesOf, randomOctets } from './misplaced-secrets.fixture.js';
 
 describe('a good environment', () => {
   it('gives the documented defaults', () => {
@@ -162,6 +163,41 @@ describe('a bad variable is named with its fault and what is allowed', () => {
     ['CONTROL_PLANE_HOST', '127.0.0.1:8443'],
   ])('%s=%s', (variable, value) => {
     expect(controlPlaneFaults({ [variable]: value })).toMatchObject([{ variable }]);
+  });
+
+  it.each([
+    ['LOG_LEVEL', randomBytes(32).toString('base64')],
+    ['LOG_LEVEL', 'k3Vd9qLzX'],
+    ['TLS_MODE', randomBytes(16).toString('hex')],
+    ['TLS_MODE', `csk_admin_${'a'.repeat(38)}`],
+    ['TRUSTED_PROXIES', CONTROL_PLANE_KEYS.COUNTERSIGN_ADMIN_KEY],
+    ['TRUSTED_PROXIES', `10.0.0.0/8,${MASTER_KEY}`],
+    ['STORES_WITHOUT_TLS', `db,${MASTER_KEY}`],
+    ['CONTROL_PLANE_PORT', randomBytes(24).toString('base64url')],
+    ['PUBLIC_BASE_URL', 'https://u:hunter2@verify.example.com'],
+    ['OPS_HOST', 'x '.repeat(41)],
+  ])('%s with what may be a secret, %s, is told by its length', (variable, value) => {
+    const [fault, ...others] = controlPlaneFaults({ [variable]: value });
+    expect(others).toEqual([]);
+    expect(fault?.variable).toBe(variable);
+    expect(fault?.fault).toContain(`is ${value.length} characters long (not shown: it may be a secret), which `);
+    expect(piecesOf(value).filter((piece) => fault?.fault.includes(piece) && !'10.0.0.0/8'.includes(piece))).toEqual(
+      [],
+    );
+  });
+
+  it('no secret of any form is shown where a level, a mode or a list of addresses belongs', () => {
+    const secrets = fc
+      .tuple(fc.constantFrom(...FORMS_OF_SECRETS), fc.integer(), fc.integer({ min: 24, max: 64 }))
+      .map(([write, seed, length]) => write(randomOctets(seed, length)));
+    fc.assert(
+      fc.property(fc.constantFrom('LOG_LEVEL', 'TLS_MODE', 'TRUSTED_PROXIES'), secrets, (variable, secret) => {
+        const told = controlPlaneFaults({ [variable]: secret }).map(({ fault }) => fault);
+        expect(told).toHaveLength(1);
+        const words = secret.match(/[A-Za-z0-9+/_-]{12,}/g) ?? [];
+        expect(words.filter((word) => told.join().includes(word))).toEqual([]);
+      }),
+    );
   });
 
   it('all of them at once', () => {

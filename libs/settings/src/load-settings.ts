@@ -4,9 +4,7 @@ import { misnamed, withoutServices } from './known-names.js';
 import { FILE_SUFFIX, withSecretFiles } from './secret-files.js';
 import { SettingsError, type SettingFault } from './settings-error.js';
 import { listVariables, type Variable } from './variable.js';
-
-/** Characters of a wrong value that are shown. */
-const SHOWN_CHARACTERS = 80;
+import { describeWrongValue } from './wrong-value.js';
 
 interface Contradictory {
   contradictions(): SettingFault[];
@@ -77,8 +75,7 @@ function describe(variable: Variable, text: string | undefined, fault: string): 
   if (text === undefined || text === '') return 'is not set';
   if (variable.secret) return `has a value (not shown) that ${fault}`;
   if (variable.name.endsWith(FILE_SUFFIX)) return `${describeFilePath(text)} ${fault}`;
-  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-  return `is ${JSON.stringify(shown)}, which ${fault}`;
+  return `is ${describeWrongValue(text)}, which ${fault}`;
 }
 
 function hasContradictions(settings: object): settings is Contradictory {

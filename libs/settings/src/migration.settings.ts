@@ -1,6 +1,6 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedDatabase } from './store-links.js';
-import { ConnectionUrl, Hosts, Production, Role } from './variables.js';
+import { ConnectionUrl, DatabaseHost, Hosts, Production, Role } from './variables.js';
 
 const POSTGRES = ['postgres:', 'postgresql:'];
 
@@ -21,6 +21,9 @@ export class MigrationSettings {
   /** As of the daemons. */
   @Hosts('STORES_WITHOUT_TLS')
   readonly storesWithoutTls: readonly string[] = [];
+
+  @DatabaseHost('PGHOST')
+  readonly defaultDatabaseHost: string | null = null;
 
   @Production('NODE_ENV')
   readonly production: boolean = false;
@@ -45,7 +48,7 @@ export class MigrationSettings {
   contradictions(): SettingFault[] {
     if (this.ownerUrl !== '') {
       const variable = this.migrationUrl === null ? 'DATABASE_URL' : 'DATABASE_MIGRATION_URL';
-      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this.storesWithoutTls) : [];
+      return this.production ? unprotectedDatabase(variable, this.ownerUrl, this) : [];
     }
     return [
       { variable: 'DATABASE_MIGRATION_URL', fault: 'is not set', allowed: 'the URL of the role that owns the tables' },

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import type { Reading } from './variable.js';
+import { describeWrongValue } from './wrong-value.js';
 
 export const KEY_OCTETS = 32;
 const LONGEST_ENTROPY_KEY_OCTETS = 64;
@@ -36,7 +37,7 @@ export function readHosts(text: string): Reading {
   const hosts = text.split(',').map((part) => part.trim().toLowerCase());
   const wrong = hosts.find((host) => 'fault' in readHost(host));
   if (wrong !== undefined)
-    return { fault: `has an entry ${JSON.stringify(wrong)} that is no address and no host name` };
+    return { fault: `has an entry ${describeWrongValue(wrong)} that is no address and no host name` };
   return { value: Object.freeze(hosts) };
 }
 
@@ -45,7 +46,7 @@ export function readCidrs(text: string): Reading {
   const ranges: string[] = [];
   for (const entry of text.split(',').map((part) => part.trim())) {
     const range = entry.includes('/') ? entry : `${entry}/${entry.includes(':') ? 128 : 32}`;
-    if (!isRange(range)) return { fault: `has an entry ${JSON.stringify(entry)} that is no address range` };
+    if (!isRange(range)) return { fault: `has an entry ${describeWrongValue(entry)} that is no address range` };
     ranges.push(range);
   }
   return { value: Object.freeze(ranges) };

@@ -33,6 +33,7 @@ describe('in production', () => {
     ['another name of a loopback', database('localhost.example.com/db'), 'localhost.example.com', 'without TLS'],
     ['a user that looks like loopback', 'postgres://127.0.0.1:x@db/db', 'db', 'without TLS'],
     ['a host by a parameter', database('127.0.0.1/db?host=db.example.com'), 'db.example.com', 'without TLS'],
+    ['an empty host by a parameter', database('db.example.com/db?host='), 'db.example.com', 'without TLS'],
     ['ssl=false', database('db/db?ssl=false'), 'db', 'without TLS'],
     ['sslmode=disable', database('db/db?ssl=true&sslmode=disable'), 'db', 'as the server likes'],
     ['sslmode=prefer', database('db/db?sslmode=prefer'), 'db', 'as the server likes'],
@@ -48,6 +49,25 @@ describe('in production', () => {
     expect(fault?.allowed).toContain('sslmode=verify-full');
     expect(fault?.allowed).toContain('STORES_WITHOUT_TLS');
     expect(JSON.stringify(fault)).not.toMatch(/p%40ss|p@ss/);
+  });
+
+  it.each(['postgres:///db', 'postgresql:///db', 'postgres:///db?host='])(
+    'a database without a host, %s, is that of PGHOST',
+    (DATABASE_URL) => {
+      const faults = [{ variable: 'DATABASE_URL', fault: 'leads to db.example.com without TLS' }];
+      expect(controlPlane({ DATABASE_URL, PGHOST: 'db.example.com' })).toMatchObject(faults);
+      const migration = { ...PRODUCTION, DATABASE_URL, PGHOST: 'db.example.com' };
+      expect(faultsOf(() => loadSettings(MigrationSettings, migration))).toMatchObject(faults);
+      for (const PGHOST of ['', 'localhost', '/var/run/postgresql']) {
+        expect(controlPlane({ DATABASE_URL, PGHOST })).toEqual([]);
+      }
+      expect(controlPlane({ DATABASE_URL, PGHOST: 'db', STORES_WITHOUT_TLS: 'db' })).toEqual([]);
+    },
+  );
+
+  it('PGHOST does not count where the URL has a host', () => {
+    expect(controlPlane({ DATABASE_URL: database('127.0.0.1/db'), PGHOST: 'db.example.com' })).toEqual([]);
+    expect(variables({ DATABASE_URL: database('db/db'), PGHOST: '127.0.0.1' })).toEqual(['DATABASE_URL']);
   });
 
   it.each([

@@ -2,11 +2,17 @@ import ipaddr from 'ipaddr.js';
 import type { SettingFault } from './settings-error.js';
 
 /** The stores of a daemon, and the hosts that may be reached without TLS. */
-export interface StoreLinks {
+export interface StoreLinks extends DatabaseExceptions {
   readonly databaseUrl: string;
   readonly redisUrl: string | null;
-  /** Names and addresses. */
+}
+
+/** What the check of a database URL depends on beside the URL. */
+export interface DatabaseExceptions {
+  /** Names and addresses that may be reached without TLS. */
   readonly storesWithoutTls: readonly string[];
+  /** `PGHOST`: the host of a URL without one, as the driver takes it. Null: `localhost`. */
+  readonly defaultDatabaseHost: string | null;
 }
 
 const OPT_OUT = 'STORES_WITHOUT_TLS';
@@ -16,17 +22,20 @@ const NETWORK_IS_PRIVATE = `where the network to it is private, its host in ${OP
  * Stores that are reached over a network without TLS that authenticates them: passwords, phones and session rows would go
  * in clear, or to whoever answers (OWASP ASVS 5.0, 12.3.1). Loopback and Unix sockets never leave the machine.
  */
-export function unprotectedStores({ databaseUrl, redisUrl, storesWithoutTls: excepted }: StoreLinks): SettingFault[] {
-  const database = unprotectedDatabase('DATABASE_URL', databaseUrl, excepted);
+export function unprotectedStores(stores: StoreLinks): SettingFault[] {
+  const { databaseUrl, redisUrl, storesWithoutTls } = stores;
+  const database = unprotectedDatabase('DATABASE_URL', databaseUrl, stores);
   if (redisUrl === null || redisUrl.startsWith('rediss')) return database;
-  const redis = hostsIn(redisUrl).find((host) => isExposed(host, excepted));
+  const redis = hostsIn(redisUrl).find((host) => isExposed(host, storesWithoutTls));
   if (redis === undefined) return database;
   return [...database, fault('REDIS_URL', redis, 'without TLS', `rediss://, or ${NETWORK_IS_PRIVATE}`)];
 }
 
 /** The same of one database. */
-export function unprotectedDatabase(variable: string, url: string, excepted: readonly string[]): SettingFault[] {
-  const host = hostsOfDatabase(url).find((each) => isExposed(each, excepted));
+export function unprotectedDatabase(variable: string, url: string, exceptions: DatabaseExceptions): SettingFault[] {
+  const { storesWithoutTls, defaultDatabaseHost } = exceptions;
+  const hosts = hostsOfDatabase(url).map((host) => (host === '' ? (defaultDatabaseHost ?? '').toLowerCase() : host));
+  const host = hosts.find((each) => isExposed(each, storesWithoutTls));
   const weakness = weaknessOfDatabase(url);
   if (host === undefined || weakness === null) return [];
   return [fault(variable, host, weakness, `sslmode=verify-full in it, or ${NETWORK_IS_PRIVATE}`)];
@@ -58,10 +67,13 @@ function weaknessOfDatabase(url: string): string | null {
   return asLibpq ? 'by TLS that does not verify the server (uselibpqcompat without sslrootcert)' : null;
 }
 
-/** A host in the parameters goes before the one in the URL; what begins with a slash is the directory of a socket. */
+/**
+ * A host in the parameters goes before the one in the URL, unless it is empty; what begins with a slash is the directory of
+ * a socket.
+ */
 const hostsOfDatabase = (url: string): string[] => {
-  const host = parametersOf(url).get('host');
-  return host === undefined ? hostsIn(url) : host.split(',');
+  const host = parametersOf(url).get('host') ?? '';
+  return host === '' ? hostsIn(url) : host.split(',');
 };
 
 /** Of a parameter that is there twice the last one counts. */

@@ -77,6 +77,11 @@ export function Host(name: string): PropertyDecorator {
   return fromVariable(shown(name, 'an IP address or a host name', readHost), IsString());
 }
 
+/** As the driver of PostgreSQL reads it: any text, of which one that begins with a slash is the directory of a socket. */
+export function DatabaseHost(name: string): PropertyDecorator {
+  return fromVariable(shown(name, 'a host name, an address or the directory of a socket', readText), IsString());
+}
+
 export function Cidrs(name: string): PropertyDecorator {
   const allowed = 'address ranges such as 10.0.0.0/8, separated by commas';
   return fromVariable(shown(name, allowed, readCidrs), IsArray());

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CardOutcomeWaits, parseCardOutcomes } from './card-outcome-waits.js';
 
@@ -69,11 +70,40 @@ describe('a create that waits for its card', () => {
 describe('news of cards', () => {
   it('are the well-formed ones of a list', () => {
     const news = [{ id: ID, news: 'rcs' }];
-    const broken = [null, 7, {}, { id: ID }, { id: 7, news: 'rcs' }, { id: ID, news: 'delivered' }];
+    const broken = [
+      null,
+      7,
+      {},
+      { id: ID },
+      { id: 7, news: 'rcs' },
+      { id: ID, news: 'delivered' },
+      { id: 'x', news: 'rcs' },
+    ];
     expect(parseCardOutcomes([...broken, ...news])).toEqual(news);
   });
 
   it.each([undefined, null, 'rcs', 7, {}])('are not in %j', (message) => {
     expect(parseCardOutcomes(message)).toEqual([]);
+  });
+
+  it('are 1,000 of a message at most', () => {
+    expect(parseCardOutcomes(Array.from({ length: 1_001 }, () => ({ id: ID, news: 'rcs' })))).toHaveLength(1_000);
+  });
+
+  it('are of this form only, whatever the message is', () => {
+    const news = fc.record({
+      id: fc.oneof(fc.uuid(), fc.anything()),
+      news: fc.oneof(fc.constant('rcs'), fc.anything()),
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.array(fc.oneof(news, fc.anything()))), (message) => {
+        for (const each of parseCardOutcomes(message)) {
+          expect(each).toEqual({
+            id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+            news: expect.stringMatching(/^(sent|rcs|sms_fallback)$/) as string,
+          });
+        }
+      }),
+    );
   });
 });

@@ -6,15 +6,23 @@ export type CardOutcomeKind = CardOutcome['news'];
 
 const WORDS: ReadonlySet<unknown> = new Set<CardOutcomeKind>(['sent', 'rcs', 'sms_fallback']);
 
-/** The news in a message; what is none is passed over. */
+/** More than any gateway sends in one message; further ones are left out. */
+const MAX_OUTCOMES = 1_000;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The outcomes in a message; entries of another form are left out. */
 export function parseCardOutcomes(message: unknown): CardOutcome[] {
-  return Array.isArray(message) ? message.filter(isNews) : [];
+  if (!Array.isArray(message)) return [];
+  return message.slice(0, MAX_OUTCOMES).flatMap((each: unknown) => outcomeOf(each) ?? []);
 }
 
-function isNews(one: unknown): one is CardOutcome {
-  if (typeof one !== 'object' || one === null || !('id' in one) || !('news' in one)) return false;
-  return typeof one.id === 'string' && WORDS.has(one.news);
+function outcomeOf(value: unknown): CardOutcome | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { id, news }: Partial<Record<keyof CardOutcome, unknown>> = value;
+  return typeof id === 'string' && UUID.test(id) && isWord(news) ? { id, news } : null;
 }
+
+const isWord = (value: unknown): value is CardOutcomeKind => WORDS.has(value);
 
 /** One create that waits for news of its card. */
 export interface CardOutcomeWait {
@@ -34,6 +42,10 @@ export class CardOutcomeWaits {
 
   get size(): number {
     return this.waits.size;
+  }
+
+  has(id: Uuid): boolean {
+    return this.waits.has(id);
   }
 
   open(id: Uuid): CardOutcomeWait {

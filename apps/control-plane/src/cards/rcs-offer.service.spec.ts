@@ -83,6 +83,7 @@ function sending(rows: Rows = {}) {
   const errors: unknown[] = [];
   const ends: CardEnd[] = [];
   let held = 0;
+  let settledAs: FinalChannel | null = null;
   let hear: MessageHandler = () => undefined;
   const ask = <T>(name: string, answer: T | Error): Promise<T> => {
     asked.push(name);
@@ -96,7 +97,7 @@ function sending(rows: Rows = {}) {
       settle: () => ask('settle', settle),
     },
     answers: { matchCodeOf: () => '42' },
-    database: { query: <Row>() => ask('read', [{ id: ID, state } as Row]) },
+    database: { query: <Row>() => ask('read', [{ id: ID, state, finalChannel: settledAs } as Row]) },
     bus: {
       subscribe: (topic, handler) => {
         asked.push(topic);
@@ -122,6 +123,10 @@ function sending(rows: Rows = {}) {
     }
   };
   const decided = desk.send(sessionOf(rows), { ...BRAND, ...rows.brand }, patience);
+  const send = (news: readonly CardOutcome['news'][]): void => {
+    const payload = news.map((word) => ({ id: ID, news: word }));
+    hear({ topic: cardTopic(WAITER), octets: Buffer.from(JSON.stringify(payload)), json: () => payload });
+  };
   const settled = decided.then(
     () => true,
     () => true,
@@ -136,11 +141,13 @@ function sending(rows: Rows = {}) {
     isHeld: () => held > 0,
     isDecided: () => Promise.race([settled, Promise.resolve(false)]),
     after: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+    /** The row is written, then the message is sent. */
     tell: (...news: CardOutcome['news'][]) => {
-      const payload = news.map((word) => ({ id: ID, news: word }));
-      const octets = Buffer.from(JSON.stringify(payload));
-      hear({ topic: cardTopic(WAITER), octets, json: () => payload });
+      settledAs = news.find((word) => word !== 'sent') ?? settledAs;
+      send(news);
     },
+    /** A message without anything in the row. */
+    forge: (...news: CardOutcome['news'][]) => send(news),
   };
 }
 
@@ -214,7 +221,17 @@ describe('a create whose card is offered', () => {
     await after(20);
     tell('sent', 'rcs');
     expect(await decided).toEqual({ channel: 'rcs', matchCode: '42' });
-    expect(asked.slice(2)).toEqual([]);
+    expect(asked.slice(2)).toEqual(['read']);
+  });
+
+  it('does not believe a message that its row does not confirm', async () => {
+    for (const news of ['rcs', 'sms_fallback'] as const) {
+      const { asked, after, forge, isDecided } = sending();
+      await after(20);
+      forge(news);
+      await after(20);
+      expect([asked.slice(2), await isDecided()]).toEqual([['read'], false]);
+    }
   });
 
   it('falls back at once when the card was refused', async () => {

@@ -9,6 +9,7 @@ import { BatcherFull, DatabaseUnavailable, type Database } from '@countersign/po
 import type { Session } from '@countersign/session/rules';
 import { DeadlineError, withinDeadline } from '@countersign/telemetry';
 import type { PausedWait } from '../http/pause-deadline.decorator.js';
+import { CardOutcomeReader } from './card-outcome-reader.js';
 import { CardOutcomeWaits, parseCardOutcomes, type CardOutcomeWait } from './card-outcome-waits.js';
 
 /** What writing an offer may take; a database that is slower than this is not waited for. */
@@ -84,8 +85,8 @@ const FAILED: Decision = { end: 'failed', mayArrive: false };
 
 /**
  * Sends the card of a new session by way of the gateways, and holds its create back until it is known whether it
- * arrived. What gateways tell over the bus is a hint that saves time; at each deadline the card's row decides, under a
- * lock, so that both sides always come to one channel. Nothing about cards fails a create but a database that is away
+ * arrived. What gateways tell over the bus is a hint that saves time: the channel is read from the card's row, and at each
+ * deadline the row decides, under a lock, so that both sides always come to one channel. Nothing about cards fails a create but a database that is away
  * when the row must decide: what is answered then might not be true.
  */
 export class RcsOfferService {
@@ -94,8 +95,10 @@ export class RcsOfferService {
   private readonly subscription: Subscription;
 
   constructor(private readonly o: RcsOfferServiceOptions) {
+    const find = (ids: readonly Uuid[]): ReturnType<typeof findCards> => findCards(o.database, ids);
+    const reader = new CardOutcomeReader({ waits: this.waits, find, onError: o.onError });
     this.subscription = o.bus.subscribe(cardTopic(o.waiter), (message) =>
-      this.waits.tell(parseCardOutcomes(message.json())),
+      reader.hear(parseCardOutcomes(message.json())),
     );
   }
 

@@ -5,7 +5,10 @@ import type { Uuid } from '@countersign/ids';
 /** A code was sent, or its delivery changed: broadcast to realtime channels only, without an event row. */
 export const UPDATED = 'verification.updated';
 
-/** An event as it is broadcast to all control planes. It holds nothing secret: consumers read the rows. */
+/**
+ * An event as it is broadcast to all control planes. It holds nothing secret, and consumers must not trust it: anyone with access
+ * to the store of the bus can publish. Consumers read the rows of the event and its session before they act.
+ */
 export interface BroadcastEvent {
   /** Id of the event row; without a row for `verification.updated`. */
   readonly id: Uuid;
@@ -20,7 +23,10 @@ export interface BroadcastEvent {
 }
 
 const TOPIC = 'events';
+/** More than any release publishes in one message; further ones are left out. */
+const MAX_EVENTS = 1_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const TYPES: ReadonlySet<string> = new Set([...EVENT_TYPES, UPDATED]);
 
 /**
@@ -43,29 +49,27 @@ export class EventBroadcast {
   }
 }
 
-/** An event as other releases may send it. */
-type SentEvent = Omit<BroadcastEvent, 'test'> & { readonly test?: boolean };
-
-/** Parses a message; events of other releases in another format are left out. */
+/** Parses a message. Entries in another format, as other releases may send them, and unknown members are left out. */
 export function parseBroadcastEvents(value: unknown): BroadcastEvent[] {
-  return Array.isArray(value) ? value.filter(isSent).map((sent) => ({ ...sent, test: sent.test ?? null })) : [];
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MAX_EVENTS).flatMap((each: unknown) => eventOf(each) ?? []);
+}
+
+function eventOf(value: unknown): BroadcastEvent | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { id, type, sessionId, accountId, test = null, at }: Partial<Record<keyof BroadcastEvent, unknown>> = value;
+  if (!isUuid(id) || !isUuid(accountId) || !(sessionId === null || isUuid(sessionId))) return null;
+  if (!isType(type) || !(test === null || typeof test === 'boolean') || !isTime(at)) return null;
+  return { id, type, sessionId, accountId, test, at };
 }
 
 const isUuid = (value: unknown): value is Uuid => typeof value === 'string' && UUID.test(value);
 
-function isSent(value: unknown): value is SentEvent {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('id' in value && 'type' in value && 'sessionId' in value && 'accountId' in value && 'at' in value))
-    return false;
-  const { id, type, sessionId, accountId, at } = value;
-  return (
-    isUuid(id) &&
-    typeof type === 'string' &&
-    TYPES.has(type) &&
-    (sessionId === null || isUuid(sessionId)) &&
-    isUuid(accountId) &&
-    (!('test' in value) || typeof value.test === 'boolean') &&
-    typeof at === 'string' &&
-    !Number.isNaN(Date.parse(at))
-  );
+const isType = (value: unknown): value is BroadcastEvent['type'] => typeof value === 'string' && TYPES.has(value);
+
+/** `Date.parse` alone also accepts other formats, some of them with arbitrary text. */
+function isTime(value: unknown): value is string {
+  if (typeof value !== 'string' || !TIME.test(value)) return false;
+  const time = new Date(value);
+  return !Number.isNaN(time.getTime()) && time.toISOString() === value;
 }

@@ -48,6 +48,15 @@ describe('a watcher', () => {
     expect(ear.heard).toEqual(['snapshot', 'updated full', 'completed full']);
   });
 
+  it('hears of an end that came before its snapshot after any number of other events', () => {
+    const { ear, subscription } = listening();
+    for (let event = 0; event < 100; event += 1) subscription.tell(renderedEvent('updated'));
+    subscription.tell(renderedEvent('completed', 'approved'));
+    for (let event = 0; event < 100; event += 1) subscription.tell(renderedEvent('updated'));
+    subscription.join('snapshot', 'pending');
+    expect([ear.heard.length, ear.heard.at(-1)]).toEqual([65, 'completed full']);
+  });
+
   it('does not hear again what its snapshot shows', () => {
     const { ear, subscription } = listening();
     subscription.tell(renderedEvent('completed', 'approved'));

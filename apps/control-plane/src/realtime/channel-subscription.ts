@@ -43,7 +43,9 @@ export class ChannelSubscription {
 
   tell(renderedEvent: Rendering): void {
     if (this.#held !== null) {
-      if (this.#held.length < MAX_HELD) this.#held.push(renderedEvent);
+      // An end takes the last place if it must: it is the one event that nothing repeats.
+      if (renderedEvent.ends !== null) this.#held.splice(MAX_HELD - 1, 1, renderedEvent);
+      else if (this.#held.length < MAX_HELD) this.#held.push(renderedEvent);
       return;
     }
     if (!isNews(this.#shown, renderedEvent.ends)) return;

@@ -157,7 +157,6 @@ export class RealtimeHub {
   private tell(renderedEvent: RenderedEvent): void {
     this.o.sessionSubscriptions.tell(renderedEvent);
     const { tenant, onAccount } = renderedEvent;
-    if (tenant === null) return;
     for (const subscription of this.#accounts.get(tenantKey(tenant)) ?? []) subscription.tell(onAccount);
   }
 }

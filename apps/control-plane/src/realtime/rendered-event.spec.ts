@@ -1,10 +1,11 @@
+import { type EventType, showsSession, type StoredEvent } from '@countersign/events';
 import type { Session } from '@countersign/session/rules';
 import { describe, expect, it } from 'vitest';
 import type { BroadcastEvent } from '../events/event-broadcast.js';
 import { RenderedEvent, EventLoader } from './rendered-event.js';
 import type { SessionView } from './session-view.js';
 
-const told: BroadcastEvent = {
+const told: BroadcastEvent & { readonly sessionId: string } = {
   id: '018f3c1e-6b00-7000-8000-000000000001',
   type: 'verification.completed',
   sessionId: '018f3c1e-6b00-7000-8000-000000000002',
@@ -65,48 +66,125 @@ describe('an event that many listen to', () => {
   });
 });
 
+const NOW_MS = Date.parse('2026-11-21T12:00:05.000Z');
+const STRANGER = '018f3c1e-6b00-7000-8000-0000000000ff';
+const OTHER_SESSION = '018f3c1e-6b00-7000-8000-0000000000fe';
+
+const session = {
+  id: told.sessionId,
+  accountId: told.accountId,
+  test: false,
+  status: 'approved',
+  createdAt: new Date('2026-11-21T11:59:00.000Z'),
+} as Session;
+
+const rowOf = ({ id, type, sessionId, accountId, test, at }: BroadcastEvent): StoredEvent => {
+  const data = showsSession(type) ? null : '{"of":"the row"}';
+  return { id, type: type as EventType, sessionId, accountId, test: test === true, occurredAt: new Date(at), data };
+};
+
+interface Rows {
+  readonly sessions?: readonly Session[];
+  readonly events?: readonly StoredEvent[];
+}
+
+/** What is made of the messages where these rows are there, and how many statements it took. */
+async function loaded(
+  messages: readonly BroadcastEvent[],
+  { sessions = [session], events = [rowOf(told)] }: Rows = {},
+) {
+  let statements = 0;
+  const byIds = <T extends { readonly id: string }>(rows: readonly T[], ids: readonly string[]): T[] => {
+    statements += 1;
+    return rows.filter(({ id }) => ids.includes(id));
+  };
+  const loader = new EventLoader({
+    database: { query: () => Promise.reject(new Error('not asked')) },
+    clock: { nowMs: () => NOW_MS },
+    sessions: { findMany: (_database, ids) => Promise.resolve(byIds(sessions, ids)) },
+    events: {
+      findMany: (_database, ids) => Promise.resolve(new Map(byIds(events, ids).map((row) => [row.id, row]))),
+    },
+    renderer: { full: () => '{}', reduced: () => '{}' },
+    onError: () => undefined,
+  });
+  const read = await loader.read(messages);
+  return { events: read, told: read.map((each) => each.told), statements };
+}
+
+const mismatch = { ...told, type: 'verification.sender_mismatch' } as const;
+const ofAccount = { ...told, type: 'webhook.disabled', sessionId: null } as const;
+const updated = { ...told, type: 'verification.updated' } as const;
+
+describe('a broadcast event', () => {
+  it('is read with one statement for all rows of events and one for all sessions', async () => {
+    const messages = Array.from({ length: 200 }, () => told);
+    expect(await loaded(messages)).toMatchObject({ told: messages, statements: 2 });
+  });
+
+  it('has the type, session, account, mode and time of its row, whatever the message says', async () => {
+    const message = { ...told, accountId: STRANGER, test: true, at: '2020-01-01T00:00:00.000Z' };
+    expect((await loaded([message])).told).toEqual([told]);
+    const own = { ...mismatch, accountId: STRANGER, test: true, at: '2020-01-01T00:00:00.000Z' };
+    const { events } = await loaded([own], { events: [rowOf(mismatch)] });
+    expect(events.map((each) => [each.told, each.tenant])).toEqual([
+      [mismatch, { accountId: told.accountId, mode: 'live' }],
+    ]);
+    expect(String(events[0]?.onAccount.inView('full'))).toContain('"data":{"of":"the row"}}');
+  });
+
+  it.each<[string, BroadcastEvent, Rows]>([
+    ['there is no row of it', told, { events: [] }],
+    ['its row has another type', { ...told, type: 'verification.denied' }, {}],
+    ['its row has another session', { ...told, sessionId: OTHER_SESSION }, {}],
+    ['its row has a session and the message none', { ...mismatch, sessionId: null }, { events: [rowOf(mismatch)] }],
+    ['its session is gone', told, { sessions: [] }],
+    ['its session is of another account', told, { sessions: [{ ...session, accountId: STRANGER }] }],
+    ['its session is pending', told, { sessions: [{ ...session, status: 'pending' }] }],
+    ['its session ended otherwise', told, { sessions: [{ ...session, status: 'denied' }] }],
+  ])('is left out where %s', async (_what, message, rows) => {
+    expect((await loaded([message], rows)).told).toEqual([]);
+  });
+
+  it('that has no row is of the account and mode of its session', async () => {
+    const { events } = await loaded([{ ...updated, accountId: STRANGER, test: true }], { events: [] });
+    expect(events.map((each) => [each.told, each.tenant, each.ends])).toEqual([
+      [updated, { accountId: told.accountId, mode: 'live' }, null],
+    ]);
+  });
+
+  it.each<[string, BroadcastEvent, Rows]>([
+    ['its session is not there', updated, { sessions: [], events: [] }],
+    ['it has the id of a stored event', updated, {}],
+    ['it is older than its session', { ...updated, at: '2026-11-21T11:57:59.999Z' }, { events: [] }],
+    ['it is of a time to come', { ...updated, at: '2026-11-21T12:01:05.001Z' }, { events: [] }],
+  ])('that has no row is left out where %s', async (_what, message, rows) => {
+    expect((await loaded([message], rows)).told).toEqual([]);
+  });
+});
+
 describe('the mode of an event', () => {
-  /** Reads one event of a session of this mode; `test` is what the event's message says. */
-  async function tenantOf(event: BroadcastEvent, session: { readonly test: boolean } | null): Promise<object | null> {
-    const { sessionId: id, accountId } = event;
-    const found = session === null ? [] : [{ id, accountId, test: session.test } as Session];
-    const reader = new EventLoader({
-      database: { query: () => Promise.reject(new Error('not asked')) },
-      sessions: { findMany: (_database, ids) => Promise.resolve(found.filter((each) => ids.includes(each.id))) },
-      events: { dataOf: (_database, ids) => Promise.resolve(new Map(ids.map((each) => [each, '{}']))) },
-      renderer: { full: () => '{}', reduced: () => '{}' },
-      onError: () => undefined,
-    });
-    const [renderedEvent] = await reader.read([event]);
-    return renderedEvent?.tenant ?? null;
-  }
-  const { accountId } = told;
-  const mismatch = { ...told, type: 'verification.sender_mismatch' } as const;
+  const modeOf = async (message: BroadcastEvent, rows: Rows): Promise<string | undefined> =>
+    (await loaded([message], rows)).events[0]?.tenant.mode;
 
   it.each([
     ['an event that shows the session', told],
     ['an event that does not', mismatch],
-  ])('is that of the session where an earlier release did not send it: %s', async (_name, event) => {
+  ])('is that of the session where an earlier release sent the message and wrote the row: %s', async (_name, event) => {
     for (const [test, mode] of [
       [true, 'test'],
       [false, 'live'],
     ] as const) {
-      expect(await tenantOf({ ...event, test: null }, { test })).toEqual({ accountId, mode });
+      const rows = { sessions: [{ ...session, test }], events: [rowOf({ ...event, test: false })] };
+      expect(await modeOf({ ...event, test: null }, rows)).toBe(mode);
     }
   });
 
-  it('is that of the session whatever the message says', async () => {
-    expect(await tenantOf({ ...told, test: false }, { test: true })).toEqual({ accountId, mode: 'test' });
-  });
-
-  it('is what the message says where no session is read', async () => {
-    expect(await tenantOf({ ...mismatch, test: true }, null)).toEqual({ accountId, mode: 'test' });
-    const ofAccount = { ...told, type: 'webhook.disabled', sessionId: null } as const;
-    expect(await tenantOf({ ...ofAccount, test: false }, null)).toEqual({ accountId, mode: 'live' });
-  });
-
-  it('is not known where neither says it: no account channel carries the event', async () => {
-    const ofAccount = { ...told, type: 'webhook.test', sessionId: null } as const;
-    expect(await tenantOf({ ...ofAccount, test: null }, null)).toBeNull();
+  it('is that of the row where no session is read', async () => {
+    for (const event of [mismatch, ofAccount]) {
+      const rows = { sessions: [], events: [rowOf({ ...event, test: true })] };
+      expect(await modeOf({ ...event, test: false }, rows)).toBe('test');
+      expect(await modeOf({ ...event, test: null }, rows)).toBe('test');
+    }
   });
 });

@@ -1,7 +1,7 @@
-import { type EventStore, showsSession } from '@countersign/events';
+import { type EventStore, showsSession, type StoredEvent } from '@countersign/events';
 import { tenantOf, type Tenant } from '@countersign/keys';
-import { renderId, type Uuid } from '@countersign/ids';
-import type { Executor } from '@countersign/postgres';
+import { ID_CLOCK_SLACK_MS, renderId, type Uuid } from '@countersign/ids';
+import type { DatabaseClock, Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
 import { ENDS, type Session, type SessionStatus } from '@countersign/session/rules';
 import { UPDATED, type BroadcastEvent } from '../events/event-broadcast.js';
@@ -24,8 +24,8 @@ export class RenderedEvent implements Rendering {
 
   constructor(
     readonly told: BroadcastEvent,
-    /** The tenant whose account channel carries the event; null where the mode is not known. */
-    readonly tenant: Tenant | null,
+    /** The tenant whose account channel carries the event. */
+    readonly tenant: Tenant,
     /** JSON text of a view; null where the view has no part in it. */
     private readonly dataIn: (view: SessionView) => string | null,
   ) {
@@ -58,39 +58,50 @@ export class RenderedEvent implements Rendering {
 
 export interface EventLoaderOptions {
   readonly database: Executor;
+  readonly clock: Pick<DatabaseClock, 'nowMs'>;
   readonly sessions: Pick<SessionStore, 'findMany'>;
-  readonly events: Pick<EventStore, 'dataOf'>;
+  readonly events: Pick<EventStore, 'findMany'>;
   readonly renderer: Pick<SessionRenderer, 'full' | 'reduced'>;
   readonly onError: (error: unknown) => void;
 }
 
-/** Reads what told events tell of, in sets. What is no longer there is left out. */
+/**
+ * Reads the rows of broadcast events, in sets. A message only says which rows to read: type, session, account, mode, time
+ * and data come from the rows, and an event that the rows do not confirm is left out.
+ */
 export class EventLoader {
   constructor(private readonly o: EventLoaderOptions) {}
 
   async read(told: readonly BroadcastEvent[]): Promise<RenderedEvent[]> {
-    const { database, sessions, events } = this.o;
-    const selfContained = told.filter(({ type }) => !showsSession(type)).map(({ id }) => id);
+    const { database, clock, sessions, events } = this.o;
     const ofSessions = told.flatMap(({ type, sessionId, test }) =>
       sessionId !== null && (showsSession(type) || test === null) ? [sessionId] : [],
     );
-    const [found, data] = await Promise.all([
+    const [found, stored] = await Promise.all([
       sessions.findMany(database, [...new Set(ofSessions)]),
-      events.dataOf(database, selfContained),
+      events.findMany(
+        database,
+        told.map(({ id }) => id),
+      ),
     ]);
     const byId = new Map<Uuid | null, Session>(found.map((session) => [session.id, session]));
+    const nowMs = clock.nowMs();
     return told.flatMap((event) => {
-      const session = byId.get(event.sessionId);
-      const tenant = tenantOfEvent(event, session);
-      if (!showsSession(event.type)) {
-        // Who has a ticket does not see these.
-        const text = data.get(event.id);
-        return text === undefined
-          ? []
-          : [new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : text))];
-      }
-      return session === undefined ? [] : [new RenderedEvent(event, tenant, (view) => this.render(session, view))];
+      const [row, session] = [stored.get(event.id), byId.get(event.sessionId)];
+      const confirmed =
+        event.type === UPDATED ? updateOf(event, row, session, nowMs) : storedEventOf(event, row, session);
+      return confirmed === null ? [] : (this.rendered(confirmed, row, session) ?? []);
     });
+  }
+
+  private rendered(event: ConfirmedEvent, row?: StoredEvent, session?: Session): RenderedEvent | null {
+    const tenant = tenantOf(event);
+    if (showsSession(event.type)) {
+      return session === undefined ? null : new RenderedEvent(event, tenant, (view) => this.render(session, view));
+    }
+    const data = row?.data ?? null;
+    // Subscribers with a ticket do not see these.
+    return data === null ? null : new RenderedEvent(event, tenant, (view) => (view === 'reduced' ? null : data));
   }
 
   /** Null for what cannot be rendered, for want of a key for instance: that must not keep the others from being told. */
@@ -104,10 +115,36 @@ export class EventLoader {
   }
 }
 
-/** The session's row takes precedence, because an older release sends events without a mode. */
-function tenantOfEvent({ accountId, test }: BroadcastEvent, session: Session | undefined): Tenant | null {
-  if (session !== undefined) return tenantOf(session);
-  return test === null ? null : tenantOf({ accountId, test });
+/** Of a row of events, or for `verification.updated` of the session's row. */
+type ConfirmedEvent = BroadcastEvent & { readonly test: boolean };
+
+/**
+ * The event of a row; null where the message names another type or session than the row, or the session has not ended as
+ * the event says. The session's mode takes precedence, because an older release writes rows without a mode.
+ */
+function storedEventOf(told: BroadcastEvent, row?: StoredEvent, session?: Session): ConfirmedEvent | null {
+  if (row === undefined || row.type !== told.type || row.sessionId !== told.sessionId) return null;
+  if (session !== undefined && session.accountId !== row.accountId) return null;
+  const ends = ENDS.get(row.type);
+  if (ends !== undefined && session?.status !== ends) return null;
+  const { id, type, sessionId, accountId, occurredAt } = row;
+  return { id, type, sessionId, accountId, test: session?.test ?? row.test, at: occurredAt.toISOString() };
+}
+
+/**
+ * An event without a row of its own, of the session's account and mode; null where there is no such session, the time is
+ * not of its life, or the id is that of a stored event: receivers drop repeated ids, so the stored one would be lost.
+ */
+function updateOf(
+  { id, at }: BroadcastEvent,
+  row: StoredEvent | undefined,
+  session: Session | undefined,
+  nowMs: number,
+): ConfirmedEvent | null {
+  if (row !== undefined || session === undefined) return null;
+  const atMs = Date.parse(at);
+  if (atMs < session.createdAt.getTime() - ID_CLOCK_SLACK_MS || atMs > nowMs + ID_CLOCK_SLACK_MS) return null;
+  return { id, type: UPDATED, sessionId: session.id, accountId: session.accountId, test: session.test, at };
 }
 
 /**

@@ -2,8 +2,9 @@ import type { ErrorCode } from '../http/errors.js';
 import type { FrameId } from './client-frame.js';
 
 /*
- * What the server says (contract, Realtime), as JSON text. A snapshot and the data of an event are JSON text already, and
- * go in as they are: metadata keeps the order of its keys.
+ * Frames of the server (contract, Realtime), as JSON text. A snapshot and the data of an event are JSON text that this
+ * process rendered, or that a row of events holds, and are inserted as they are: metadata keeps the order of its keys.
+ * Every other value is escaped.
  */
 
 export const welcomeFrame = (authenticated: boolean, heartbeatMs: number): string =>
@@ -14,7 +15,7 @@ export const authenticatedFrame = (id: FrameId): string => JSON.stringify({ type
 export const pongFrame = (id: FrameId): string => JSON.stringify({ type: 'pong', id });
 
 export const subscribedFrame = (id: FrameId, channel: string, snapshot: string): string =>
-  `{"type":"subscribed","id":${JSON.stringify(id)},"channel":"${channel}","snapshot":${snapshot}}`;
+  `{"type":"subscribed","id":${JSON.stringify(id)},"channel":${JSON.stringify(channel)},"snapshot":${snapshot}}`;
 
 /** Without an id it was not asked for. */
 export const unsubscribedFrame = (id: FrameId | null, channel: string): string =>
@@ -40,7 +41,7 @@ export interface EventFrame {
 }
 
 /** Octets and not text: the same ones go to every connection that listens. */
-export const eventFrame = (channel: string, { id, event, timestamp, data }: EventFrame): Buffer =>
-  Buffer.from(
-    `{"type":"event","channel":"${channel}","id":"${id}","event":"${event}","timestamp":"${timestamp}","data":${data}}`,
-  );
+export function eventFrame(channel: string, { id, event, timestamp, data }: EventFrame): Buffer {
+  const head = JSON.stringify({ type: 'event', channel, id, event, timestamp });
+  return Buffer.from(`${head.slice(0, -1)},"data":${data}}`);
+}

@@ -3,6 +3,8 @@ import { OFFERS_TOPIC } from '@countersign/rcs/rules';
 import type { Uuid } from '@countersign/ids';
 import type { CardOffers } from './card-offers.js';
 
+/** Of one message; the queue job brings further ones. */
+const MAX_OFFERS = 1_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
@@ -26,8 +28,8 @@ export class OfferListener {
   }
 }
 
-/** The ids in a message; what is none is passed over. */
+/** The ids in a message; entries of another form are left out. */
 export function readIds(message: unknown): Uuid[] {
   const isId = (one: unknown): one is Uuid => typeof one === 'string' && UUID.test(one);
-  return Array.isArray(message) ? message.filter(isId) : [];
+  return Array.isArray(message) ? message.slice(0, MAX_OFFERS).filter(isId) : [];
 }

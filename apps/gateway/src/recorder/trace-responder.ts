@@ -39,18 +39,20 @@ export class TraceResponder {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
     const recorded = this.o.recorder.recorded(question.bindId);
-    return this.#seal.answer(
+    const octets =
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)
-        : JSON.stringify(traceAnswer(recorded, MAX_ANSWER_OCTETS)),
-    );
+        : JSON.stringify(traceAnswer(recorded, MAX_ANSWER_OCTETS));
+    return this.#seal.answer(octets, question);
   }
 }
 
 function questionOf(octets: Buffer | null): TraceQuestion | null {
   if (octets === null) return null;
   const value: unknown = JSON.parse(octets.toString('utf8'));
-  if (typeof value !== 'object' || value === null || !('bindId' in value) || !('format' in value)) return null;
-  const format = TRACE_FORMATS.find((known) => known === value.format);
-  return format === undefined || typeof value.bindId !== 'string' ? null : { bindId: value.bindId, format };
+  if (typeof value !== 'object' || value === null) return null;
+  const { bindId, format: name, nonce = null }: Partial<Record<keyof TraceQuestion, unknown>> = value;
+  const format = TRACE_FORMATS.find((known) => known === name);
+  if (format === undefined || typeof bindId !== 'string') return null;
+  return nonce === null || typeof nonce === 'string' ? { bindId, format, nonce } : null;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { SealError, type ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
@@ -13,7 +14,14 @@ export const FULL_TRACE_SECONDS = { min: 1, max: 3_600 } as const;
 export interface TraceQuestion {
   readonly bindId: Uuid;
   readonly format: TraceFormat;
+  /** Random, of this question alone: its answer is sealed for it. Null from an earlier release, which sends none. */
+  readonly nonce: string | null;
 }
+
+/** Octets of a question's nonce. */
+const NONCE_OCTETS = 16;
+
+export const newTraceNonce = (): string => randomBytes(NONCE_OCTETS).toString('hex');
 
 /** A PDU as a gateway recorded it. */
 export interface TracedPdu {
@@ -55,7 +63,8 @@ export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
 
 /**
  * Seals questions and answers for the bus: an answer holds phone numbers and, while texts are recorded, codes. The context
- * of the seal names gateway and direction, so a replayed question yields a sealed answer only.
+ * of the seal names gateway and direction, so a replayed question yields a sealed answer only; that of an answer also
+ * names the nonce of its question, so an answer to another question does not open.
  */
 export class TraceSeal {
   constructor(
@@ -67,23 +76,31 @@ export class TraceSeal {
     return this.keys.seal('trace', JSON.stringify(question), `question:${this.gatewayId}`);
   }
 
-  answer(octets: string | Uint8Array): Buffer {
-    return this.keys.seal('trace', octets, `answer:${this.gatewayId}`);
+  answer(octets: string | Uint8Array, { nonce }: Pick<TraceQuestion, 'nonce'>): Buffer {
+    return this.keys.seal('trace', octets, this.answerContext(nonce));
   }
 
   /** Null for what no holder of the master key has sealed. */
   openQuestion(sealed: Uint8Array): Buffer | null {
-    return this.open(sealed, 'question');
+    return this.open(sealed, `question:${this.gatewayId}`);
   }
 
-  /** Null for what no holder of the master key has sealed. */
-  openAnswer(sealed: Uint8Array): Buffer | null {
-    return this.open(sealed, 'answer');
+  /**
+   * Null for what no holder of the master key has sealed for this question. A gateway of an earlier release seals for any
+   * question; one of this release does so only for a control plane of an earlier release. A gateway's id is of one
+   * process, so after an upgrade there is no such answer that could be replayed.
+   */
+  openAnswer(sealed: Uint8Array, { nonce }: Pick<TraceQuestion, 'nonce'>): Buffer | null {
+    return this.open(sealed, this.answerContext(nonce)) ?? this.open(sealed, this.answerContext(null));
   }
 
-  private open(sealed: Uint8Array, kind: 'question' | 'answer'): Buffer | null {
+  private answerContext(nonce: string | null): string {
+    return `answer:${this.gatewayId}${nonce === null ? '' : `:${nonce}`}`;
+  }
+
+  private open(sealed: Uint8Array, context: string): Buffer | null {
     try {
-      return this.keys.open('trace', sealed, `${kind}:${this.gatewayId}`);
+      return this.keys.open('trace', sealed, context);
     } catch (error) {
       if (error instanceof SealError) return null;
       throw error;

@@ -1,5 +1,6 @@
 export {
   FULL_TRACE_SECONDS,
+  newTraceNonce,
   recordFully,
   TRACE_FORMATS,
   TraceSeal,

@@ -24,6 +24,7 @@ import { KeyRing1700000000012 } from '../migrations/0012-key-ring.js';
 import { DatabaseRoles1700000000013 } from '../migrations/0013-database-roles.js';
 import { IdempotencyQuota1700000000014 } from '../migrations/0014-idempotency-quota.js';
 import { AuditTimes1700000000015 } from '../migrations/0015-audit-times.js';
+import { PartitionDays1700000000016 } from '../migrations/0016-partition-days.js';
 
 /** In their order; one that has been released is never edited, only followed by another. */
 const MIGRATIONS = [
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   DatabaseRoles1700000000013,
   IdempotencyQuota1700000000014,
   AuditTimes1700000000015,
+  PartitionDays1700000000016,
 ];
 
 /** A migration may rewrite a table, and the processes beside it wait for it. */

@@ -5,6 +5,7 @@ import { PageOf } from '../crud/paging.js';
 import { maskPeopleIn } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable } from '../crud/view-fields.js';
+import { parseState } from './audit-state.js';
 
 const state = (description: string): ApiPropertyOptions => ({
   oneOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
@@ -67,8 +68,8 @@ export function auditView({ id, at, before, after, ...rest }: AuditEntry): Plain
     action: rest.action,
     resource: rest.resource,
     resourceId: rest.resourceId,
-    before: before === null ? null : JSON.parse(before),
-    after: after === null ? null : JSON.parse(after),
+    before: parseState(before),
+    after: parseState(after),
     requestId: rest.requestId,
   };
 }

@@ -17,11 +17,11 @@ import {
   type Listed,
   type Written,
 } from '../crud/admin-resource.js';
-import { maskedFor } from '../crud/people.js';
+import { maskedFor, viewFor } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import type { DestinationChange, DestinationDraft } from './destination.dto.js';
 import { type DestinationAnswer, destinationView, withoutPerson } from './destination.view.js';
-import { type RefusalAnswer, refusalView } from './refusal.view.js';
+import { type RefusalAnswer, refusalView, withoutBlock } from './refusal.view.js';
 
 type Answer = Plain<DestinationAnswer>;
 type Reply = Promise<Outcome<Written<DestinationRule, Answer>>>;
@@ -42,21 +42,22 @@ export class DestinationResource implements AdminResource<DestinationRule, Answe
     destination_rules_account_id_fkey: NO_SUCH_ACCOUNT,
   } as const;
 
-  /** What the guard has refused, by account, rule and prefix. */
-  readonly tallies: Listed<RefusalTally, Plain<RefusalAnswer>>;
-
   constructor(private readonly destinations: DestinationStore) {
     this.table = {
       list: async (db, { ownerId, ...page }) => paged(await destinations.list(db, { ...page, accountId: ownerId })),
       find: (db, id) => destinations.find(db, id),
       lock: (tx, id) => destinations.lock(tx, id),
     };
-    this.tallies = {
+  }
+
+  /** What the guard has refused, by account, rule and prefix, with the view of the engineer's role. */
+  talliesSeenBy({ role }: Engineer): Listed<RefusalTally, Plain<RefusalAnswer>> {
+    return {
       idPrefix: 'refusal',
-      view: refusalView,
+      view: viewFor(role, refusalView, withoutBlock),
       table: {
         list: async (db, { ownerId, ...page }) =>
-          paged(await destinations.listRefusals(db, { ...page, accountId: ownerId })),
+          paged(await this.destinations.listRefusals(db, { ...page, accountId: ownerId })),
       },
     };
   }

@@ -6,6 +6,7 @@ import { PageOf } from '../crud/paging.js';
 import { maskText } from '../crud/people.js';
 import type { Plain } from '../crud/plain.js';
 import { idField, nullable, nullableId } from '../crud/view-fields.js';
+import { shortPrefix } from './short-prefix.js';
 
 export const DESTINATION_FIELDS = {
   accountId: nullableId(
@@ -54,7 +55,7 @@ export class DestinationAnswer {
     ...DESTINATION_FIELDS.prefix,
     pattern: '^[+*][0-9*]{1,15}$',
     description:
-      'Numbers that begin so. The longest prefix decides. A whole number is masked where the role may not see people’s data.',
+      'Numbers that begin so. The longest prefix decides. A whole number is masked where the role may not see people’s data, and the prefix of a block of the guard shortened to three digits.',
   })
   readonly prefix!: string;
 
@@ -94,8 +95,9 @@ export function destinationView(rule: DestinationRule): Plain<DestinationAnswer>
   };
 }
 
-/** The same without people's data: a prefix may be a whole phone number. */
+/** The same without people's data: a prefix may be a whole phone number, and one of the guard lacks four digits of one. */
 export function withoutPerson(rule: Plain<DestinationAnswer>): Plain<DestinationAnswer> {
-  const { prefix, reason } = rule;
-  return { ...rule, prefix: checkPhone(prefix).ok ? maskPhone(prefix) : prefix, reason: maskText(reason) };
+  const { prefix, reason, origin } = rule;
+  const whole = checkPhone(prefix).ok ? maskPhone(prefix) : prefix;
+  return { ...rule, prefix: origin === 'guard' ? shortPrefix(prefix) : whole, reason: maskText(reason) };
 }

@@ -41,8 +41,11 @@ export class DestinationsController {
   @ListsOnly(REFUSALS, RefusalList, {
     description: 'Codes that were not sent, by account, rule, block of numbers and hour.',
   })
-  async listRefusals(@Query(QueryPipe) query: AccountPageQuery): Promise<Plain<RefusalList>> {
-    return valueOf(await this.admin.list(this.rules.tallies, query));
+  async listRefusals(
+    @ByEngineer() by: Engineer,
+    @Query(QueryPipe) query: AccountPageQuery,
+  ): Promise<Plain<RefusalList>> {
+    return valueOf(await this.admin.list(this.rules.talliesSeenBy(by), query));
   }
 
   @Creates(RULE, DestinationAnswer, {

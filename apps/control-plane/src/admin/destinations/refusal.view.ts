@@ -5,6 +5,7 @@ import { GUARD_RULES } from '../../guard/guard-rules.js';
 import { PageOf } from '../crud/paging.js';
 import type { Plain } from '../crud/plain.js';
 import { idField } from '../crud/view-fields.js';
+import { shortPrefix } from './short-prefix.js';
 
 const TIME = { type: 'string', format: 'date-time' } as const;
 
@@ -28,7 +29,11 @@ export class RefusalAnswer {
   })
   readonly rule!: string;
 
-  @ApiProperty({ type: 'string', description: 'The numbers without their last four digits.', example: '+1415555' })
+  @ApiProperty({
+    type: 'string',
+    description: 'The numbers without their last four digits; three digits for roles that see masked phones.',
+    example: '+1415555',
+  })
   readonly prefix!: string;
 
   @ApiProperty({ type: 'integer', minimum: 1, description: 'How often.', example: 42 })
@@ -52,3 +57,9 @@ export function refusalView(tally: RefusalTally): Plain<RefusalAnswer> {
     lastAt: lastAt.toISOString(),
   };
 }
+
+/** The same without people's data. */
+export const withoutBlock = (tally: Plain<RefusalAnswer>): Plain<RefusalAnswer> => ({
+  ...tally,
+  prefix: shortPrefix(tally.prefix),
+});

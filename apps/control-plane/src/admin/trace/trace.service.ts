@@ -1,6 +1,12 @@
 import { PubSub } from '@countersign/bus';
 import { type BindRecord, BINDS, GATEWAYS } from '@countersign/carriers/records';
-import { type TraceFormat, type TraceQuestion, TraceSeal, traceTopic } from '@countersign/carriers/traces';
+import {
+  newTraceNonce,
+  type TraceFormat,
+  type TraceQuestion,
+  TraceSeal,
+  traceTopic,
+} from '@countersign/carriers/traces';
 import { AuditStore } from '@countersign/events';
 import { ServerKeys } from '@countersign/keys';
 import { parseId, renderId, type Uuid } from '@countersign/ids';
@@ -67,13 +73,13 @@ export class TraceService {
     const owners = new Set(bind.slots.flatMap(({ owner, held }) => (held && owner !== null ? [owner] : [])));
     const live = await GATEWAYS.list(this.database, { limit: OTHERS, startingAfter: null, ownerId: null });
     const asked = new Set([...owners, ...live.rows.map((gateway) => gateway.id)]);
-    const question: TraceQuestion = { bindId: bind.id, format };
     const replies = await Promise.all(
       [...asked].map(async (gatewayId) => {
         const patienceMs = owners.has(gatewayId) ? OWNER_PATIENCE_MS : OTHERS_PATIENCE_MS;
         const seal = new TraceSeal(this.keys, gatewayId);
+        const question: TraceQuestion = { bindId: bind.id, format, nonce: newTraceNonce() };
         const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), patienceMs);
-        return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets) };
+        return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets, question) };
       }),
     );
     const heard = replies.flatMap(({ gatewayId, octets }) => (octets === null ? [] : [{ gatewayId, octets }]));

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseState } from './audit-state.js';
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+describe('a state of an audit entry', () => {
+  it('is what was written', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 20 }), (value) => {
+        const text = JSON.stringify({ value });
+        expect(parseState(text)).toEqual(JSON.parse(text));
+      }),
+    );
+    for (const text of [null, 'null']) expect(parseState(text)).toBeNull();
+  });
+
+  it.each(['[]', '[1]', '"x"', '1', 'true'])('is an object, unlike %s', (text) => {
+    expect(parseState(text)).toEqual({ unreadable: 'JSON that is not an object' });
+  });
+
+  it('may have 64 levels and no more', () => {
+    expect(JSON.stringify(parseState(`{"a":${nested(63)}}`))).toBe(`{"a":${nested(63)}}`);
+    for (const levels of [65, 6_000, 1_000_000]) {
+      expect(parseState(nested(levels))).toEqual({ unreadable: 'JSON of more than 64 levels' });
+      expect(parseState(`{"a":${nested(levels)}}`)).toEqual({ unreadable: 'JSON of more than 64 levels' });
+    }
+  });
+
+  it('has the levels of its brackets, not of those in strings', () => {
+    const value = { '[[': ['"', '\\', '\\"[', '['.repeat(100), { '{"{': '{'.repeat(100) }] };
+    expect(parseState(JSON.stringify(value))).toEqual(value);
+    expect(parseState(`["\\\\", ${nested(64)}]`)).toEqual({ unreadable: 'JSON of more than 64 levels' });
+  });
+});

@@ -1,0 +1,8 @@
+interface Accounts {
+  readonly uid: number | undefined;
+  readonly accountUid: number | undefined;
+  readonly program: string;
+}
+
+export function openDataDir(dataDir: string, accounts: Accounts): { owner: number | undefined };
+export function mayEnd(pid: number, places: readonly string[]): boolean;

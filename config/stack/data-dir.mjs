@@ -1,0 +1,225 @@
+// The data directory of a run: who owns it, and who else could have written to it.
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { StartError } from './progress.mjs';
+import { ownerOf } from './processes.mjs';
+
+const ROOT_UID = 0;
+const NEW_FOLDER_MODE = 0o755;
+const OTHERS_MAY_WRITE = 0o002;
+const GROUP_MAY_WRITE = 0o020;
+const STICKY = 0o1000;
+/** As Linux: a path with more links is a loop. */
+const MAX_LINKS = 40;
+
+/** The names that a run gives to its files. Files with other names are neither handed over nor judged. */
+const OWN_NAMES =
+  /^(lock|quickstart|secrets|processes|ca|server|rbm-service-account|postgres|logs$|redis$|compiled$)([-.].*)?$/;
+/** The server's own folder belongs to the account that runs it. */
+const SERVER_FOLDER = /^postgres-\d+(\.new)?$/;
+/** Folders whose files are read back by later runs. */
+const READ_FOLDERS = ['redis', 'logs'];
+
+const ELSEWHERE = 'or set COUNTERSIGN_DATA_DIR to a folder of your own';
+
+/**
+ * @typedef {object} Accounts
+ * @property {number | undefined} uid of this process; nothing is checked where the system has no user ids
+ * @property {number | undefined} accountUid the account that root becomes
+ * @property {string} program the folder of the program. Whoever may change it, or rename a folder above it, decides what
+ *   runs here anyway
+ */
+
+/**
+ * Makes the data directory unless it is there. Throws a StartError when it, a folder above it or a file in it is, or may
+ * be, controlled by an account other than root, the one that runs this, and the one that root becomes. Nothing in the
+ * directory has been opened until then. POSIX ACLs are seen as far as the mode shows them.
+ *
+ * @param {string} dataDir absolute
+ * @param {Accounts} accounts
+ * @returns {{ owner: number | undefined }} its user id
+ */
+export function openDataDir(dataDir, accounts) {
+  const before = lstatOrNot(dataDir);
+  if (accounts.uid !== undefined) checkParents(dataDir, accounts, before);
+  if (before?.isSymbolicLink()) {
+    throw new StartError(`${dataDir} is a symbolic link: set COUNTERSIGN_DATA_DIR to the folder that it leads to`);
+  }
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: NEW_FOLDER_MODE });
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new StartError(
+      `cannot write to ${dataDir} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
+    );
+  }
+  if (accounts.uid === undefined) return { owner: undefined };
+  const found = lstatSync(dataDir);
+  if (!ownersOf(accounts).includes(found.uid)) {
+    throw new StartError(`${dataDir} belongs to another user (uid ${found.uid}): run as that user, ${ELSEWHERE}`);
+  }
+  if (mayBeWrittenByOthers(found)) {
+    throw new StartError(
+      `other accounts may write to ${dataDir}: look at what is in it and run "chmod go-w ${dataDir}", ${ELSEWHERE}`,
+    );
+  }
+  // Root reads nothing in a directory of the account: it becomes the account first.
+  if (found.uid === accounts.uid || found.uid === ROOT_UID) checkContents(dataDir, accounts);
+  return { owner: found.uid };
+}
+
+/** Owners that a data directory and the files in it may have. */
+const ownersOf = ({ uid, accountUid }) => [ROOT_UID, uid, accountUid].filter((each) => each !== undefined);
+
+/** Whoever owns a folder above, or may write to it, can put another directory in the place of this one. */
+function checkParents(dataDir, { uid, accountUid, program }, found) {
+  const programFolders = foldersOn(program);
+  const trusted = [ROOT_UID, uid, lstatSync(program).uid];
+  // Root does nothing in a directory of the account but to become the account.
+  if (accountUid !== undefined && found?.uid === accountUid) trusted.push(accountUid);
+  for (const folder of placesOn(path.dirname(dataDir))) {
+    if (programFolders.includes(folder)) continue;
+    const { owner, isOpen } = placeOf(folder);
+    if (!trusted.includes(owner)) {
+      throw new StartError(
+        `${folder}, on the way to ${dataDir}, belongs to another user (uid ${owner}): set COUNTERSIGN_DATA_DIR to a folder of your own`,
+      );
+    }
+    if (isOpen) {
+      throw new StartError(
+        `other accounts may write to ${folder}, on the way to ${dataDir}: run "chmod go-w ${folder}", ${ELSEWHERE}`,
+      );
+    }
+  }
+}
+
+/** Neither a link nor a device has entries. In a sticky folder only the owner of an entry may replace it. */
+function placeOf(file) {
+  const found = lstatSync(file);
+  const isOpen = found.isDirectory() && (found.mode & STICKY) === 0 && mayBeWrittenByOthers(found);
+  return { owner: found.uid, isOpen };
+}
+
+/** A folder and all above it, as the path spells them. */
+function foldersOn(folder) {
+  const above = path.dirname(folder);
+  const own = folder.endsWith(path.sep) && above !== folder ? folder.slice(0, -1) : folder;
+  return above === folder ? [own] : [own, ...foldersOn(above)];
+}
+
+/** Folders and links that the system passes on its way to a folder, as far as they exist. */
+function placesOn(folder) {
+  const { root } = path.parse(folder);
+  const places = [root];
+  const names = folder.slice(root.length).split(path.sep);
+  let current = root;
+  for (let links = 0; names.length > 0;) {
+    const name = names.shift();
+    const next = path.resolve(current, name);
+    const found = lstatOrNot(next);
+    if (found === undefined) return places;
+    places.push(next);
+    if (!found.isSymbolicLink()) {
+      current = next;
+      continue;
+    }
+    if (++links > MAX_LINKS) throw new StartError(`${folder} has too many symbolic links`);
+    const target = readlinkSync(next);
+    names.unshift(...target.split(path.sep));
+    if (path.isAbsolute(target)) current = root;
+  }
+  return places;
+}
+
+function lstatOrNot(file) {
+  try {
+    return lstatSync(file);
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw new StartError(`cannot look at ${file} (${error.code}): set COUNTERSIGN_DATA_DIR to a folder of your own`);
+  }
+}
+
+const mayBeWrittenByOthers = ({ mode, uid, gid }) =>
+  (mode & OTHERS_MAY_WRITE) !== 0 || ((mode & GROUP_MAY_WRITE) !== 0 && !isPrivateGroup(gid, uid));
+
+/** Many systems give each user a group of their own, and new folders the group's right to write. */
+function isPrivateGroup(gid, uid) {
+  if (gid === 0) return true; // root's
+  const entriesOf = (file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'));
+  const users = entriesOf('/etc/passwd');
+  const group = entriesOf('/etc/group').find((entry) => Number(entry[2] || NaN) === gid);
+  if (group === undefined) return false;
+  const owners = users.filter((entry) => Number(entry[2] || NaN) === uid).map(([name]) => name);
+  const members = [
+    ...(group[3] ?? '').split(',').filter(Boolean),
+    ...users.filter((entry) => Number(entry[3] || NaN) === gid).map(([name]) => name),
+  ];
+  return members.every((name) => owners.includes(name));
+}
+
+/** Entries of a data directory with names that a run gives. */
+export const ownEntries = (dataDir) => readdirSync(dataDir).filter((entry) => OWN_NAMES.test(entry));
+
+/** The first entry of a data directory that no run has made, or undefined. */
+export const strangeEntry = (dataDir) => readdirSync(dataDir).find((entry) => !OWN_NAMES.test(entry));
+
+function checkContents(dataDir, accounts) {
+  const folders = READ_FOLDERS.map((name) => path.join(dataDir, name));
+  const names = [...ownEntries(dataDir).map((entry) => path.join(dataDir, entry)), ...folders.flatMap(entriesIn)];
+  for (const file of names) {
+    const found = lstatOrNot(file);
+    if (found === undefined) continue; // removed meanwhile by another run
+    if (!ownersOf(accounts).includes(found.uid)) {
+      throw new StartError(
+        `${file} belongs to another user (uid ${found.uid}): look at it and remove it, ${ELSEWHERE}`,
+      );
+    }
+    if (accounts.uid === ROOT_UID) checkEntry(file, found);
+  }
+}
+
+const entriesIn = (folder) =>
+  lstatOrNot(folder)?.isDirectory() ? readdirSync(folder).map((entry) => path.join(folder, entry)) : [];
+
+/**
+ * Refuses what root must not give to another account or follow: a link leads to another file, and so does a second name.
+ *
+ * @param {string} file
+ * @param {import('node:fs').Stats} found of lstat
+ */
+export function checkEntry(file, found) {
+  if (found.isDirectory()) return;
+  if (!found.isFile()) {
+    throw new StartError(`${file} is neither a file nor a folder: root does not use it. Remove it, ${ELSEWHERE}`);
+  }
+  if (found.nlink > 1) {
+    throw new StartError(
+      `${file} has a second name elsewhere (a hard link): root does not use it. Remove it, ${ELSEWHERE}`,
+    );
+  }
+}
+
+/** What root could not trust if it stayed root in a directory of its own: the first file there that another account owns. */
+export const foreignEntry = (dataDir) => {
+  const folders = READ_FOLDERS.map((name) => path.join(dataDir, name));
+  const own = ownEntries(dataDir).filter((entry) => !SERVER_FOLDER.test(entry));
+  const files = [...own.map((entry) => path.join(dataDir, entry)), ...folders.flatMap(entriesIn)];
+  return files.find((file) => lstatSync(file).uid !== ROOT_UID);
+};
+
+/**
+ * Whether a process may be ended because a file names it. A file that root alone could write may name any process; one of
+ * another account, or in a folder of another account, only processes of that account.
+ *
+ * @param {number} pid
+ * @param {readonly string[]} places the file, and the folders on the way to it from the data directory
+ */
+export function mayEnd(pid, places) {
+  if (process.getuid === undefined) return true;
+  const writer = places.map((file) => lstatOrNot(file)?.uid).find((uid) => uid !== ROOT_UID) ?? ROOT_UID;
+  return (writer === ROOT_UID && process.getuid() === ROOT_UID) || ownerOf(pid) === writer;
+}

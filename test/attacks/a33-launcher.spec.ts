@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { identify, stillRuns } from '../../config/stack/processes.mjs';
+import { findRedis, startRedis } from '../../config/stack/redis.mjs';
+import { freePorts, Launcher, type Ports, ROOT, temporaryFolder } from '../support/stack.js';
+
+const STRANGER = 40_002;
+const BORROWED = ['postgres', 'nobody'];
+/** A run may install and build first. */
+const LONG_MS = 300_000;
+/** Ends a run once it has got as far as its stores. */
+const NO_DATABASE = { DATABASE_URL: 'postgres://127.0.0.1:1/none', REDIS_URL: '' };
+const isRoot = process.getuid?.() === 0;
+
+const home = temporaryFolder();
+let ports: Ports;
+let dataDir: string;
+let children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  ports = await freePorts();
+});
+beforeEach(() => {
+  dataDir = path.join(home.folder, 'data');
+  mkdirSync(path.join(dataDir, 'redis'), { recursive: true });
+  // The launcher of a run that becomes another account passes through it.
+  chmodSync(home.folder, 0o755);
+});
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+  rmSync(dataDir, { recursive: true, force: true });
+});
+afterAll(() => home.remove());
+
+const plant = (name: string, text: string): string => {
+  const file = path.join(dataDir, name);
+  writeFileSync(file, text);
+  return file;
+};
+
+/** What a run says that ends by itself with a fault. */
+async function refusal(environment: Record<string, string> = NO_DATABASE): Promise<string> {
+  const launcher = Launcher.start({ dataDir, ports, environment });
+  expect(await launcher.ended, launcher.output).toBe(1);
+  return launcher.output;
+}
+
+/** A process of root with these words in its command line, as a file may name it. */
+async function victim(words: string): Promise<{ pid: number; mark: string }> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', words], { stdio: 'ignore' });
+  children.push(child);
+  await once(child, 'spawn');
+  return identify(child.pid ?? 0);
+}
+
+function borrowedAccount(): { readonly uid: number; readonly gid: number } {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const found = BORROWED.flatMap((name) => users.filter((line) => line.startsWith(`${name}:`)))[0]?.split(':') ?? [];
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+function giveTo({ uid, gid }: { readonly uid: number; readonly gid: number }, folder = dataDir): void {
+  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    chownSync(path.join(folder, entry), uid, gid);
+  }
+  chownSync(folder, uid, gid);
+}
+
+describe('A33 npm start in a directory that others control', () => {
+  it('A33 a directory that every account may write to is refused before anything in it is read or written', async () => {
+    plant('secrets.json', '{}');
+    chmodSync(dataDir, 0o777);
+    expect(await refusal()).toMatch(/other accounts may write to .+data/);
+    expect(readdirSync(dataDir).sort()).toEqual(['redis', 'secrets.json']);
+  });
+
+  it('A33 a link in the place of the directory is refused, and what it leads to stays as it is', async () => {
+    const real = path.join(home.folder, 'real');
+    mkdirSync(real);
+    rmSync(dataDir, { recursive: true });
+    symlinkSync(real, dataDir);
+    expect(await refusal()).toMatch(/is a symbolic link/);
+    expect(readdirSync(real)).toEqual([]);
+  });
+
+  it.skipIf(findRedis() === undefined)('A33 a planted Redis password adds no directive (needs Redis)', async () => {
+    plant('redis/password', 'x\nloadmodule /tmp/module.so');
+    await expect(startRedis({ dataDir, log: () => undefined })).rejects.toThrow(/password is damaged/);
+    expect(existsSync(path.join(dataDir, 'redis/redis.conf'))).toBe(false);
+  });
+});
+
+describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another account has prepared', () => {
+  it('A33 a directory of another user is refused, not used by root', async () => {
+    plant('redis/password', 'x\nloadmodule /tmp/module.so');
+    giveTo({ uid: STRANGER, gid: STRANGER });
+    const output = await refusal();
+    expect(output).toMatch(/data belongs to another user \(uid 40002\): run as that user/);
+    expect(output).not.toContain('runs as root');
+    expect(readdirSync(dataDir)).toEqual(['redis']);
+  });
+
+  it('A33 what a link or a second name leads to is not given away', async () => {
+    const target = path.join(home.folder, 'target');
+    mkdirSync(target, { recursive: true });
+    const file = path.join(target, 'shadow');
+    writeFileSync(file, 'secret');
+    symlinkSync(target, path.join(dataDir, 'postgres-18'));
+    expect(await refusal()).toMatch(/postgres-18 is neither a file nor a folder/);
+    rmSync(path.join(dataDir, 'postgres-18'));
+    linkSync(file, path.join(dataDir, 'secrets.json'));
+    expect(await refusal()).toMatch(/secrets.json has a second name/);
+    expect([lstatSync(target).uid, lstatSync(file).uid]).toEqual([0, 0]);
+  });
+
+  it(
+    'A33 files of the account that root becomes make root end no process',
+    async () => {
+      const [redis, app] = [
+        await victim('redis-server'),
+        await victim(path.join(ROOT, 'dist/apps/gateway/src/main.js')),
+      ];
+      plant('redis/process.json', JSON.stringify(redis));
+      plant('processes.json', JSON.stringify([{ name: 'gateway', ...app }]));
+      giveTo(borrowedAccount());
+      const output = await refusal();
+      expect(output).toMatch(/started as root: runs as \w+/);
+      expect(output).toMatch(/DATABASE_URL: nothing answers/);
+      expect([stillRuns(redis), stillRuns(app)]).toEqual([true, true]);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'A33 an account that has used up its processes does not make the run stay root',
+    () => {
+      const environment = { ...process.env, ...NO_DATABASE, COUNTERSIGN_DATA_DIR: dataDir, VITEST: '', NODE_ENV: '' };
+      const texts = Object.entries(ports).map(([name, port]) => [name, String(port)]);
+      const command = ['--nproc=0:0', process.execPath, 'config/stack/start.mjs'];
+      const { status, stderr } = spawnSync('prlimit', command, {
+        cwd: ROOT,
+        env: { ...environment, ...(Object.fromEntries(texts) as Record<string, string>) },
+        encoding: 'utf8',
+      });
+      expect(stderr).toMatch(/nothing can be run as the account \w+ \(EAGAIN\)/);
+      expect(stderr).not.toContain('runs as root');
+      expect(status).toBe(1);
+    },
+    LONG_MS,
+  );
+});
