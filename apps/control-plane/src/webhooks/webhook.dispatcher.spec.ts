@@ -57,6 +57,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
+const NOTHING_DUE = { claimed: [], leftOver: [], more: false };
 const TRANSACTION: Executor = { query: () => Promise.resolve([]) };
 
 /** Dispatches one event, as the outbox does; `created` are its deliveries. */
@@ -104,6 +105,19 @@ describe('the webhook dispatcher', () => {
     await vi.advanceTimersByTimeAsync(0);
     await dispatchEvent({ claimed: [], leftOver: ['acme.example'] });
     expect(claims).toHaveBeenCalledTimes(2);
+  });
+
+  it('claims no delivery of a test event as it is created, since its request dispatches it during claims', async () => {
+    const { outcomes } = dispatcherOver({ claimDueDeliveries: () => Promise.resolve(NOTHING_DUE) });
+    if (webhookDispatcher === undefined) throw new Error('there is no dispatcher');
+    const createDeliveries = vi.fn(() => Promise.resolve({ claimed: [], leftOver: ['acme.example'] }));
+    const event = { ...DELIVERY, sessionId: null, occurredAt: new Date(0), data: '{}', webhookUrl: DELIVERY.url };
+    const events = [{ ...event, type: 'webhook.test' as const }];
+    const claims = vi.spyOn(webhookDispatcher, 'wake');
+    const react = await new DeliverySubscriber({ createDeliveries }, webhookDispatcher).handle(TRANSACTION, events);
+    react();
+    expect(createDeliveries.mock.calls).toEqual([[TRANSACTION, events]]);
+    expect([outcomes, claims.mock.calls]).toEqual([[], []]);
   });
 
   it('starts the next POST while the record of the last attempt is under way', async () => {
