@@ -1,6 +1,16 @@
 import type { SettingFault } from './settings-error.js';
 import { unprotectedStores } from './store-links.js';
-import { ConnectionUrl, DatabaseHost, Given, Host, Hosts, MasterKeys, OneOf, Production, WholeNumber } from './variables.js';
+import {
+  ConnectionUrl,
+  DatabaseHost,
+  Given,
+  Host,
+  Hosts,
+  MasterKeys,
+  OneOf,
+  Production,
+  WholeNumber,
+} from './variables.js';
 import { weakKeyFaults } from './weak-keys.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
