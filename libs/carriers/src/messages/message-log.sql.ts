@@ -6,7 +6,7 @@ import type { OutboundState } from '../outbound/outbound.js';
 /** The link id of MOs of test numbers; no bind or system has it. */
 export const TEST_LINK_ID: Uuid = '00000000-0000-0000-0000-000000000000';
 
-/** How a message reads in either direction. The kind of a link that is gone is not known any more. */
+/** The common columns of messages in both directions. `linkKind` is null for a deleted link. */
 const INBOUND = `id, 'in' AS direction, link_id = '${TEST_LINK_ID}' AS test, fate, received_at AS at, session_id AS "sessionId", account_id AS "accountId",
   carrier, CASE WHEN EXISTS (SELECT 1 FROM binds WHERE binds.id = link_id) THEN 'bind'
     WHEN EXISTS (SELECT 1 FROM smpp_systems WHERE smpp_systems.id = link_id) THEN 'sys' END AS "linkKind",
@@ -23,19 +23,19 @@ const OUTBOUND = `id, 'out' AS direction, test, state AS fate, created_at AS at,
 export const FIND_MESSAGE = `
   SELECT ${INBOUND} FROM messages WHERE id = $1 UNION ALL SELECT ${OUTBOUND} FROM outbound_messages WHERE id = $1`;
 
-/** Its text, sealed; null once it is erased. $1 id. */
+/** The sealed text; null after erasure. $1 id. */
 export const FIND_TEXT = `
   SELECT text_sealed AS sealed FROM messages WHERE id = $1
   UNION ALL SELECT text_sealed FROM outbound_messages WHERE id = $1`;
 
-/** Which messages are asked for. */
+/** A filter of messages. */
 export interface MessageFilter {
   readonly direction?: 'in' | 'out' | undefined;
   readonly sessionId?: Uuid | undefined;
   readonly fate?: MessageFate | OutboundState | undefined;
   /** Both modes when undefined. */
   readonly mode?: Mode | undefined;
-  /** The phone's number in E.164: where an MO came from, where an MT goes to. */
+  /** The phone's number in E.164: source of an MO, destination of an MT. */
   readonly phone?: string | undefined;
 }
 
@@ -44,10 +44,10 @@ export interface MessagePage {
   readonly startingAfter: Uuid | null;
 }
 
-/** Puts a value into a statement, and answers how the statement names it. */
+/** Adds a value to a statement, and returns its placeholder. */
 type Put = (value: unknown) => string;
 
-/** Rows of one table that all of the conditions hold for. */
+/** A query of one table with its conditions. */
 interface Look {
   readonly from: string;
   readonly conditions: readonly string[];
@@ -68,9 +68,9 @@ const ofPhone = (phone: string, put: Put): string =>
   `session_id IN (SELECT id FROM sessions WHERE phone = ${put(phone)})`;
 
 /**
- * A page of messages, newest first, in one row more than asked for where there are more; null where nothing can be so.
- * Every look is for one index. Those that matched came from the phone of their session, and codes go to it; of all
- * others the sender is found as the carrier wrote it.
+ * A page of messages, newest first, with one row more than requested if there are more; null when nothing can match.
+ * Each query is made for one index. MOs that matched, and codes, are found by the phone of their session; other MOs
+ * by the sender as written by the carrier.
  */
 export function pageOfMessages(
   { direction, sessionId, fate, phone, mode }: MessageFilter,
@@ -111,7 +111,7 @@ function inboundOf(phone: string | undefined, put: Put): readonly (readonly stri
   ];
 }
 
-/** How carriers write an international number. */
+/** The spellings of an international number by carriers. */
 const spellingsOf = (e164: string): string[] => [e164, e164.slice(1), `00${e164.slice(1)}`];
 
 function union(looks: readonly Look[]): string {

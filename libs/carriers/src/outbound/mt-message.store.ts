@@ -30,34 +30,34 @@ import type {
   ReceiptNote,
 } from './outbound.js';
 
-/** A receipt that came before the response to its submit; one that waits longer is nobody's. */
+/** How long a receipt may precede its submit response; older unmatched receipts are deleted. */
 const ORPHAN_SECONDS = 600;
-/** Codes live for minutes, but the receipts of the slowest carriers take days. */
+/** How long carrier ids are kept: codes live for minutes, but the slowest carriers send receipts after days. */
 const REMEMBERED_SECONDS = 4 * 24 * 60 * 60;
 const PURGE_BATCH = 500;
-/** More parked receipts than this are not counted: something is badly wrong by then. */
+/** Maximum number of parked receipts that are counted. */
 const MAX_COUNTED = 100_000;
 
 export interface MtMessageStoreOptions {
   readonly events: EventStore;
-  /** A new id by the database's clock. */
+  /** A new id from the database's clock. */
   newId(): Uuid;
 }
 
 export interface DueLook {
   readonly limit: number;
-  /** The ids that are looked at, up to, but not, `beforeId`: the fewer partitions, the quicker. */
+  /** Range of ids to read, `beforeId` exclusive: fewer partitions are faster. */
   readonly fromId: Uuid;
   readonly beforeId: Uuid;
-  /** The gateway that asks. */
+  /** The claiming gateway. */
   readonly claimedBy: Uuid;
 }
 
 export interface DeliveryClaim {
   readonly claimed: readonly ClaimedMessage[];
-  /** Events written: ring the bell with them after the commit. */
+  /** Events written: notify the dispatcher with them after the commit. */
   readonly eventIds: readonly Uuid[];
-  /** How many were due. */
+  /** Number of due messages read. */
   readonly due: number;
 }
 
@@ -65,19 +65,19 @@ export interface AttemptRecord {
   readonly id: Uuid;
   readonly attempt: number;
   readonly carrier: string;
-  /** Of the connection that it went by. */
+  /** Lease of the connection that was used. */
   readonly lease: BindLease;
   readonly outcome: AttemptOutcome;
 }
 
-/** A message of a test key takes a step, as a carrier would have made it. */
+/** A simulated step of a test key's message. */
 export interface TestStep {
   readonly id: Uuid;
   readonly to: 'submitted' | 'delivered' | 'undelivered';
   readonly networkError: string | null;
 }
 
-/** What a message has just come to. */
+/** A state change of a message. */
 interface Step {
   readonly id: Uuid;
   readonly sessionId: Uuid;
@@ -97,8 +97,8 @@ interface SessionFacts {
 }
 
 /**
- * How codes come to their ends: claimed before each attempt, recorded after it, settled by the carrier's receipt, told
- * of by an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
+ * State changes of outbound codes: claimed before each attempt, recorded after it, ended by the carrier's receipt,
+ * with an event at every step. Everything is written in sets, in the caller's transaction, and is safe to run twice.
  */
 export class MtMessageStore {
   private readonly leases = new BindLeaseStore();
@@ -106,8 +106,8 @@ export class MtMessageStore {
   constructor(private readonly o: MtMessageStoreOptions) {}
 
   /**
-   * Decides what is due, message by message: sent, let wait, or given up. Attempts that nobody finished are taken back
-   * first; what becomes of them is decided with the rest.
+   * Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. Requeues attempts with an
+   * expired claim first and decides on them too.
    */
   async claim(tx: Executor, look: DueLook, planOf: (message: DueMessage) => DeliveryPlan): Promise<DeliveryClaim> {
     await takeBack(tx, look);
@@ -128,9 +128,9 @@ export class MtMessageStore {
   }
 
   /**
-   * Records what came of attempts. One whose time had lapsed changes nothing any more, nor does one over a connection
-   * that another gateway has taken, or that was given back: its fate is unknown. Answers the events written. No message
-   * twice.
+   * Records the outcomes of attempts. Attempts whose claim expired, or over a connection that another gateway has
+   * claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
+   * At most one record per message.
    */
   async record(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
     const records = await this.unfenced(tx, all);
@@ -146,7 +146,7 @@ export class MtMessageStore {
     return this.tell(tx, [...submitted, ...settled]);
   }
 
-  /** Takes final receipts, and says what became of each. No two of one carrier and id. */
+  /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
   async receive(
     tx: Executor,
     notes: readonly ReceiptNote[],
@@ -169,7 +169,7 @@ export class MtMessageStore {
     return { fates, eventIds: await this.tell(tx, settled) };
   }
 
-  /** Acts out what a carrier would do with messages of test keys. Steps that were made already are left out. */
+  /** Applies simulated steps to messages of test keys. Steps that were already made are skipped. */
   async actOut(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
     const submitted = await noteSubmitted(
       tx,
@@ -184,22 +184,25 @@ export class MtMessageStore {
     return this.tell(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
   }
 
-  /** How many receipts wait for their message now, 100,000 at most. */
+  /** Number of receipts without a message, 100,000 at most. */
   async parked(db: Executor): Promise<number> {
     return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
   }
 
-  /** Forgets receipts that turned out to be nobody's, 500 at a time; answers how many. */
+  /** Deletes up to 500 unmatched receipts; returns the number deleted. */
   async purgeOrphans(db: Executor): Promise<number> {
     return (await db.query(PURGE_ORPHANS, [ORPHAN_SECONDS, PURGE_BATCH])).length;
   }
 
-  /** Forgets ids of carriers whose receipts have had their time. Call again while it answers 500. */
+  /**
+   * Deletes up to 500 carrier ids whose receipts are no longer expected; returns the number. Call again while it
+   * returns 500.
+   */
   async purgeOld(db: Executor): Promise<number> {
     return (await db.query(PURGE_SUBMISSIONS, [REMEMBERED_SECONDS, PURGE_BATCH])).length;
   }
 
-  /** That nothing came of an attempt may be recorded without a lease: nobody acted. */
+  /** `busy` outcomes are recorded without a valid lease, because nothing was sent. */
   private async unfenced(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
     const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
     const holding = await this.leases.holding(
@@ -247,7 +250,7 @@ async function sessionsOf(
   return new Map(found.map((session) => [session.id, session]));
 }
 
-/** Attempts that nobody finished: whoever made them is gone. */
+/** Requeues attempts with an expired claim: their gateway is gone. */
 async function takeBack(tx: Executor, { limit, fromId, beforeId }: DueLook): Promise<void> {
   const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
   if (lapsed.length === 0) return;
@@ -296,9 +299,9 @@ async function postponeAll(tx: Executor, decided: readonly Decided[]): Promise<v
   await tx.query(POSTPONE_MESSAGES, [ids, waits.map(({ ms }) => ms), waits.map(({ afresh }) => afresh), low, high]);
 }
 
-/** Says whose the carriers' ids are, and answers the receipts that were there before. */
+/** Stores the messages of carrier ids, and returns the receipts that had arrived before. */
 async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]): Promise<Ending[]> {
-  // An id that a carrier gave twice in one moment is the later message's.
+  // An id that a carrier assigned twice in one batch belongs to the later message.
   const named = new Map<string, { carrier: string; smscMessageId: string; id: Uuid }>();
   for (const { id, carrier, outcome } of records) {
     if (outcome.kind !== 'submitted' || outcome.receiptId === null) continue;

@@ -30,7 +30,7 @@ const talk: readonly CapturedPdu[] = [
 
 const TSHARK = spawnSync('tshark', ['--version']).status === 0;
 
-/** What tshark prints of the file: a line a packet, its fields apart by tabs. */
+/** tshark's output for a file: one line per packet, fields separated by tabs. */
 function dissect(file: Buffer, filter: string, fields: readonly string[]): string[][] {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-pcap-'));
   try {
@@ -61,11 +61,11 @@ function dissect(file: Buffer, filter: string, fields: readonly string[]): strin
 }
 
 describe('a capture file', () => {
-  it('is one of pcap 2.4 with raw IP in it, and nothing more when nothing was said', () => {
+  it('is pcap 2.4 with raw IP, and only a file header when no PDU was captured', () => {
     expect(pcapOf([]).toString('hex')).toBe('a1b2c3d400020004000000000000000000' + '00ffff00000065');
   });
 
-  it('holds each PDU as it was, at its time, between its ends', () => {
+  it('holds each PDU unchanged, with its time and endpoints', () => {
     const file = pcapOf([{ ...ends, pdus: talk.slice(0, 1) }]);
     const record = file.subarray(24);
     expect([record.readUInt32BE(0), record.readUInt32BE(4)]).toEqual([Math.floor(START_MS / 1_000), 250_000]);
@@ -76,14 +76,14 @@ describe('a capture file', () => {
     expect(packet.subarray(40)).toEqual(bind());
   });
 
-  describe.skipIf(!TSHARK)('is read by tshark (skipped where there is none)', () => {
+  describe.skipIf(!TSHARK)('is decoded by tshark (skipped when tshark is missing)', () => {
     const addresses: readonly (readonly [string, string])[] = [
       ['192.0.2.1', '198.51.100.7'],
       ['2001:db8::1', '2001:db8:0:7::192.0.2.7'],
       ['::ffff:192.0.2.1', 'not an address'],
     ];
 
-    it.each(addresses)('every PDU of it and none malformed, from %s to %s', (local, remote) => {
+    it.each(addresses)('every PDU, none malformed, from %s to %s', (local, remote) => {
       const conversation: Conversation = {
         local: { ...ends.local, address: local },
         remote: { ...ends.remote, address: remote },
@@ -105,7 +105,7 @@ describe('a capture file', () => {
       expect(dissect(file, '_ws.malformed', ['frame.number'])).toEqual([]);
     });
 
-    it('several connections, in the order of time', () => {
+    it('several connections, ordered by time', () => {
       const other = { ...ends, local: { ...ends.local, port: 40_001 } };
       const file = pcapOf([
         { ...ends, pdus: talk },
