@@ -76,7 +76,7 @@ describe('an admin’s rule', () => {
 
 describe('a block of the guard', () => {
   const block = (prefix: string) =>
-    store.block(harness.database, {
+    store.blockPrefix(harness.database, {
       accountId: harness.account.id,
       prefix,
       reason: 'converts too little',
@@ -134,7 +134,7 @@ describe('refusals', () => {
   it('are counted per account, hour, rule and prefix', async () => {
     const accountId = harness.account.id;
     const tally = (rule: string, prefix: string, times: number): Promise<void> =>
-      store.tally(harness.database, accountId, rule, prefix, times);
+      store.countRefusals(harness.database, accountId, rule, prefix, times);
     await Promise.all(Array.from({ length: 5 }, () => tally('country', '+4479111', 1)));
     await tally('breaker', '+1415555', 3);
     const { data, hasMore } = await store.listRefusals(harness.database, { limit: 10, accountId });

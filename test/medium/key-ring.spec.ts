@@ -157,8 +157,8 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
       if (ready.kind !== 'ready') throw new Error(ready.kind);
       await one.sessions.addCode(tx, ready, '042137');
     });
-    expect(await other.sessions.check(tenant, id, '042138')).toMatchObject({ kind: 'wrong' });
-    expect(await other.sessions.check(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
+    expect(await other.sessions.checkCode(tenant, id, '042138')).toMatchObject({ kind: 'wrong' });
+    expect(await other.sessions.checkCode(tenant, id, '042137')).toMatchObject({ kind: 'approved' });
   });
 
   it('a ticket is good at the other, once', async () => {

@@ -6,7 +6,7 @@ import {
   receiptIdOf,
   type ClaimedMessage,
   type DeliveryPlan,
-  type DueLook,
+  type DueQuery,
   type PlannedAttempt,
 } from '@countersign/carriers/outbound';
 import { EventStore } from '@countersign/events';
@@ -52,7 +52,7 @@ async function claimLease(): Promise<BindLease> {
   const store = new BindLeaseStore();
   const { slots } = await store.survey(harness.database);
   await harness.database.query('UPDATE bind_connections SET expires_at = clock_timestamp()');
-  const [claimed] = await store.claim(harness.database, harness.clock.newId(), slots);
+  const [claimed] = await store.claimSlots(harness.database, harness.clock.newId(), slots);
   if (claimed === undefined) throw new Error('nobody holds it, and it was not to be had');
   return claimed;
 }
@@ -80,7 +80,7 @@ async function queue(count: number, test = false): Promise<Uuid[]> {
   return ids;
 }
 
-const look = (limit = 100): DueLook => ({
+const look = (limit = 100): DueQuery => ({
   limit,
   fromId: firstIdAt(0),
   beforeId: firstIdAt(harness.clock.nowMs() + 60_000),
@@ -96,14 +96,14 @@ const north = (): PlannedAttempt => ({
   leaseSeconds: 30,
 });
 const claim = (plan: () => DeliveryPlan = north, limit?: number) =>
-  harness.database.transaction((tx) => ledger.claim(tx, look(limit), plan));
+  harness.database.transaction((tx) => ledger.claimDueMessages(tx, look(limit), plan));
 const submitted = (
   claimed: readonly ClaimedMessage[],
   idOf = (index: number): string | null => `id-${index}`,
   base: MessageIdBase = 'as-is',
 ) =>
   harness.database.transaction((tx) =>
-    ledger.record(
+    ledger.recordAttempts(
       tx,
       claimed.map(({ message: { id }, attempt, plan: { carrier, lease } }, index) => {
         const smscMessageId = idOf(index);
@@ -114,7 +114,7 @@ const submitted = (
   );
 const receipt = (smscMessageId: string, state: 'delivered' | 'undelivered' = 'delivered') =>
   harness.database.transaction((tx) =>
-    ledger.receive(tx, [
+    ledger.applyReceipts(tx, [
       { carrier: 'north', smscMessageId, state, networkError: state === 'delivered' ? null : '027' },
     ]),
   );
@@ -256,7 +256,7 @@ describe('a message of a test key', () => {
   it('takes the steps that it is made to take, once each', async () => {
     const [id = ''] = await queue(1, true);
     const act = (to: 'submitted' | 'delivered' | 'undelivered') =>
-      harness.database.transaction((tx) => ledger.actOut(tx, [{ id, to, networkError: null }]));
+      harness.database.transaction((tx) => ledger.applyTestSteps(tx, [{ id, to, networkError: null }]));
     expect(await act('delivered')).toEqual([]);
     expect(await act('submitted')).toHaveLength(1);
     expect(await act('submitted')).toEqual([]);
@@ -306,7 +306,7 @@ describe('a gateway that has lost the connection without knowing', () => {
     const { claimed } = await claim();
     await harness.database.query(TAKEN);
     await harness.database.transaction((tx) =>
-      ledger.record(
+      ledger.recordAttempts(
         tx,
         claimed.map(({ message: { id }, attempt, plan: { carrier } }) => {
           return { id, attempt, carrier, lease, outcome: { kind: 'busy', error: 'NOT_SENT' } };

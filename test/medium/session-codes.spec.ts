@@ -36,7 +36,7 @@ const send = (session: Session, code = CODE): Promise<void> =>
   harness.database.transaction(async (tx) => harness.sessions.addCode(tx, await ready(tx, session), code));
 
 const check = ({ accountId, id }: Session, code: string): Promise<CheckResult> =>
-  harness.sessions.check(liveTenant(accountId), id, code);
+  harness.sessions.checkCode(liveTenant(accountId), id, code);
 
 /** Moves a session's time: `leftMs` from now by the database's clock. */
 const leave = (id: Uuid, leftMs: number): Promise<object[]> =>
@@ -88,7 +88,7 @@ describe('prepareCode', () => {
     const session = await opened({ allowSmsOtp: false });
     await leave(session.id, 0);
     const unswept = await prepared(session);
-    while ((await harness.sessions.expireDue(500)).live > 0);
+    while ((await harness.sessions.expireDueSessions(500)).live > 0);
     const found = await harness.sessions.find(liveTenant(session.accountId), session.id);
     expect(unswept).toEqual({ kind: 'expired', at: found?.expiresAt });
     expect(await prepared(session)).toEqual(unswept);
@@ -226,7 +226,9 @@ describe('check', () => {
   it('counts nothing on a session that is foreign, unknown, over or without codes', async () => {
     const session = await opened();
     await send(session);
-    expect(await harness.sessions.check(liveTenant(harness.brand.id), session.id, CODE)).toEqual({ kind: 'not_found' });
+    expect(await harness.sessions.checkCode(liveTenant(harness.brand.id), session.id, CODE)).toEqual({
+      kind: 'not_found',
+    });
     expect(await check({ ...session, id: harness.clock.newId() }, CODE)).toEqual({ kind: 'not_found' });
     expect(await check(await opened({ allowSmsOtp: false }), CODE)).toEqual({ kind: 'otp_disabled' });
     await leave(session.id, 0);

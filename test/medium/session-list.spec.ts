@@ -43,15 +43,15 @@ beforeAll(async () => {
   for (const session of made.slice(0, 4)) await sessions.cancel(liveTenant(account.id), session.id);
   await database.transaction(async (tx) => {
     const ids = made.map(({ id }) => id);
-    await sessions.decide(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
-    await sessions.decide(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
+    await sessions.applyCardDecision(tx, { mode: 'live', trigger: 'approve', approvedBy: 'rcs', ids: ids.slice(4, 9) });
+    await sessions.applyCardDecision(tx, { mode: 'live', trigger: 'deny', approvedBy: null, ids: ids.slice(9, 12) });
   });
   const age = (from: number, to: number): Promise<object[]> =>
     database.query('UPDATE sessions SET expires_at = created_at WHERE id = ANY ($1)', [
       made.slice(from, to).map(({ id }) => id),
     ]);
   await age(12, 15);
-  while ((await sessions.expireDue(500)).live > 0);
+  while ((await sessions.expireDueSessions(500)).live > 0);
   // These are past their time too, and nobody has written it down.
   await age(15, 18);
   for (const [at, session] of made.slice(0, 18).entries()) await aged(session, (AGES[at % 9] ?? 0) * DAY_MS);

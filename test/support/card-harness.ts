@@ -151,7 +151,7 @@ async function decideIn(
       verdict === 'approve'
         ? ({ trigger: 'approve', approvedBy: 'rcs' } as const)
         : ({ trigger: 'deny', approvedBy: null } as const);
-    ended.push(...(await harness.sessions.decide(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
+    ended.push(...(await harness.sessions.applyCardDecision(tx, { mode: 'live', ids: ofVerdict, ...cause })).ended);
   }
   await cards.noteEnded(tx, applied.taps, ended);
   return { ...applied, ended };

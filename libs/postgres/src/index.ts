@@ -5,5 +5,5 @@ export { DatabaseUnavailable, DataError, TransactionConflict } from './database-
 export { Database, type DatabaseOptions, type EntityClass, type Executor } from './database.js';
 export { readinessOf } from './readiness-checks.js';
 export { RecordTable, type Page, type PageRequest, type Records, type RecordTableOptions } from './record-table.js';
-export { written } from './require-row.js';
+export { requireRow } from './require-row.js';
 export { RowLease } from './row-lease.js';

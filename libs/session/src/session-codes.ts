@@ -4,7 +4,7 @@ import { Batcher, type BatcherOptions, type Database, type Executor } from '@cou
 import {
   codeDigest,
   codeDigests,
-  isAmong,
+  matchesAnyDigest,
   judgeCheck,
   judgeSend,
   MAX_CODES,
@@ -47,7 +47,7 @@ interface CheckedRound {
 }
 
 /** A check whose attempt is to be counted, with its locked row. */
-interface Trial {
+interface CountedAttempt {
   readonly command: CheckCommand;
   readonly row: CodeRow;
 }
@@ -137,12 +137,12 @@ export class SessionCodes {
     const events: Uuid[] = [];
     const checks: CodeCheck[] = [];
     for (let left = commands; left.length > 0; left = left.filter((command) => !results.has(command))) {
-      const round = firstOfEach(left);
+      const round = firstPerSession(left);
       const checked = await this.checkRound(tx, round);
       events.push(...checked.eventIds);
       checks.push(...checked.checks);
       checked.results.forEach((outcome, at) => {
-        for (const command of sharing(outcome, round[at], left)) results.set(command, outcome);
+        for (const command of commandsSharing(outcome, round[at], left)) results.set(command, outcome);
       });
     }
     return { results: commands.map((command) => results.get(command) ?? NOT_FOUND), eventIds: events, checks };
@@ -154,9 +154,9 @@ export class SessionCodes {
     const { low, high } = idBounds(ids);
     const rows = await tx.query<CodeRow>(LOCK_FOR_CODES, [ids, low, high]);
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const judged = commands.map((command) => judge(command, byId.get(command.id)));
+    const judged = commands.map((command) => applyRules(command, byId.get(command.id)));
     const trials = judged.flatMap(({ trial }) => (trial === null ? [] : [trial]));
-    const attempts = await this.count(tx, trials);
+    const attempts = await this.countAttempts(tx, trials);
     const accepted = trials.filter(({ command }) => this.accepts(command, attempts.get(command.id)));
     const { ended, eventIds } = await this.endings.endByRule(
       tx,
@@ -171,7 +171,7 @@ export class SessionCodes {
     return { results, eventIds, checks };
   }
 
-  private async count(tx: Executor, trials: readonly Trial[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
+  private async countAttempts(tx: Executor, trials: readonly CountedAttempt[]): Promise<ReadonlyMap<Uuid, AttemptRow>> {
     if (trials.length === 0) return new Map();
     const ids = trials.map(({ row }) => row.id);
     const { low, high } = idBounds(ids);
@@ -183,7 +183,7 @@ export class SessionCodes {
   }
 
   private accepts({ id, code }: CheckCommand, attempt: AttemptRow | undefined): boolean {
-    return attempt !== undefined && isAmong(codeDigests(this.options.keys, id, code), attempt.digests);
+    return attempt !== undefined && matchesAnyDigest(codeDigests(this.options.keys, id, code), attempt.digests);
   }
 }
 
@@ -196,13 +196,13 @@ function checkOf(row: CodeRow | undefined, result: CheckResult | undefined): Cod
 }
 
 /** The first command of each session. */
-function firstOfEach(commands: readonly CheckCommand[]): CheckCommand[] {
+function firstPerSession(commands: readonly CheckCommand[]): CheckCommand[] {
   const seen = new Set<Uuid>();
   return commands.filter(({ id }) => !seen.has(id) && seen.add(id));
 }
 
 /** The commands that get this result: the command itself if its code was compared, else all equal ones. */
-function sharing(
+function commandsSharing(
   { kind }: CheckResult,
   command: CheckCommand | undefined,
   left: readonly CheckCommand[],
@@ -213,11 +213,11 @@ function sharing(
   return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === asked);
 }
 
-type Judged =
-  | { readonly trial: Trial; readonly refused: null }
+type RuledCommand =
+  | { readonly trial: CountedAttempt; readonly refused: null }
   | { readonly trial: null; readonly refused: typeof NOT_FOUND | CheckRefused };
 
-function judge(command: CheckCommand, row: CodeRow | undefined): Judged {
+function applyRules(command: CheckCommand, row: CodeRow | undefined): RuledCommand {
   if (row === undefined || !ownsRow(command.tenant, row)) return { trial: null, refused: NOT_FOUND };
   const refused = judgeCheck(codeState(row), row.now.getTime());
   return refused === null ? { trial: { command, row }, refused } : { trial: null, refused };

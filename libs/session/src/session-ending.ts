@@ -4,7 +4,7 @@ import type { DatabaseClock, Executor } from '@countersign/postgres';
 import { transition, type SessionTrigger } from './rules/transition.js';
 import type { ApprovedBy, SessionStatus } from './rules/session.js';
 import { plainSessionOf, stateOf } from './session.row.js';
-import { END_SESSIONS, NOTE_MISMATCH, type TimedRow } from './session.sql.js';
+import { END_SESSIONS, RECORD_MISMATCH, type TimedRow } from './session.sql.js';
 import type { BareSessionRenderer } from './session.view.js';
 
 /** A guarded write did not change exactly the locked rows: the transaction must not be committed. */
@@ -48,7 +48,7 @@ export class SessionEndings {
   ) {}
 
   /** Ends sessions whose locks the caller holds. Returns the ids of the events written. */
-  async end(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
+  async endSessions(tx: Executor, kind: EndingKind, endings: readonly Ending[]): Promise<Uuid[]> {
     if (endings.length === 0) return [];
     const ids = endings.map(({ row }) => row.id);
     const moments = endings.map(({ at }) => at.toISOString());
@@ -56,7 +56,7 @@ export class SessionEndings {
     const events = endings.map((ending) => this.endingEvent(kind, ending));
     // Both statements are queued on the connection at once, which saves one event loop turn.
     const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
-    expectAll(ids, written);
+    assertAllUpdated(ids, written);
     return events.map(({ id }) => id);
   }
 
@@ -73,22 +73,22 @@ export class SessionEndings {
     if (first === undefined) return { ended: [], eventIds: [] };
     // One trigger leads to one status only.
     const { to, emits } = first.move;
-    const eventIds = await this.end(tx, { to, emits, approvedBy }, moves);
+    const eventIds = await this.endSessions(tx, { to, emits, approvedBy }, moves);
     return { ended: moves.map(({ row }) => row.id), eventIds };
   }
 
   /** Records the first wrong sender of live sessions whose locks the caller holds, and writes its events. */
-  async noteMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
+  async recordMismatch(tx: Executor, rows: readonly TimedRow[]): Promise<Uuid[]> {
     if (rows.length === 0) return [];
     const ids = rows.map(({ id }) => id);
     const bounds = idBounds(ids);
     const values = [ids, rows.map(({ now }) => now.toISOString()), bounds.low, bounds.high];
     const events = rows.map((row) => this.mismatchEvent(row));
     const [written] = await Promise.all([
-      tx.query<{ id: Uuid }>(NOTE_MISMATCH, values),
+      tx.query<{ id: Uuid }>(RECORD_MISMATCH, values),
       this.events.append(tx, events),
     ]);
-    expectAll(ids, written);
+    assertAllUpdated(ids, written);
     return events.map(({ id }) => id);
   }
 
@@ -113,7 +113,7 @@ export class SessionEndings {
   }
 }
 
-function expectAll(ids: readonly Uuid[], written: readonly { readonly id: Uuid }[]): void {
+function assertAllUpdated(ids: readonly Uuid[], written: readonly { readonly id: Uuid }[]): void {
   if (written.length !== ids.length) {
     throw new GuardedWriteError(`${ids.length} locked sessions to change, but ${written.length} rows were updated`);
   }

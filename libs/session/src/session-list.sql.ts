@@ -8,7 +8,7 @@ const READ_AT = `date_trunc('milliseconds', statement_timestamp())`;
  * Row conditions of each status: one query per condition, so that each uses its own index. A pending row past
  * `expires_at` is an expired session.
  */
-const STANDINGS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
+const CONDITIONS_BY_STATUS: Readonly<Record<SessionStatus | 'any', readonly string[]>> = {
   any: ['true'],
   pending: [`status = 'pending' AND expires_at > ${READ_AT}`],
   approved: [`status = 'approved'`],
@@ -40,7 +40,7 @@ export type ListedRow = TimedRow & { readonly found: number };
  */
 export function listSessions(status: SessionStatus | 'any', { byPhone, test }: ListFilter): string {
   const whose = `${byPhone ? BY_PHONE : BY_ACCOUNT} AND ${test ? 'test' : 'NOT test'}`;
-  const parts = STANDINGS[status].map(
+  const parts = CONDITIONS_BY_STATUS[status].map(
     (standing) => `(SELECT ${COLUMNS}, ${READ_AT} AS now FROM sessions
       WHERE ${whose} AND id >= $2 AND id < $3 AND ${standing} ORDER BY id DESC LIMIT $4)`,
   );

@@ -167,7 +167,7 @@ export const CONSUME_SESSIONS = `
  * changed ids. Locks in id order, as everywhere. $1 ids to lock, $2 and $3 their bounds, $4 ids to change; others are
  * only locked.
  */
-export const CHOOSE_RCS = `
+export const SET_CHANNEL_RCS = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM sessions WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 ORDER BY id FOR UPDATE)
   UPDATE sessions SET channel = 'rcs' FROM locked
@@ -179,7 +179,7 @@ export const CHOOSE_RCS = `
  * Records the first sender mismatch of pending sessions, once each, and returns the changed ids. $1 ids, $2 times in
  * the same order, $3 and $4 bounds of the ids.
  */
-export const NOTE_MISMATCH = `
+export const RECORD_MISMATCH = `
   UPDATE sessions SET sender_mismatch_at = seen.at
   FROM unnest($1::uuid[], $2::timestamptz[]) AS seen (id, at)
   WHERE sessions.id = seen.id AND sessions.id = ANY ($1::uuid[]) AND sessions.id BETWEEN $3 AND $4

@@ -17,7 +17,7 @@ import { SessionList, type SessionPage, type SessionQuery } from './session-list
 import { createdSession, insertRow, lockedSession, sessionOf } from './session.row.js';
 import type { CreateCommand, CreateSession } from './session.row.js';
 import {
-  CHOOSE_RCS,
+  SET_CHANNEL_RCS,
   CONSUME_SESSIONS,
   FIND_SESSION,
   FIND_SESSIONS,
@@ -167,7 +167,7 @@ export class SessionStore {
 
   /** The current state of a session of this tenant, or null: sessions of another account or mode count as unknown. */
   async find(tenant: Tenant, id: Uuid): Promise<Session | null> {
-    if (this.isOfToday(id)) return this.finds.add({ tenant, id });
+    if (this.isRecentId(id)) return this.finds.add({ tenant, id });
     const [row] = await this.options.database.query<TimedRow>(FIND_SESSION, [id, tenant.accountId, isTestMode(tenant)]);
     return row === undefined ? null : sessionOf(row);
   }
@@ -193,7 +193,7 @@ export class SessionStore {
 
   /** Cancels a live session; an ended one, or one past `expiresAt`, stays unchanged and returns `done` as well. */
   async cancel(tenant: Tenant, id: Uuid): Promise<CancelResult> {
-    if (this.isOfToday(id)) return this.cancels.add({ tenant, id });
+    if (this.isRecentId(id)) return this.cancels.add({ tenant, id });
     const [result = 'unknown'] = await this.cancelAll([{ tenant, id }]);
     return result;
   }
@@ -201,7 +201,7 @@ export class SessionStore {
   /** Consumes an approved session: exactly one call ever returns `consumed` (contract, Consume). */
   async consume(tenant: Tenant, id: Uuid): Promise<ConsumeResult> {
     const command = { tenant, id, consumptionId: this.options.clock.newId() };
-    if (this.isOfToday(id)) return this.consumes.add(command);
+    if (this.isRecentId(id)) return this.consumes.add(command);
     const [result = NOT_FOUND] = await this.consumeAll([command]);
     return result;
   }
@@ -239,8 +239,8 @@ export class SessionStore {
     const approved = pick(byId, approve).map((row) => ({ row, at: row.now }));
     // Sent at once and executed in this order: a session may get a wrong sender and then the right one.
     const [mismatchEvents, approvalEvents] = await Promise.all([
-      this.endings.noteMismatch(tx, pick(byId, mismatch)),
-      this.endings.end(tx, APPROVED_BY_MO, approved),
+      this.endings.recordMismatch(tx, pick(byId, mismatch)),
+      this.endings.endSessions(tx, APPROVED_BY_MO, approved),
       record(verdicts),
     ]);
     return { verdicts: [...verdicts], eventIds: [...mismatchEvents, ...approvalEvents] };
@@ -263,15 +263,15 @@ export class SessionStore {
    * Checks a well-formed code and approves the session if the code is one of those sent. The attempt is counted
    * before the comparison; concurrent checks share a transaction, checks of one session run one after the other.
    */
-  check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
-    return this.isOfToday(id) ? this.codes.check(tenant, id, code) : this.codes.checkAlone(tenant, id, code);
+  checkCode(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
+    return this.isRecentId(id) ? this.codes.check(tenant, id, code) : this.codes.checkAlone(tenant, id, code);
   }
 
   /**
    * Approves or denies pending sessions of one mode by a tap on their card, with their events, in the caller's
    * transaction. The caller notifies the dispatcher of `eventIds` after its commit.
    */
-  async decide(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
+  async applyCardDecision(tx: Executor, { mode, ids, ...cause }: Decision): Promise<Ended> {
     if (ids.length === 0) return { ended: [], eventIds: [] };
     const { low, high } = idBounds(ids);
     const rows = await tx.query<TimedRow>(LOCK_SESSIONS, [ids, low, high]);
@@ -289,7 +289,7 @@ export class SessionStore {
     const all = [...new Set([...ids, ...tapped])];
     if (all.length === 0) return [];
     const { low, high } = idBounds(all);
-    return (await tx.query<{ id: Uuid }>(CHOOSE_RCS, [all, low, high, ids])).map(({ id }) => id);
+    return (await tx.query<{ id: Uuid }>(SET_CHANNEL_RCS, [all, low, high, ids])).map(({ id }) => id);
   }
 
   /**
@@ -299,7 +299,7 @@ export class SessionStore {
    * @param limit maximum number in this transaction
    * @returns how many of each mode; a total equal to the limit means that more may be due
    */
-  async expireDue(limit: number): Promise<ExpiredCounts> {
+  async expireDueSessions(limit: number): Promise<ExpiredCounts> {
     const { database, clock } = this.options;
     const nowMs = clock.nowMs();
     const everything = nowMs - this.sweptAllAtMs >= FULL_SWEEP_INTERVAL_MS;
@@ -311,7 +311,7 @@ export class SessionStore {
       return [{ live: rows.length - test, test }, expired] as const;
     });
     if (everything && counts.live + counts.test < limit) this.sweptAllAtMs = nowMs;
-    this.tell(eventIds);
+    this.notifyEvents(eventIds);
     return counts;
   }
 
@@ -361,7 +361,7 @@ export class SessionStore {
       const { eventIds: cancelled } = await this.endings.endByRule(tx, CANCELLATION, locked);
       return [new Set(own), cancelled] as const;
     });
-    this.tell(eventIds);
+    this.notifyEvents(eventIds);
     return commands.map((command) => (owners.has(command) ? 'done' : 'unknown'));
   }
 
@@ -398,7 +398,7 @@ export class SessionStore {
    * Whether an operation may share a statement with others: an id of another day, which any caller may send, would
    * make the shared statement search every partition.
    */
-  private isOfToday(id: Uuid): boolean {
+  private isRecentId(id: Uuid): boolean {
     return Math.abs(this.options.clock.nowMs() - idTimeMs(id)) < TOKEN_MEMORY_MS;
   }
 
@@ -406,7 +406,7 @@ export class SessionStore {
     return firstIdAt(nowMs + ID_CLOCK_SLACK_MS);
   }
 
-  private tell(eventIds: readonly Uuid[]): void {
+  private notifyEvents(eventIds: readonly Uuid[]): void {
     if (eventIds.length > 0) this.options.onEvents(eventIds);
   }
 }

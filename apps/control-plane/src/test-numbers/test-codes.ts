@@ -11,7 +11,7 @@ const ABSENT = 'UNDELIV';
 
 export interface TestCodesOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
-  readonly ledger: Pick<MtMessageStore, 'actOut'>;
+  readonly ledger: Pick<MtMessageStore, 'applyTestSteps'>;
 }
 
 /** The carrier of test keys: it takes a code at once, and says a second later what became of it. */
@@ -22,7 +22,7 @@ export class TestCodes {
   readonly submit: TestStep = async (tx) => {
     const due = await tx.query<DueCode>(LOCK_QUEUED_CODES, this.look());
     const steps = due.map(({ id }) => ({ id, to: 'submitted', networkError: null }) as const);
-    const eventIds = await this.o.ledger.actOut(tx, steps);
+    const eventIds = await this.o.ledger.applyTestSteps(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 
@@ -34,7 +34,7 @@ export class TestCodes {
         ? ({ id, to: 'undelivered', networkError: ABSENT } as const)
         : ({ id, to: 'delivered', networkError: null } as const),
     );
-    const eventIds = await this.o.ledger.actOut(tx, steps);
+    const eventIds = await this.o.ledger.applyTestSteps(tx, steps);
     return { eventIds, count: due.length, full: due.length === MAX_CODES };
   };
 

@@ -4,7 +4,7 @@ import type { ServerKeys } from '@countersign/keys';
 import { firstIdAt, type Uuid } from '@countersign/ids';
 import { Batcher, type Database, type DatabaseClock, type Executor } from '@countersign/postgres';
 import type { SessionRenderer, SessionStore } from '@countersign/session';
-import { ENDS } from '@countersign/session/rules';
+import { STATUS_BY_TERMINAL_EVENT } from '@countersign/session/rules';
 import type { ApprovalStore } from '../guard/approval.store.js';
 import type { BesideSchedule, Verdict } from './attempt.js';
 import {
@@ -331,7 +331,8 @@ export class DeliveryStore {
 }
 
 /** Whether an event ends its session in a way that a card may outlive: with the time of its session a card is over by itself. */
-const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
+const leavesCard = (type: EventType): boolean =>
+  STATUS_BY_TERMINAL_EVENT.has(type) && STATUS_BY_TERMINAL_EVENT.get(type) !== 'expired';
 
 /** An event as the delivery that it becomes. */
 function newRow(event: DueEvent, url: string): DueRow {

@@ -21,7 +21,7 @@ export interface InboundBatchOptions {
   readonly sessions: SessionStore;
   readonly messages: MessageStore;
   readonly concatenations: ConcatenationStore;
-  readonly leases: Pick<BindLeaseStore, 'holding'>;
+  readonly leases: Pick<BindLeaseStore, 'findHeldLeases'>;
   readonly learner: Pick<SenderLearner, 'ruleOf' | 'isLearning' | 'observe'>;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -71,7 +71,7 @@ export class InboundBatch {
   private async unfenced(tx: Executor, arrived: readonly Arrival[]): Promise<readonly Arrival[]> {
     const leases = arrived.flatMap(([{ link }]) => (link.lease === undefined ? [] : [link.lease]));
     if (leases.length === 0) return arrived;
-    const holding = await this.o.leases.holding(tx, leases);
+    const holding = await this.o.leases.findHeldLeases(tx, leases);
     return arrived.filter(([{ link }]) => link.lease === undefined || holding.has(leaseKey(link.lease)));
   }
 

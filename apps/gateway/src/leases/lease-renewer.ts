@@ -32,8 +32,8 @@ export type Loss = 'not_renewed' | 'taken';
 
 export interface LeaseRenewerOptions {
   readonly database: Pick<Database, 'query' | 'transaction'>;
-  readonly gateways: Pick<GatewayStore, 'beat' | 'leave'>;
-  readonly leases: Pick<BindLeaseStore, 'survey' | 'claim' | 'renew' | 'release'>;
+  readonly gateways: Pick<GatewayStore, 'recordHeartbeat' | 'deleteGateway'>;
+  readonly leases: Pick<BindLeaseStore, 'survey' | 'claimSlots' | 'renewLeases' | 'releaseLeases'>;
   readonly self: GatewayIdentity;
   readonly logger: Logger;
   /** Told of every renewal of the set, and of every lease that was lost. Must not throw. */
@@ -90,7 +90,7 @@ export class LeaseRenewer {
   /** Claims what is free of these, and opens a connection under each lease that it got. */
   async claim(slots: readonly BindSlotName[], open: (guard: LeaseGuard) => LeasedConnection | null): Promise<void> {
     const startedMs = performance.now();
-    const leases = await this.o.leases.claim(this.o.database, this.o.self.id, slots);
+    const leases = await this.o.leases.claimSlots(this.o.database, this.o.self.id, slots);
     for (const lease of leases) {
       const connection = open(new LeaseGuard(lease, startedMs));
       if (connection !== null) this.#held.set(slotKey(lease), connection);
@@ -120,7 +120,7 @@ export class LeaseRenewer {
     this.#held.clear();
     try {
       await this.giveBack(held);
-      await this.o.gateways.leave(this.o.database, this.o.self.id);
+      await this.o.gateways.deleteGateway(this.o.database, this.o.self.id);
     } catch (error) {
       this.o.logger.debug({ err: error }, 'without the database, leases run out by themselves');
     }
@@ -129,7 +129,7 @@ export class LeaseRenewer {
   private async giveBack(connections: readonly LeasedConnection[]): Promise<void> {
     const last = connections.map(seen);
     for (const { guard } of connections) guard.giveUp();
-    await this.o.leases.release(this.o.database, this.o.self.id, last);
+    await this.o.leases.releaseLeases(this.o.database, this.o.self.id, last);
   }
 
   private async beatIfDue(): Promise<boolean> {
@@ -146,8 +146,8 @@ export class LeaseRenewer {
     const held = [...this.#held.values()];
     try {
       const kept = await database.transaction(async (tx) => {
-        const beaten = gateways.beat(tx, self, this.#stopping);
-        const [renewed] = await Promise.all([leases.renew(tx, self.id, held.map(seen)), beaten]);
+        const beaten = gateways.recordHeartbeat(tx, self, this.#stopping);
+        const [renewed] = await Promise.all([leases.renewLeases(tx, self.id, held.map(seen)), beaten]);
         return renewed;
       });
       this.o.onRenewal('renewed');

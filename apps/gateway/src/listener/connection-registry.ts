@@ -41,7 +41,7 @@ export class ConnectionRegistry {
   }
 
   private async beat(): Promise<boolean> {
-    await this.o.store.keep(this.o.database, this.o.connections());
+    await this.o.store.replaceConnections(this.o.database, this.o.connections());
     this.o.onElsewhere(await this.o.store.countElsewhere(this.o.database));
     return false;
   }

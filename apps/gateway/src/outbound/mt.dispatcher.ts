@@ -7,7 +7,7 @@ import type {
   DeliveryClaim,
   MtMessageStore,
   DeliveryPlan,
-  DueLook,
+  DueQuery,
   DueMessage,
 } from '@countersign/carriers/outbound';
 import { routesInOrder, type Route, type RouteDirectory } from '@countersign/carriers/routes';
@@ -50,8 +50,8 @@ export interface WebhookDispatcherOptions {
   readonly clock: Pick<DatabaseClock, 'nowMs'>;
   /** This gateway. */
   readonly self: Uuid;
-  readonly ledger: Pick<MtMessageStore, 'claim' | 'record'>;
-  readonly routes: Pick<RouteDirectory, 'open'>;
+  readonly ledger: Pick<MtMessageStore, 'claimDueMessages' | 'recordAttempts'>;
+  readonly routes: Pick<RouteDirectory, 'usableRoutes'>;
   readonly queues: Pick<SubmitQueues, 'roomFor' | 'take' | 'free'>;
   readonly attempts: Pick<AttemptMaker, 'make'>;
   readonly others: Pick<OtherGateways, 'binds' | 'mayHave' | 'leave'>;
@@ -128,7 +128,7 @@ export class MtDispatcher {
 
   /** True when more is waiting. */
   private async look(): Promise<boolean> {
-    const routes = await this.o.routes.open();
+    const routes = await this.o.routes.usableRoutes();
     const boundElsewhere = await this.o.others.binds();
     const ids = this.idsOfInterest();
     const ways = { routes, boundElsewhere };
@@ -145,12 +145,12 @@ export class MtDispatcher {
   private async claimDue(
     tx: Executor,
     ways: Ways,
-    ids: Pick<DueLook, 'fromId' | 'beforeId'>,
+    ids: Pick<DueQuery, 'fromId' | 'beforeId'>,
   ): Promise<{ readonly claim: DeliveryClaim; readonly plans: readonly DeliveryPlan[] }> {
     const plans: DeliveryPlan[] = [];
     const planned = new Map<string, number>();
     const look = { limit: MAX_LOOK, claimedBy: this.o.self, ...ids };
-    const claim = await this.o.ledger.claim(tx, look, (message) => {
+    const claim = await this.o.ledger.claimDueMessages(tx, look, (message) => {
       const plan = this.planOf(message, ways, planned);
       if (plan.kind === 'send') planned.set(slotKey(plan.lease), (planned.get(slotKey(plan.lease)) ?? 0) + 1);
       if (plan.kind === 'wait' && !plan.afresh && !plan.elsewhere) this.rejectedConnections++;
@@ -203,7 +203,7 @@ export class MtDispatcher {
   }
 
   private async recordAll(records: readonly AttemptRecord[]): Promise<null[]> {
-    const eventIds = await this.o.database.transaction((tx) => this.o.ledger.record(tx, records));
+    const eventIds = await this.o.database.transaction((tx) => this.o.ledger.recordAttempts(tx, records));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     // What has to be tried again is due at once; and where there was more than room for, there is room now.
     if (this.looksInARow > 0 || records.some(({ outcome }) => outcome.kind !== 'submitted')) this.wake();
@@ -222,7 +222,7 @@ export class MtDispatcher {
   }
 
   /** Usually the partitions of the last day, now and then all of them. */
-  private idsOfInterest(): Pick<DueLook, 'fromId' | 'beforeId'> {
+  private idsOfInterest(): Pick<DueQuery, 'fromId' | 'beforeId'> {
     const nowMs = this.o.clock.nowMs();
     const beforeId = firstIdAt(nowMs + CLOCK_SLACK_MS);
     if (nowMs < this.nextFullLookMs) return { fromId: firstIdAt(nowMs - HORIZON_MS), beforeId };

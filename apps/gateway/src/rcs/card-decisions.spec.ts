@@ -48,7 +48,7 @@ function opened(applied: Partial<AppliedEvents>, ended: readonly string[] = []) 
     },
     sessions: {
       markRcsDelivered: (_tx, ids, tapped) => ask(`choose ${ids.join()} of ${tapped?.join() ?? ''}`, []),
-      decide: (_tx, { ids, trigger }) => {
+      applyCardDecision: (_tx, { ids, trigger }) => {
         const live = ids.filter((id) => ended.includes(id));
         return ask(`${trigger} ${ids.join()}`, { ended: live, eventIds: live.map((id) => `end of ${id}`) });
       },

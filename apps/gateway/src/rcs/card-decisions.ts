@@ -29,7 +29,7 @@ export interface DecidedTap extends CardTap {
 export interface CardDecisionsOptions {
   readonly database: Pick<Database, 'transaction' | 'readThenWrite'>;
   readonly cards: Pick<CardStore, 'judgeArrivals' | 'storeArrivals' | 'takeEvents' | 'applyEvents' | 'noteEnded'>;
-  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'decide'>;
+  readonly sessions: Pick<SessionStore, 'markRcsDelivered' | 'applyCardDecision'>;
 }
 
 /**
@@ -75,8 +75,8 @@ export class CardDecisions {
     const [approved, denied] = [idsOf('approve'), idsOf('deny')];
     await sessions.markRcsDelivered(tx, chosen, [...approved, ...denied]);
     const results = [
-      await sessions.decide(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
-      await sessions.decide(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
+      await sessions.applyCardDecision(tx, { mode: 'live', ids: approved, trigger: 'approve', approvedBy: 'rcs' }),
+      await sessions.applyCardDecision(tx, { mode: 'live', ids: denied, trigger: 'deny', approvedBy: null }),
     ];
     const ended = results.flatMap((result) => result.ended);
     if (taps.length > 0) await cards.noteEnded(tx, taps, ended);

@@ -1,4 +1,9 @@
-import { canonicalId, type MtMessageStore, type ReceiptFate, type ReceiptNote } from '@countersign/carriers/outbound';
+import {
+  canonicalId,
+  type MtMessageStore,
+  type ReceiptResult,
+  type ReceiptRecord,
+} from '@countersign/carriers/outbound';
 import type { Uuid } from '@countersign/ids';
 import { Batcher, type Database } from '@countersign/postgres';
 import type { MessageAnswer } from '@countersign/smpp/link';
@@ -15,7 +20,7 @@ const REPORT_EVERY_MS = 1_000;
 
 export interface ReceiptsOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly ledger: Pick<MtMessageStore, 'receive'>;
+  readonly ledger: Pick<MtMessageStore, 'applyReceipts'>;
   readonly maxBatch: number;
   /** Told after the commit which events it holds. Must neither throw nor wait. */
   readonly onEvents: (ids: readonly Uuid[]) => void;
@@ -28,7 +33,7 @@ export interface ReceiptsOptions {
  * Answered ESME_ROK once what it says is committed, or where it says nothing; else the carrier is asked to send it again.
  */
 export class ReceiptsService {
-  readonly #batcher: Batcher<ReceiptNote, ReceiptFate>;
+  readonly #batcher: Batcher<ReceiptRecord, ReceiptResult>;
   #reportedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly o: ReceiptsOptions) {
@@ -69,8 +74,8 @@ export class ReceiptsService {
     return this.#batcher.drain();
   }
 
-  private async receive(notes: readonly ReceiptNote[]): Promise<readonly ReceiptFate[]> {
-    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.receive(tx, notes));
+  private async receive(notes: readonly ReceiptRecord[]): Promise<readonly ReceiptResult[]> {
+    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.applyReceipts(tx, notes));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
     return fates;
   }

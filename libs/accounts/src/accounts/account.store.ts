@@ -1,6 +1,6 @@
 import { createWebhookSecret, type ServerKeys, type Tenant } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { SCOPES, type Account, type ApiKey, type Brand } from './account.js';
 import {
   INSERT_ACCOUNT,
@@ -113,14 +113,14 @@ export class AccountStore {
       sealWebhookSecret(keys, { accountId: id, mode: 'live' }, webhookSecret),
       sealWebhookSecret(keys, { accountId: id, mode: 'test' }, testWebhookSecret),
     ];
-    const created = written(await tx.query<Account>(INSERT_ACCOUNT, values));
+    const created = requireRow(await tx.query<Account>(INSERT_ACCOUNT, values));
     return { account: created, webhookSecret, testWebhookSecret };
   }
 
   async updateAccount(tx: Executor, account: Account): Promise<Account> {
     const { defaultWebhookDisabledAt, defaultWebhookDisabledReason } = account;
     const values = [...accountValues(account), defaultWebhookDisabledAt, defaultWebhookDisabledReason];
-    return written(await tx.query<Account>(UPDATE_ACCOUNT, values));
+    return requireRow(await tx.query<Account>(UPDATE_ACCOUNT, values));
   }
 
   /**
@@ -135,7 +135,7 @@ export class AccountStore {
     const values = [id, sealWebhookSecret(keys, tenant, secret), SECRET_OVERLAP_HOURS, MAX_REPLACED_SECRETS];
     const [rotated] = await tx.query<{ previousUntil: Date }>(ROTATE_WEBHOOK_SECRET[mode], values);
     if (rotated !== undefined) return { ok: true, secret, ...rotated };
-    const { seconds } = written(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
+    const { seconds } = requireRow(await tx.query<{ seconds: number | null }>(SECRET_OVER_IN[mode], [id]));
     return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil(seconds ?? 1)) };
   }
 
@@ -143,12 +143,12 @@ export class AccountStore {
   async createBrand(tx: Executor, brand: NewBrand): Promise<Brand> {
     const whole = { ...BRAND_DEFAULTS, ...brand, id: this.options.newId() };
     const values = [...brandValues(whole), brand.accountId, brand.entropyKeyVersion];
-    return written(await tx.query<Brand>(INSERT_BRAND, values));
+    return requireRow(await tx.query<Brand>(INSERT_BRAND, values));
   }
 
   /** Throws as `createBrand`. Its account and its entropy key stay as they are. */
   async updateBrand(tx: Executor, brand: Brand): Promise<Brand> {
-    return written(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
+    return requireRow(await tx.query<Brand>(UPDATE_BRAND, brandValues(brand)));
   }
 
   /** A new key. Its text is in this answer and nowhere else. */
@@ -166,18 +166,18 @@ export class AccountStore {
       digest,
       version,
     ];
-    return { ...written(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
+    return { ...requireRow(await tx.query<ApiKey>(INSERT_API_KEY, values)), key };
   }
 
   /** Writes name, scopes and limits. */
   async updateApiKey(tx: Executor, { id, name, scopes, limits }: ApiKey): Promise<ApiKey> {
-    return written(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
+    return requireRow(await tx.query<ApiKey>(UPDATE_API_KEY, [id, name, scopes, JSON.stringify(limits)]));
   }
 
   /** Another text for the same key; the old one ends. The key is locked, and not revoked. */
   async rotateApiKey(tx: Executor, { id, kind }: ApiKey): Promise<ApiKey & { readonly key: string }> {
     const { key, prefix, digest, version } = newKey(this.options.keys, kind);
-    return { ...written(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
+    return { ...requireRow(await tx.query<ApiKey>(ROTATE_API_KEY, [id, prefix, digest, version])), key };
   }
 
   /** Revokes a key; null when it is unknown or was revoked before. */

@@ -1,6 +1,6 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import type { AdminKey } from './admin-key.js';
 import { INSERT_ADMIN_KEY, REVOKE_ADMIN_KEY, ROTATE_ADMIN_KEY, UPDATE_ADMIN_KEY } from './admin-key.sql.js';
 import { newKey } from '../keys/new-key.js';
@@ -24,18 +24,18 @@ export class AdminKeyStore {
   async create(tx: Executor, { name, role }: Pick<AdminKey, 'name' | 'role'>): Promise<ShownAdminKey> {
     const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
     const values = [this.options.newId(), name, role, prefix, digest, version];
-    return { ...written(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
+    return { ...requireRow(await tx.query<AdminKey>(INSERT_ADMIN_KEY, values)), key };
   }
 
   /** Writes name and role. */
   async update(tx: Executor, { id, name, role }: AdminKey): Promise<AdminKey> {
-    return written(await tx.query<AdminKey>(UPDATE_ADMIN_KEY, [id, name, role]));
+    return requireRow(await tx.query<AdminKey>(UPDATE_ADMIN_KEY, [id, name, role]));
   }
 
   /** Replaces the text of the key; the old text is refused from then on. The key is locked, and not revoked. */
   async rotate(tx: Executor, { id }: AdminKey): Promise<ShownAdminKey> {
     const { key, prefix, digest, version } = newKey(this.options.keys, 'admin');
-    return { ...written(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest, version])), key };
+    return { ...requireRow(await tx.query<AdminKey>(ROTATE_ADMIN_KEY, [id, prefix, digest, version])), key };
   }
 
   /** Null when the key is unknown or was revoked before. */

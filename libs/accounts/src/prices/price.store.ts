@@ -1,5 +1,5 @@
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import { DELETE_PRICE, INSERT_PRICE, UPDATE_PRICE } from './price.sql.js';
 import type { Price } from './price.js';
 
@@ -14,12 +14,12 @@ export class PriceStore {
   constructor(private readonly newId: () => Uuid) {}
 
   async create(tx: Executor, { channel, country, usd, from }: NewPrice): Promise<Price> {
-    return written(await tx.query<Price>(INSERT_PRICE, [this.newId(), channel, country, usd, from ?? null]));
+    return requireRow(await tx.query<Price>(INSERT_PRICE, [this.newId(), channel, country, usd, from ?? null]));
   }
 
   /** Writes amount and time of a price that is locked. */
   async update(tx: Executor, { id, usd, from }: Price): Promise<Price> {
-    return written(await tx.query<Price>(UPDATE_PRICE, [id, usd, from]));
+    return requireRow(await tx.query<Price>(UPDATE_PRICE, [id, usd, from]));
   }
 
   /** False when there was no such price. */

@@ -1,6 +1,6 @@
 import type { ServerKeys } from '@countersign/keys';
 import type { Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import {
   DELETE_BIND,
   DELETE_NUMBER,
@@ -100,12 +100,12 @@ export class CarrierStore {
   /** Throws DataError 23505 for an existing number, 23514 for an invalid one. */
   async createInboundNumber(tx: Executor, number: NewInboundNumber): Promise<InboundNumber> {
     const values = [this.options.newId(), number.number, number.countries, number.brandId ?? null];
-    return written(await tx.query<InboundNumber>(INSERT_NUMBER, values));
+    return requireRow(await tx.query<InboundNumber>(INSERT_NUMBER, values));
   }
 
   /** Writes all fields of a locked number. Throws as `createInboundNumber`. */
   async updateInboundNumber(tx: Executor, { id, number, countries, brandId }: InboundNumber): Promise<InboundNumber> {
-    return written(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
+    return requireRow(await tx.query<InboundNumber>(UPDATE_NUMBER, [id, number, countries, brandId]));
   }
 
   /** Sessions keep a copy of their number. */
@@ -119,14 +119,14 @@ export class CarrierStore {
     const passwordDigest = systemPasswordDigest(this.options.keys, id, password);
     const { currentVersion: digestVersion } = this.options.keys;
     const all = { ...SYSTEM_DEFAULTS, ...system, id, passwordDigest, digestVersion };
-    return written(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
+    return requireRow(await tx.query<SmppSystem>(INSERT_SYSTEM, this.systemValues(all)));
   }
 
   /** Writes all fields of a locked system, with a new password if given. Throws as `createSystem`. */
   async updateSystem(tx: Executor, system: SmppSystem, password?: string): Promise<SmppSystem> {
     const passwordDigest =
       password === undefined ? system.passwordDigest : systemPasswordDigest(this.options.keys, system.id, password);
-    return written(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
+    return requireRow(await tx.query<SmppSystem>(UPDATE_SYSTEM, this.systemValues({ ...system, passwordDigest })));
   }
 
   async deleteSystem(tx: Executor, id: Uuid): Promise<void> {
@@ -137,14 +137,14 @@ export class CarrierStore {
   async createBind(tx: Executor, { password, ...bind }: NewBind): Promise<Bind> {
     const id = this.options.newId();
     const all = { ...BIND_DEFAULTS, ...bind, id, passwordSealed: sealBindPassword(this.options.keys, id, password) };
-    return written(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
+    return requireRow(await tx.query<Bind>(INSERT_BIND, bindValues(all)));
   }
 
   /** Writes all fields of a locked bind, with a new password if given. Throws as `createBind`. */
   async updateBind(tx: Executor, bind: Bind, password?: string): Promise<Bind> {
     const passwordSealed =
       password === undefined ? bind.passwordSealed : sealBindPassword(this.options.keys, bind.id, password);
-    return written(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
+    return requireRow(await tx.query<Bind>(UPDATE_BIND, [...bindValues({ ...bind, passwordSealed }), bind.generation]));
   }
 
   /** Throws DataError 23503 while a route uses the bind. */
@@ -169,12 +169,12 @@ export class CarrierStore {
   /** Throws DataError 23503 for an unknown bind, 23514 for an invalid prefix. */
   async createRoute(tx: Executor, route: NewRoute): Promise<Route> {
     const all = { ...ROUTE_DEFAULTS, ...route, id: this.options.newId() };
-    return written(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
+    return requireRow(await tx.query<Route>(INSERT_ROUTE, routeValues(all)));
   }
 
   /** Writes all fields of a locked route. Throws as `createRoute`. */
   async updateRoute(tx: Executor, route: Route): Promise<Route> {
-    return written(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
+    return requireRow(await tx.query<Route>(UPDATE_ROUTE, routeValues(route)));
   }
 
   async deleteRoute(tx: Executor, id: Uuid): Promise<void> {

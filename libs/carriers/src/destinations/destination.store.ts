@@ -1,5 +1,5 @@
 import { firstIdAt, type Uuid } from '@countersign/ids';
-import { written, type Executor } from '@countersign/postgres';
+import { requireRow, type Executor } from '@countersign/postgres';
 import {
   DELETE_RULE,
   FIND_RULE,
@@ -34,7 +34,7 @@ export class DestinationStore {
   async create(tx: Executor, rule: NewDestinationRule): Promise<DestinationRule> {
     const { accountId = null, prefix, action, kinds = [], reason, until = null } = rule;
     const values = [this.newId(), accountId, prefix, action, reason, until, kinds];
-    return written(await tx.query<DestinationRule>(INSERT_RULE, values));
+    return requireRow(await tx.query<DestinationRule>(INSERT_RULE, values));
   }
 
   async find(db: Executor, id: Uuid): Promise<DestinationRule | null> {
@@ -57,7 +57,7 @@ export class DestinationStore {
    * Writes all fields of a locked admin rule except its account. Throws as `create`; guard rules cannot be updated.
    */
   async update(tx: Executor, { id, prefix, action, kinds, reason, until }: DestinationRule): Promise<DestinationRule> {
-    return written(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
+    return requireRow(await tx.query<DestinationRule>(UPDATE_RULE, [id, prefix, action, reason, until, kinds]));
   }
 
   /** Deletes a rule and returns it; null for an unknown id. For a guard rule the repeat count is deleted too. */
@@ -75,14 +75,17 @@ export class DestinationStore {
    * Blocks a prefix for an account on behalf of the guard, longer on each repeat. Null when a block is already
    * active: of several processes that detect one attack, one blocks.
    */
-  async block(db: Executor, { accountId, prefix, reason, blockSeconds }: GuardBlock): Promise<DestinationRule | null> {
+  async blockPrefix(
+    db: Executor,
+    { accountId, prefix, reason, blockSeconds }: GuardBlock,
+  ): Promise<DestinationRule | null> {
     const values = [this.newId(), accountId, prefix, reason, blockSeconds, LONGEST_BLOCK_SECONDS, QUIET_SECONDS];
     const [rule] = await db.query<DestinationRule>(GUARD_BLOCK, values);
     return rule ?? null;
   }
 
   /** Counts refusals of the guard, for the admins of the account. */
-  async tally(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
+  async countRefusals(db: Executor, accountId: Uuid, rule: string, prefix: string, times = 1): Promise<void> {
     await db.query(TALLY_REFUSALS, [this.newId(), accountId, rule, prefix, times]);
   }
 

@@ -10,7 +10,7 @@ export const LOCK_WHOLES = `
   RETURNING encode(key, 'hex') AS key, updated_at < clock_timestamp() - make_interval(secs => $3) AS stale`;
 
 /** Deletes the parts of older messages. $1 keys, already locked. */
-export const FORGET_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
+export const DELETE_PARTS = `DELETE FROM concatenation_parts WHERE key = ANY ($1::bytea[])`;
 
 /**
  * The neighbours of some parts of long messages: on each side the nearest ones, up to a total text length. $1 keys

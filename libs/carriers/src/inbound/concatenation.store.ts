@@ -2,7 +2,7 @@ import { SEAL_OVERHEAD_OCTETS, type ServerKeys } from '@countersign/keys';
 import type { Executor } from '@countersign/postgres';
 import {
   COUNT_WAITING_PARTS,
-  FORGET_PARTS,
+  DELETE_PARTS,
   LOCK_WHOLES,
   PURGE_WHOLES,
   READ_NEIGHBOURS,
@@ -90,7 +90,7 @@ export class ConcatenationStore {
   }
 
   /** Number of parts whose message is incomplete, counting at most 10,000 messages. */
-  async waiting(db: Executor): Promise<number> {
+  async countWaitingParts(db: Executor): Promise<number> {
     return (await db.query<{ parts: number }>(COUNT_WAITING_PARTS, [MAX_COUNTED]))[0]?.parts ?? 0;
   }
 
@@ -104,7 +104,7 @@ export class ConcatenationStore {
       PARTS_BELONG_SECONDS,
     ]);
     const stale = wholes.filter((whole) => whole.stale).map(({ key }) => octetsOf(key));
-    if (stale.length > 0) await tx.query(FORGET_PARTS, [stale]);
+    if (stale.length > 0) await tx.query(DELETE_PARTS, [stale]);
     const rows = await tx.query<{ key: string; number: number; textSealed: Buffer }>(READ_NEIGHBOURS, [
       entries.map(({ key }) => octetsOf(key)),
       entries.map(({ part }) => part.number),

@@ -25,7 +25,7 @@ export const SURVEY_SLOTS = `
   ORDER BY c.bind_id, c.slot`;
 
 /** Gateways that claim connections. */
-export const LIST_TAKERS = `
+export const LIST_CLAIMING_GATEWAYS = `
   SELECT id FROM gateways
   WHERE NOT stopping AND ${IS_ALIVE} ORDER BY id`;
 

@@ -4,7 +4,7 @@ import {
   CHECK_LEASES,
   CLAIM_SLOTS,
   ENSURE_SLOTS,
-  LIST_TAKERS,
+  LIST_CLAIMING_GATEWAYS,
   RELEASE_SLOTS,
   RENEW_SLOTS,
   SURVEY_SLOTS,
@@ -32,19 +32,19 @@ export class BindLeaseStore {
     await db.query(ENSURE_SLOTS);
     const [slots, gateways] = await Promise.all([
       db.query<SurveyedSlot>(SURVEY_SLOTS),
-      db.query<{ id: Uuid }>(LIST_TAKERS),
+      db.query<{ id: Uuid }>(LIST_CLAIMING_GATEWAYS),
     ]);
     return { slots, gateways: gateways.map(({ id }) => id) };
   }
 
   /** Claims the free ones of the slots; returns the leases obtained. */
-  async claim(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
+  async claimSlots(db: Executor, owner: Uuid, slots: readonly BindSlotName[]): Promise<BindLease[]> {
     if (slots.length === 0) return [];
     return db.query<BindLease>(CLAIM_SLOTS, [owner, slots.map(({ bindId }) => bindId), slots.map(({ slot }) => slot)]);
   }
 
   /** Renews leases of one owner; returns the keys of the slots that it still held (see `slotKey`). */
-  async renew(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<ReadonlySet<string>> {
+  async renewLeases(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<ReadonlySet<string>> {
     if (held.length === 0) return new Set();
     const rows = await db.query<BindSlotName>(RENEW_SLOTS, [owner, ...columnsOf(held)]);
     return new Set(rows.map(slotKey));
@@ -53,7 +53,7 @@ export class BindLeaseStore {
   /**
    * Releases leases of one owner, so that another gateway need not wait for their expiry. Lost leases are unchanged.
    */
-  async release(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<void> {
+  async releaseLeases(db: Executor, owner: Uuid, held: readonly HeldConnection[]): Promise<void> {
     if (held.length > 0) await db.query(RELEASE_SLOTS, [owner, ...columnsOf(held)]);
   }
 
@@ -61,7 +61,7 @@ export class BindLeaseStore {
    * The leases that are held in the caller's transaction (see `leaseKey`). `evenRunOut`: an expired lease counts if
    * nobody has claimed the connection since.
    */
-  async holding(tx: Executor, leases: readonly BindLease[], evenRunOut = false): Promise<ReadonlySet<string>> {
+  async findHeldLeases(tx: Executor, leases: readonly BindLease[], evenRunOut = false): Promise<ReadonlySet<string>> {
     const named = [...new Map(leases.map((lease) => [leaseKey(lease), lease])).values()];
     if (named.length === 0) return new Set();
     const rows = await tx.query<BindLease>(CHECK_LEASES, [

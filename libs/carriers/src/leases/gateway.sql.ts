@@ -9,7 +9,7 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
  * Records a gateway's heartbeat, and deletes gateways dead for an hour. $1 id, $2 host, $3 version, $4 whether it is
  * stopping.
  */
-export const BEAT_GATEWAY = `
+export const UPSERT_GATEWAY = `
   WITH forgotten AS (DELETE FROM gateways WHERE id <> $1 AND seen_at < clock_timestamp() - interval '1 hour')
   INSERT INTO gateways AS own (id, host, version, started_at, seen_at, stopping)
   VALUES ($1, $2, $3, ${NOW}, ${NOW}, $4)

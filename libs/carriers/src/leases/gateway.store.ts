@@ -1,6 +1,6 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import { BEAT_GATEWAY, DELETE_GATEWAY } from './gateway.sql.js';
+import { UPSERT_GATEWAY, DELETE_GATEWAY } from './gateway.sql.js';
 
 /** A gateway process, as it describes itself. */
 export interface GatewayIdentity {
@@ -14,11 +14,11 @@ export interface GatewayIdentity {
 /** The running gateways: each maintains its own row; one that was not seen for LEASE_SECONDS counts as dead. */
 export class GatewayStore {
   /** Records a heartbeat. `stopping` is permanent: the gateway claims no further connections. */
-  async beat(db: Executor, { id, host, version }: GatewayIdentity, stopping: boolean): Promise<void> {
-    await db.query(BEAT_GATEWAY, [id, host, version, stopping]);
+  async recordHeartbeat(db: Executor, { id, host, version }: GatewayIdentity, stopping: boolean): Promise<void> {
+    await db.query(UPSERT_GATEWAY, [id, host, version, stopping]);
   }
 
-  async leave(db: Executor, id: Uuid): Promise<void> {
+  async deleteGateway(db: Executor, id: Uuid): Promise<void> {
     await db.query(DELETE_GATEWAY, [id]);
   }
 }

@@ -5,7 +5,7 @@ import { IS_ALIVE } from './gateway.sql.js';
  * the others. Connections of a deleted system get no row; an unregistered gateway writes none. $1 gateway; of each
  * connection: $2 id, $3 system, $4 address, $5 bind type, $6 status as JSON.
  */
-export const KEEP_SYSTEM_CONNECTIONS = `
+export const REPLACE_SYSTEM_CONNECTIONS = `
   WITH gone AS (DELETE FROM system_connections WHERE gateway_id = $1 AND NOT id = ANY ($2::uuid[]))
   INSERT INTO system_connections (id, system_id, gateway_id, address, bind_type, since, status)
   SELECT own.id, own.system_id, $1, own.address, own.bind_type, date_trunc('milliseconds', clock_timestamp()), own.status

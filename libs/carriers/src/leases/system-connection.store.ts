@@ -4,7 +4,7 @@ import type { BindType } from '../config/carrier.js';
 import {
   COUNT_ONE_SYSTEM_ELSEWHERE,
   COUNT_SYSTEM_CONNECTIONS_ELSEWHERE,
-  KEEP_SYSTEM_CONNECTIONS,
+  REPLACE_SYSTEM_CONNECTIONS,
 } from './system-connection.sql.js';
 
 /** A gateway's last status of a connection that a system made to it. */
@@ -37,8 +37,8 @@ export class SystemConnectionStore {
   constructor(private readonly gatewayId: Uuid) {}
 
   /** Replaces this gateway's rows by these connections. */
-  async keep(tx: Executor, connections: readonly SystemConnection[]): Promise<void> {
-    await tx.query(KEEP_SYSTEM_CONNECTIONS, [
+  async replaceConnections(tx: Executor, connections: readonly SystemConnection[]): Promise<void> {
+    await tx.query(REPLACE_SYSTEM_CONNECTIONS, [
       this.gatewayId,
       connections.map(({ id }) => id),
       connections.map(({ systemId }) => systemId),

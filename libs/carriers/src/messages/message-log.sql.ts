@@ -48,7 +48,7 @@ export interface MessagePage {
 type Put = (value: unknown) => string;
 
 /** A query of one table with its conditions. */
-interface Look {
+interface TableQuery {
   readonly from: string;
   readonly conditions: readonly string[];
 }
@@ -81,7 +81,7 @@ export function pageOfMessages(
   const before = startingAfter === null ? [] : [`id < ${put(startingAfter)}`];
   const ofSession = sessionId === undefined ? [] : [`session_id = ${put(sessionId)}`];
   const common = [...before, ...ofSession];
-  const looks: Look[] = [];
+  const looks: TableQuery[] = [];
   if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];
     for (const sent of inboundOf(phone, put)) {
@@ -114,7 +114,7 @@ function inboundOf(phone: string | undefined, put: Put): readonly (readonly stri
 /** The spellings of an international number by carriers. */
 const spellingsOf = (e164: string): string[] => [e164, e164.slice(1), `00${e164.slice(1)}`];
 
-function union(looks: readonly Look[]): string {
+function union(looks: readonly TableQuery[]): string {
   const parts = looks.map(({ from, conditions }) => {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     return `(SELECT ${from} ${where} ORDER BY id DESC LIMIT $1)`;

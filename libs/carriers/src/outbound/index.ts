@@ -4,7 +4,7 @@ export {
   type AttemptRecord,
   type DeliveryClaim,
   type MtMessageStoreOptions,
-  type DueLook,
+  type DueQuery,
   type TestStep,
 } from './mt-message.store.js';
 export { OutboundQueue } from './outbound-queue.js';
@@ -18,8 +18,8 @@ export {
   type NewOutboundMessage,
   type OutboundState,
   type PlannedAttempt,
-  type ReceiptFate,
-  type ReceiptNote,
+  type ReceiptResult,
+  type ReceiptRecord,
 } from './outbound.js';
 export { OutboundLookup } from './outbound.lookup.js';
 export { OutboundStore } from './outbound.store.js';

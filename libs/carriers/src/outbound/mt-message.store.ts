@@ -11,14 +11,14 @@ import {
   LOCK_DUE,
   LOCK_LAPSED,
   NAME_SUBMISSIONS,
-  NOTE_RECEIPTS,
-  NOTE_SUBMITTED,
+  UPSERT_RECEIPTS,
+  MARK_SUBMITTED,
   POSTPONE_MESSAGES,
   PURGE_ORPHANS,
   PURGE_SUBMISSIONS,
   READ_SESSIONS,
   REQUEUE_MESSAGES,
-  TAKE_BACK,
+  REQUEUE_LAPSED,
 } from './outbound.sql.js';
 import type {
   AttemptOutcome,
@@ -26,8 +26,8 @@ import type {
   DeliveryPlan,
   DueMessage,
   PlannedAttempt,
-  ReceiptFate,
-  ReceiptNote,
+  ReceiptResult,
+  ReceiptRecord,
 } from './outbound.js';
 
 /** How long a receipt may precede its submit response; older unmatched receipts are deleted. */
@@ -44,7 +44,7 @@ export interface MtMessageStoreOptions {
   newId(): Uuid;
 }
 
-export interface DueLook {
+export interface DueQuery {
   readonly limit: number;
   /** Range of ids to read, `beforeId` exclusive: fewer partitions are faster. */
   readonly fromId: Uuid;
@@ -109,8 +109,12 @@ export class MtMessageStore {
    * Claims due messages: `planOf` decides for each whether it is sent, postponed or failed. Requeues attempts with an
    * expired claim first and decides on them too.
    */
-  async claim(tx: Executor, look: DueLook, planOf: (message: DueMessage) => DeliveryPlan): Promise<DeliveryClaim> {
-    await takeBack(tx, look);
+  async claimDueMessages(
+    tx: Executor,
+    look: DueQuery,
+    planOf: (message: DueMessage) => DeliveryPlan,
+  ): Promise<DeliveryClaim> {
+    await requeueLapsed(tx, look);
     const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.fromId, look.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
@@ -123,7 +127,7 @@ export class MtMessageStore {
     const given = decided.flatMap(({ message: { id }, plan }): Ending[] =>
       plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
     );
-    const eventIds = await this.tell(tx, await endAll(tx, given, 'queued'));
+    const eventIds = await this.appendEvents(tx, await endAll(tx, given, 'queued'));
     return { claimed, eventIds, due: rows.length };
   }
 
@@ -132,27 +136,27 @@ export class MtMessageStore {
    * claimed, or that was released, change nothing: their outcome is unknown. Returns the ids of the events written.
    * At most one record per message.
    */
-  async record(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
-    const records = await this.unfenced(tx, all);
-    const parked = await nameSubmissions(tx, records);
-    const submitted = await noteSubmitted(tx, records);
+  async recordAttempts(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
+    const records = await this.withHeldLease(tx, all);
+    const countParkedReceipts = await nameSubmissions(tx, records);
+    const submitted = await markSubmitted(tx, records);
     await requeueAll(tx, records);
     const told = new Set(submitted.map(({ id }) => id));
     const settled = await endAll(
       tx,
-      parked.filter(({ id }) => told.has(id)),
+      countParkedReceipts.filter(({ id }) => told.has(id)),
       'submitted',
     );
-    return this.tell(tx, [...submitted, ...settled]);
+    return this.appendEvents(tx, [...submitted, ...settled]);
   }
 
   /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
-  async receive(
+  async applyReceipts(
     tx: Executor,
-    notes: readonly ReceiptNote[],
-  ): Promise<{ readonly fates: readonly ReceiptFate[]; readonly eventIds: readonly Uuid[] }> {
+    notes: readonly ReceiptRecord[],
+  ): Promise<{ readonly fates: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
     if (notes.length === 0) return { fates: [], eventIds: [] };
-    const known = await tx.query<KnownReceipt>(NOTE_RECEIPTS, [
+    const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
       notes.map(({ carrier }) => carrier),
       notes.map(({ smscMessageId }) => canonicalId(smscMessageId)),
       notes.map(({ state }) => state),
@@ -161,17 +165,17 @@ export class MtMessageStore {
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
     const settled = await endAll(tx, known.flatMap(endingOf), 'submitted');
     const ended = new Set(settled.map(({ id }) => id));
-    const fates = notes.map((note): ReceiptFate => {
+    const fates = notes.map((note): ReceiptResult => {
       const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
       if (owner === null) return 'parked';
       return ended.has(owner) ? 'settled' : 'late';
     });
-    return { fates, eventIds: await this.tell(tx, settled) };
+    return { fates, eventIds: await this.appendEvents(tx, settled) };
   }
 
   /** Applies simulated steps to messages of test keys. Steps that were already made are skipped. */
-  async actOut(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
-    const submitted = await noteSubmitted(
+  async applyTestSteps(tx: Executor, steps: readonly TestStep[]): Promise<Uuid[]> {
+    const submitted = await markSubmitted(
       tx,
       steps
         .filter(({ to }) => to === 'submitted')
@@ -181,7 +185,7 @@ export class MtMessageStore {
     const endings = steps.flatMap(({ id, to, networkError }): Ending[] =>
       to === 'submitted' ? [] : [{ id, state: to, networkError }],
     );
-    return this.tell(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
+    return this.appendEvents(tx, [...submitted, ...(await endAll(tx, endings, 'submitted'))]);
   }
 
   /** Number of receipts without a message, 100,000 at most. */
@@ -203,9 +207,9 @@ export class MtMessageStore {
   }
 
   /** `busy` outcomes are recorded without a valid lease, because nothing was sent. */
-  private async unfenced(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
+  private async withHeldLease(tx: Executor, records: readonly AttemptRecord[]): Promise<AttemptRecord[]> {
     const acted = records.filter(({ outcome }) => outcome.kind !== 'busy');
-    const holding = await this.leases.holding(
+    const holding = await this.leases.findHeldLeases(
       tx,
       acted.map(({ lease }) => lease),
       true,
@@ -213,7 +217,7 @@ export class MtMessageStore {
     return records.filter(({ outcome, lease }) => outcome.kind === 'busy' || holding.has(leaseKey(lease)));
   }
 
-  private async tell(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
+  private async appendEvents(tx: Executor, steps: readonly Step[]): Promise<Uuid[]> {
     if (steps.length === 0) return [];
     const sessions = await sessionsOf(tx, steps);
     const events = steps.map(({ id: messageId, ...step }) => {
@@ -251,12 +255,12 @@ async function sessionsOf(
 }
 
 /** Requeues attempts with an expired claim: their gateway is gone. */
-async function takeBack(tx: Executor, { limit, fromId, beforeId }: DueLook): Promise<void> {
+async function requeueLapsed(tx: Executor, { limit, fromId, beforeId }: DueQuery): Promise<void> {
   const lapsed = await tx.query<{ id: Uuid }>(LOCK_LAPSED, [limit, fromId, beforeId]);
   if (lapsed.length === 0) return;
   const ids = lapsed.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  await tx.query(TAKE_BACK, [ids, low, high]);
+  await tx.query(REQUEUE_LAPSED, [ids, low, high]);
 }
 
 interface Decided {
@@ -324,7 +328,7 @@ async function nameSubmissions(tx: Executor, records: readonly AttemptRecord[]):
   );
 }
 
-async function noteSubmitted(
+async function markSubmitted(
   tx: Executor,
   records: readonly { readonly id: Uuid; readonly attempt: number | null; readonly outcome: AttemptOutcome }[],
   from: 'sending' | 'queued' = 'sending',
@@ -335,7 +339,7 @@ async function noteSubmitted(
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  const written = await tx.query<StepRow>(NOTE_SUBMITTED, [
+  const written = await tx.query<StepRow>(MARK_SUBMITTED, [
     ids,
     rows.map(({ attempt }) => attempt),
     rows.map(({ smscMessageId }) => smscMessageId),

@@ -23,6 +23,6 @@ export const LOCK_TRIED = `
   ORDER BY next_attempt_at LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Makes locked codes due at once on every route. $1 ids, $2 and $3 their bounds. */
-export const TRY_AFRESH = `
+export const RETRY_NOW = `
   UPDATE outbound_messages SET next_attempt_at = ${NOW}, refused_routes = '{}', busy_routes = '{}'
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'queued'`;

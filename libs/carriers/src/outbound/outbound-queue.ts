@@ -1,7 +1,7 @@
 import type { QueueDepth } from '@countersign/events';
 import { idBounds, type Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import { LOCK_TRIED, OUTBOUND_DEPTH, TRY_AFRESH } from './outbound-queue.sql.js';
+import { LOCK_TRIED, OUTBOUND_DEPTH, RETRY_NOW } from './outbound-queue.sql.js';
 
 /** Operator view and operations of the outbound queue. */
 export class OutboundQueue {
@@ -19,7 +19,7 @@ export class OutboundQueue {
     const ids = (await tx.query<{ id: Uuid }>(LOCK_TRIED, [limit])).map(({ id }) => id);
     if (ids.length === 0) return 0;
     const { low, high } = idBounds(ids);
-    await tx.query(TRY_AFRESH, [ids, low, high]);
+    await tx.query(RETRY_NOW, [ids, low, high]);
     return ids.length;
   }
 }

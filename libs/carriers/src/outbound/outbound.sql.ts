@@ -22,7 +22,7 @@ export const LOCK_LAPSED = `
   ORDER BY claimed_until LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
 /** Requeues locked messages with an unknown outcome. $1 ids, $2 and $3 their bounds. */
-export const TAKE_BACK = `
+export const REQUEUE_LAPSED = `
   UPDATE outbound_messages SET state = 'queued', next_attempt_at = ${NOW}, claimed_by = NULL, claimed_until = NULL,
     unknown_fates = unknown_fates + 1
   WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'sending'`;
@@ -101,7 +101,7 @@ const PRICE = `CASE WHEN test THEN 0 ELSE coalesce((SELECT usd FROM prices
  * Marks messages as submitted: erases the text, fixes the cost. $1 ids, $2 attempt counts or null without a claim, $3
  * the carrier's ids or null, in the same order, $4 and $5 bounds of the ids, $6 the previous state.
  */
-export const NOTE_SUBMITTED = `
+export const MARK_SUBMITTED = `
   UPDATE outbound_messages
   SET state = 'submitted', text_sealed = NULL, next_attempt_at = NULL, claimed_by = NULL, claimed_until = NULL,
     smsc_message_id = done.smsc_id, submitted_at = ${NOW}, network_error = NULL, cost_usd = ${PRICE}
@@ -143,7 +143,7 @@ export const NAME_SUBMISSIONS = `
  * Stores final receipts, the first of each message, and returns their messages if known. $1 carriers, $2 their ids,
  * $3 states and $4 reasons or null, in the same order, each pair once.
  */
-export const NOTE_RECEIPTS = `
+export const UPSERT_RECEIPTS = `
   INSERT INTO submissions AS known (carrier, smsc_message_id, receipt_state, network_error, updated_at)
   SELECT carrier, smsc_id, state, error, ${NOW}
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS told (carrier, smsc_id, state, error)

@@ -91,7 +91,7 @@ export type AttemptOutcome =
   | { readonly kind: 'busy' | 'refused' | 'unknown'; readonly error: string };
 
 /** A final receipt of a carrier. */
-export interface ReceiptNote {
+export interface ReceiptRecord {
   readonly carrier: string;
   readonly smscMessageId: string;
   readonly state: 'delivered' | 'undelivered';
@@ -102,7 +102,7 @@ export interface ReceiptNote {
  * `parked`: its message is not known yet, since receipts may precede responses. `late`: its message had ended, or was
  * requeued.
  */
-export type ReceiptFate = 'settled' | 'parked' | 'late';
+export type ReceiptResult = 'settled' | 'parked' | 'late';
 
 /** Numbers are assigned in blocks of at least ten thousand: traffic pumpers own whole blocks. */
 const BLOCK_DIGITS = 4;

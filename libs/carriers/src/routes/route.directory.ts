@@ -15,7 +15,7 @@ export class RouteDirectory {
   }
 
   /** Usable routes: enabled, over an enabled bind that may send. In no particular order (see `routesInOrder`). */
-  async open(): Promise<readonly Route[]> {
+  async usableRoutes(): Promise<readonly Route[]> {
     return (await this.routes.get(ALL)) ?? [];
   }
 }

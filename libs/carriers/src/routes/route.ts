@@ -18,13 +18,13 @@ export interface Route {
 }
 
 /** A random number from 0 (inclusive) to 1 (exclusive). */
-export type Chance = () => number;
+export type RandomSource = () => number;
 
 /**
  * The routes for a number, best first: longest prefix, then priority, then random order weighted by `weight` (each
  * position is drawn from the remaining routes).
  */
-export function routesInOrder(routes: readonly Route[], e164: string, chance: Chance): Route[] {
+export function routesInOrder(routes: readonly Route[], e164: string, chance: RandomSource): Route[] {
   const fitting = routes.filter(({ enabled, prefix }) => enabled && e164.startsWith(prefix));
   const ranks = new Map<string, Route[]>();
   for (const route of fitting.sort(byRank)) {
@@ -37,7 +37,7 @@ export function routesInOrder(routes: readonly Route[], e164: string, chance: Ch
 const byRank = (one: Route, other: Route): number =>
   other.prefix.length - one.prefix.length || one.priority - other.priority;
 
-function drawn(equals: readonly Route[], chance: Chance): Route[] {
+function drawn(equals: readonly Route[], chance: RandomSource): Route[] {
   const left = [...equals];
   const order: Route[] = [];
   while (left.length > 0) {

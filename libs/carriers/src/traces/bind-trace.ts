@@ -63,11 +63,11 @@ export class TraceSeal {
     private readonly gatewayId: Uuid,
   ) {}
 
-  question(question: TraceQuestion): Buffer {
+  sealQuestion(question: TraceQuestion): Buffer {
     return this.keys.seal('trace', JSON.stringify(question), `question:${this.gatewayId}`);
   }
 
-  answer(octets: string | Uint8Array): Buffer {
+  sealAnswer(octets: string | Uint8Array): Buffer {
     return this.keys.seal('trace', octets, `answer:${this.gatewayId}`);
   }
 
@@ -94,7 +94,7 @@ export class TraceSeal {
 /**
  * Records texts for that many seconds from now, by the database's clock; returns the end. Null for an unknown bind.
  */
-export async function recordFully(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
+export async function enableFullTrace(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
   const [row] = await tx.query<{ fullTraceUntil: Date }>(SET_FULL_TRACE, [bindId, seconds]);
   return row?.fullTraceUntil ?? null;
 }

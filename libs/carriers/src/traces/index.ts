@@ -1,6 +1,6 @@
 export {
   FULL_TRACE_SECONDS,
-  recordFully,
+  enableFullTrace,
   TRACE_FORMATS,
   TraceSeal,
   traceTopic,

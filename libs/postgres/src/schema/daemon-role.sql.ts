@@ -20,8 +20,9 @@ export const schemaGrants = (schema: string, role: string): string[] => [
 ];
 
 /**
- * Ordinary and partitioned tables of the schema that the caller owns, with what the role is wished to have on each.
- * $1 schema, $2 role, $3 names of restricted tables, $4 their privileges (comma-separated each), $5 those of all others.
+ * Ordinary and partitioned tables of the schema that the caller owns, with the privileges that the role should have.
+ * $1 schema, $2 role, $3 names of restricted tables, $4 their privileges (comma-separated each), $5 those of all
+ * others.
  */
 const WISHES = `
   wishes AS (
@@ -34,9 +35,9 @@ const WISHES = `
   )`;
 
 /**
- * REVOKE statements for what the role or PUBLIC was granted beyond the wish: whole tables, columns, grant options, and
- * the default privileges of tables that are made later. PUBLIC is wished to have nothing. A REVOKE on a table revokes
- * the same privilege on its columns. CASCADE: what the role granted to others goes, too. Parameters as for WISHES.
+ * REVOKE statements for privileges of the role or PUBLIC beyond the wanted ones: whole tables, columns, grant
+ * options, and the default privileges of future tables. PUBLIC should have none. A REVOKE on a table revokes the same
+ * privilege on its columns. CASCADE: grants by the role to others are revoked too. Parameters as for WISHES.
  */
 export const FIND_EXCESS_GRANTS = `
   WITH ${WISHES},
@@ -65,7 +66,10 @@ export const FIND_EXCESS_GRANTS = `
     string_agg(DISTINCT privilege_type, ', '), CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident($2) END)
   FROM later GROUP BY place, grantee`;
 
-/** GRANT statements for what the role lacks, so that a run without changes writes nothing. Parameters as for WISHES. */
+/**
+ * GRANT statements for missing privileges only, so that a run without changes writes nothing. Parameters as for
+ * WISHES.
+ */
 export const FIND_MISSING_GRANTS = `
   WITH ${WISHES}
   SELECT format('GRANT %s ON %s TO %I', privilege, oid::regclass, $2::name) AS statement
@@ -75,14 +79,14 @@ export const FIND_MISSING_GRANTS = `
   FROM pg_class WHERE relnamespace = quote_ident($1)::regnamespace AND relkind = 'S'
     AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2::name, oid, 'USAGE') AND has_sequence_privilege($2::name, oid, 'SELECT'))`;
 
-/** Tables that one sentence names. */
+/** Maximum number of tables named in one sentence. */
 const NAMED_TABLES = 5;
 
 /**
- * One sentence for each kind of fault, with whether the role can change or remove audit entries by it. Rights on tables
- * count on whole tables and on columns, and whoever holds them: the role, PUBLIC, or a role that it is a member of
- * (inherited or by SET ROLE). `kinds` are those of the server: MAINTAIN exists since PostgreSQL 17. The owner's rights
- * by membership are one fault of their own, not one for each table. Parameters as for WISHES.
+ * One sentence per kind of fault, with whether it lets the role change or remove audit entries. Privileges on tables
+ * count on whole tables and on columns, and through any holder: the role, PUBLIC, or a role of which it is a member
+ * (inherited or by SET ROLE). `kinds` are those of the server: MAINTAIN exists since PostgreSQL 17. The owner's
+ * privileges by membership are one fault, not one per table. Parameters as for WISHES.
  */
 export const FIND_FAULTS = `
   WITH ${WISHES},

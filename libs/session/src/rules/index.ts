@@ -12,7 +12,7 @@ export {
   type CodesRefused,
 } from './otp.js';
 export {
-  ID_TAKEN_UP_WITHIN_MS,
+  ID_REUSE_WINDOW_MS,
   LONGEST_SESSION_MS,
   SESSION_STATUSES,
   type ApprovedBy,
@@ -22,7 +22,7 @@ export {
   type SessionStatus,
 } from './session.js';
 export {
-  ENDS,
+  STATUS_BY_TERMINAL_EVENT,
   statusAt,
   transition,
   type RefusalReason,

@@ -75,13 +75,13 @@ const BEST_FIRST: readonly Fate[] = [
  * @param sessions by hex token digest
  */
 export function judgeInbound(cases: readonly InboundCase[], sessions: ReadonlyMap<string, LockedSession>): Judgement {
-  const bench = new Bench(sessions);
+  const bench = new BatchJudge(sessions);
   const verdicts = cases.map((inbound) => bench.judge(inbound));
   return { verdicts, approve: [...bench.approved], mismatch: [...bench.mismatched] };
 }
 
 /** The sessions' state after the messages judged so far. */
-class Bench {
+class BatchJudge {
   readonly approved = new Set<Uuid>();
   readonly mismatched = new Set<Uuid>();
 

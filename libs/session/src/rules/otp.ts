@@ -37,7 +37,7 @@ export function codeDigests(keys: ServerKeys, sessionId: Uuid, code: string): re
 /**
  * Whether one of the digests is stored. All pairs are compared, so the time reveals neither a match nor its position.
  */
-export function isAmong(digests: readonly Buffer[], stored: readonly Buffer[]): boolean {
+export function matchesAnyDigest(digests: readonly Buffer[], stored: readonly Buffer[]): boolean {
   const pairs = digests.flatMap((digest) => stored.map((each) => digestsEqual(digest, each)));
   return pairs.includes(true);
 }

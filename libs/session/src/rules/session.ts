@@ -11,7 +11,7 @@ export const LONGEST_SESSION_MS = 300_000;
  * A retried request reuses the id of its first attempt when that is at most this old: a session, or its code, may be
  * created this much later than the time in its id.
  */
-export const ID_TAKEN_UP_WITHIN_MS = 300_000;
+export const ID_REUSE_WINDOW_MS = 300_000;
 
 /** Specification 2.1: the delivery path chosen by the service. */
 export type Channel = 'rcs' | 'sms_fallback';

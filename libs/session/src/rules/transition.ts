@@ -22,14 +22,14 @@ export interface SessionState {
 /**
  * The status of the row, and `due` for a pending session past `expiresAt`: expired, but not yet marked in the row.
  */
-type Standing = SessionStatus | 'due';
+type EffectiveStatus = SessionStatus | 'due';
 
 const NONE: Transition = { kind: 'none' };
 const move = (to: Exclude<SessionStatus, 'pending'>, emits: EventType): Transition => ({ kind: 'move', to, emits });
 const refuse = (because: RefusalReason): Transition => ({ kind: 'refuse', because });
 
 /** The state table of a session (specification 3): every state, every trigger. */
-const TABLE: Readonly<Record<Standing, Readonly<Record<SessionTrigger, Transition>>>> = {
+const TABLE: Readonly<Record<EffectiveStatus, Readonly<Record<SessionTrigger, Transition>>>> = {
   pending: {
     approve: move('approved', 'verification.completed'),
     deny: move('denied', 'verification.denied'),
@@ -49,7 +49,7 @@ const TABLE: Readonly<Record<Standing, Readonly<Record<SessionTrigger, Transitio
 };
 
 /** The terminal status by event type; other events have none. */
-export const ENDS: ReadonlyMap<string, SessionStatus> = new Map(
+export const STATUS_BY_TERMINAL_EVENT: ReadonlyMap<string, SessionStatus> = new Map(
   Object.values(TABLE)
     .flatMap((row) => Object.values(row))
     .flatMap((each) => (each.kind === 'move' ? [[each.emits, each.to]] : [])),
@@ -62,15 +62,15 @@ export const ENDS: ReadonlyMap<string, SessionStatus> = new Map(
  * @param nowMs one reading of the database's clock, in whole milliseconds, taken after the row was locked
  */
 export function transition(state: SessionState, trigger: SessionTrigger, nowMs: number): Transition {
-  return TABLE[standingOf(state, nowMs)][trigger];
+  return TABLE[effectiveStatus(state, nowMs)][trigger];
 }
 
 /** The effective status at `nowMs`: a pending session past `expiresAt` is expired. */
 export function statusAt(state: SessionState, nowMs: number): SessionStatus {
-  const standing = standingOf(state, nowMs);
+  const standing = effectiveStatus(state, nowMs);
   return standing === 'due' ? 'expired' : standing;
 }
 
-function standingOf(state: SessionState, nowMs: number): Standing {
+function effectiveStatus(state: SessionState, nowMs: number): EffectiveStatus {
   return state.status === 'pending' && nowMs >= state.expiresAtMs ? 'due' : state.status;
 }
