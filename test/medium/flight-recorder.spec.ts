@@ -1,6 +1,6 @@
 import { openPubSub, type PubSub } from '@countersign/bus';
 import type { Bind } from '@countersign/carriers/config';
-import { enableFullTrace, TraceSeal, traceTopic, type TraceAnswer, type TracedPdu } from '@countersign/carriers/traces';
+import { recordFully, TraceSeal, traceTopic, type TraceAnswer, type TracedPdu } from '@countersign/carriers/traces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Carrier } from '../support/carrier.js';
 import { GatewayHarness, PASSWORD, sms } from '../support/gateway-harness.js';
@@ -34,7 +34,7 @@ async function recorded(): Promise<readonly TracedPdu[]> {
   const [row] = await gateway.harness.database.query<{ id: string }>('SELECT id FROM gateways');
   const gatewayId = row?.id ?? '';
   const seal = new TraceSeal(gateway.harness.keys, gatewayId);
-  const answer = await bus.ask(traceTopic(gatewayId), seal.sealQuestion({ bindId: bind.id, format: 'json' }), 5_000);
+  const answer = await bus.ask(traceTopic(gatewayId), seal.question({ bindId: bind.id, format: 'json' }), 5_000);
   const octets = seal.openAnswer(answer?.octets ?? Buffer.alloc(0));
   const { connections } = JSON.parse(String(octets)) as TraceAnswer;
   return connections.flatMap(({ pdus }) => pdus);
@@ -63,7 +63,7 @@ describe('the flight recorder of a gateway', () => {
 
   it('has texts while an engineer wants them, and none once the time is over', async () => {
     const holdsText = async (): Promise<boolean> => (await recorded()).some(({ octets }) => octets.includes(IN_HEX));
-    await enableFullTrace(gateway.harness.database, bind.id, 60);
+    await recordFully(gateway.harness.database, bind.id, 60);
     bus.publish('binds');
     await until('a text is recorded', SOON_MS, async () => {
       await send();

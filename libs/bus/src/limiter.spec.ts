@@ -27,7 +27,7 @@ const QUOTA = { limit: 3, windowSeconds: 60 };
 const never = (): Promise<Count> => new Promise(() => undefined);
 
 describe('requests of one turn', () => {
-  it('are told what each would have been told alone, one after the other', async () => {
+  it('get the results that they would have got one after the other', async () => {
     const request = fc.record({
       key: fc.constantFrom('a', 'b', 'c'),
       points: fc.integer({ min: 0, max: 3 }),
@@ -50,7 +50,7 @@ describe('requests of one turn', () => {
     );
   });
 
-  it('share one call for each key, and the next turn asks again', async () => {
+  it('share one call for each key, and the next turn calls again', async () => {
     const memory = memoryLimiterStore();
     const { limiter, asked } = limiterOver((...question) => memory.add(...question));
     await Promise.all(['a', 'b', 'a', 'a'].map((key) => limiter.consume(key, 1, QUOTA)));
@@ -59,8 +59,8 @@ describe('requests of one turn', () => {
   });
 });
 
-describe('a store that is away', () => {
-  it('is reported once, and asked by nobody but a probe until it is back', async () => {
+describe('an unavailable store', () => {
+  it('is reported once, and called only by probes until it is available again', async () => {
     let broken = true;
     const memory = memoryLimiterStore();
     const { limiter, errors, asked } = limiterOver((...question) =>
@@ -82,7 +82,7 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('in the middle of a turn leaves the other keys their answers', async () => {
+  it('in the middle of a turn does not affect the results of other keys', async () => {
     const memory = memoryLimiterStore();
     const { limiter } = limiterOver((key, ...rest) =>
       key === 'bad' ? Promise.reject(new Error('away')) : memory.add(key, ...rest),
@@ -92,7 +92,7 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('and answers too late is not heard any more', async () => {
+  it('that answers too late is ignored', async () => {
     let answer: (count: Count) => void = () => undefined;
     const { limiter, errors } = limiterOver(() => new Promise((resolve) => (answer = resolve)));
     const standing = await limiter.consume('a', 1, QUOTA);
@@ -102,7 +102,7 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('is not one whose answer only waited to be read by a busy process', async () => {
+  it('is not assumed when the response only waits to be read by a busy process', async () => {
     const { limiter, errors } = limiterOver(
       () => new Promise((resolve) => setImmediate(() => resolve({ consumed: 1, resetMs: 60_000 }))),
     );
@@ -116,7 +116,7 @@ describe('a store that is away', () => {
     await limiter.close();
   });
 
-  it('when everything ends keeps nobody waiting', async () => {
+  it('on close leaves no request pending', async () => {
     const { limiter } = limiterOver(never);
     const waiting = limiter.consume('a', 1, QUOTA);
     await limiter.close();

@@ -30,8 +30,8 @@ function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<bo
 }
 
 /**
- * Whether a connection of one URL hears what a connection of another sends. It does not through a pooler that changes
- * the server under a client after each transaction, and so cannot carry the bell.
+ * Whether a connection of one URL receives notifications sent over a connection of another. It does not through a
+ * transaction pooler, which then cannot be used for job notifications.
  */
 export async function receivesNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
   const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);

@@ -3,15 +3,15 @@ import { migrate, migrateFor, type Migrated } from '@countersign/postgres/schema
 import { QUEUES } from './queues.js';
 
 export interface DatabaseToPrepare {
-  /** Of the role that owns the tables. */
+  /** URL of the role that owns the tables. */
   readonly ownerUrl: string;
-  /** The daemons' role, which must exist; null: the owner's. */
+  /** The daemons' role, which must exist; null: the owner's role. */
   readonly daemonRole: string | null;
 }
 
 /**
- * Everything that a database needs before daemons of this release start on it: tables, BullMQ's own, and what the
- * daemons' role may do. Run again it changes nothing. Several processes may call it at once.
+ * Prepares a database for daemons of this release: tables, BullMQ's tables, and privileges of the daemons' role.
+ * Idempotent. Several processes may call it concurrently.
  */
 export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepare): Promise<Migrated> {
   const migrated =
@@ -22,6 +22,6 @@ export async function prepareDatabase({ ownerUrl, daemonRole }: DatabaseToPrepar
   return migrated;
 }
 
-/** The same by a daemon in development, whose role owns the tables. */
+/** As `prepareDatabase`, called by a daemon in development, whose role owns the tables. */
 export const prepareByDaemon = (databaseUrl: string): Promise<Migrated> =>
   prepareDatabase({ ownerUrl: databaseUrl, daemonRole: null });

@@ -6,7 +6,7 @@ import { firstNeed } from './key-needs.js';
 import { nameOf, type KeyDependants, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { sampleValues } from './sealed-column.sql.js';
 
-/** A key of the environment does not fit the database. Its message is for the operator and shows no key. */
+/** A key of the environment does not match the database. The message is for the operator and contains no key. */
 export class KeyCheckError extends Error {
   override readonly name = 'KeyCheckError';
 }
@@ -14,14 +14,14 @@ export class KeyCheckError extends Error {
 export interface EntropyCheck {
   /** By version. */
   readonly keys: ReadonlyMap<number, Uint8Array>;
-  /** Versions that brands were created with. */
+  /** Versions of existing brands. */
   readonly versionsInUse: (db: Executor) => Promise<readonly number[]>;
 }
 
 export interface KeyCheckOptions {
   readonly databaseUrl: string;
   readonly keys: ServerKeys;
-  /** Null for a process that has no entropy keys. */
+  /** Null for a process without entropy keys. */
   readonly entropy: EntropyCheck | null;
   readonly dependants: KeyDependants;
   /** Whether `dependants` lists all tables. Only then can an unused version be marked as retired. */
@@ -32,17 +32,17 @@ export interface KeyCheckOptions {
 const VARIABLES = { master: 'COUNTERSIGN_MASTER_KEY', entropy: 'COUNTERSIGN_ENTROPY_KEYS' } as const;
 type Purpose = keyof typeof VARIABLES;
 
-/** Values of a version that are tried before the version is recorded. */
+/** Number of stored values that are tried before a version is recorded. */
 const SAMPLES = 5;
 const FINGERPRINT_CHARACTERS = 8;
 const ENTROPY_CHECK_LABEL = 'countersign/entropy-key-check/v1';
 
 /**
- * Compares the keys of this process with those that the database was used with, before anything is read or written with
- * them. Throws a KeyCheckError for a wrong key, for a version that is not listed and that rows need, and for a current
- * version of the master key that is new to a database with others. Nothing is written before all keys have passed; then
- * new versions are recorded, one of the master key only after a stored value has opened with it, where there is one.
- * Has a connection of its own, which is closed when this returns.
+ * Compares the keys of this process with those that the database was used with, before anything is read or written
+ * with them. Throws a KeyCheckError for a wrong key, for an unlisted version that rows need, and for a current
+ * version of the master key that is new to a database with others. Writes nothing before all keys have passed; then
+ * records new versions, a version of the master key only after a stored value, if there is one, was opened with it.
+ * Uses its own connection, which it closes.
  */
 export async function checkKeys(options: KeyCheckOptions): Promise<void> {
   const { databaseUrl, keys, entropy, isComplete } = options;
@@ -66,8 +66,8 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
 }
 
 /**
- * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError when
- * one that the process lists has another key.
+ * Versions of the master key that the database was used with, for a process that only reads. Throws a KeyCheckError
+ * when a listed version has a different key.
  */
 export async function recordedMasterVersions(db: Executor, keys: ServerKeys): Promise<readonly number[]> {
   const recorded = await readChecks(db);
@@ -97,7 +97,7 @@ const readChecks = (db: Executor): Promise<readonly RecordedCheck[]> => db.query
 const ofPurpose = (recorded: readonly RecordedCheck[], wanted: Purpose): readonly RecordedCheck[] =>
   recorded.filter(({ purpose }) => purpose === wanted);
 
-/** Throws a KeyCheckError when a recorded version is listed with another key. */
+/** Throws a KeyCheckError when a recorded version is listed with a different key. */
 function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): void {
   for (const { purpose, given } of rings) {
     for (const { version, value, fingerprint } of ofPurpose(recorded, purpose)) {
@@ -134,7 +134,7 @@ async function judgeMaster(
   return missing.filter(({ isRetired }) => !isRetired).map(({ version }) => version);
 }
 
-/** Sessions, the one large table among the needed rows, are left out: they end within minutes. */
+/** Excludes sessions, the only large table among the needed rows: they expire within minutes. */
 const smallOf = ({ columns, rows }: KeyDependants): KeyDependants => ({
   columns: columns.filter(({ isSmall }) => isSmall),
   rows: rows.filter(({ livesSeconds }) => livesSeconds === null),
@@ -159,13 +159,13 @@ async function judgeEntropy(
 
 interface Changes {
   readonly rings: readonly Ring[];
-  /** Versions of the master key that are not listed and that no row needs. */
+  /** Unlisted versions of the master key that no row needs. */
   readonly unneeded: readonly number[];
 }
 
 /**
- * Writes what the check has found, in one transaction. It inserts first and compares afterwards, so that of two processes
- * that start at once with different keys one fails.
+ * Records the results of the check, in one transaction. Inserts first and compares afterwards, so that of two
+ * processes that start concurrently with different keys one fails.
  */
 async function record(
   database: Database,
@@ -180,11 +180,13 @@ async function record(
     if (unneeded.length > 0) await tx.query(RETIRE_CHECKS, ['master', unneeded]);
     return facts;
   });
-  for (const facts of inserted) log(facts, 'this version of a key is used with this database for the first time');
-  if (unneeded.length > 0) log({ versions: unneeded }, 'no row needs these versions of the master key any more');
+  for (const facts of inserted)
+    log(facts, 'key check: this version of a key is used with this database for the first time');
+  if (unneeded.length > 0)
+    log({ versions: unneeded }, 'key check: no row needs these versions of the master key any more');
 }
 
-/** Resolves to the facts to log of each version that was new. Rings insert in one order, so that they do not deadlock. */
+/** Resolves to the facts to log for each new version. Inserts in a fixed order, to avoid deadlocks. */
 async function insertNew(tx: Executor, { purpose, given }: Ring): Promise<Readonly<Record<string, unknown>>[]> {
   const known = new Set(ofPurpose(await readChecks(tx), purpose).map(({ version }) => version));
   const facts = [];
@@ -197,7 +199,7 @@ async function insertNew(tx: Executor, { purpose, given }: Ring): Promise<Readon
   return facts;
 }
 
-/** A version under which nothing is stored yet is as good as any; else one of its values has to open. */
+/** A version without stored values passes; otherwise one of its values must open. */
 async function proveVersion(
   database: Executor,
   keys: ServerKeys,

@@ -4,7 +4,7 @@ import type { Executor } from '@countersign/postgres';
 import { nameOf, type SealedColumn, type SealedRow } from './sealed-column.js';
 import { pageOfOutdated, replaceValues } from './sealed-column.sql.js';
 
-/** Rows that one step reads, and at most seals again. */
+/** Maximum number of rows that one step reads and reseals. */
 const PAGE_ROWS = 500;
 const BEFORE_ALL: Uuid = '00000000-0000-0000-0000-000000000000';
 
@@ -12,21 +12,21 @@ export interface ResealerOptions {
   readonly database: Executor;
   readonly keys: ServerKeys;
   readonly columns: readonly SealedColumn[];
-  /** Receives values that do not open. They stay as they are. */
+  /** Receives values that cannot be opened. They are not changed. */
   readonly onError: (error: unknown, column: string) => void;
 }
 
 export interface ResealStep {
-  /** Values that were sealed again. */
+  /** Number of resealed values. */
   readonly renewed: number;
   /** Whether the step was the last of a pass over all columns. */
   readonly isPassOver: boolean;
 }
 
 /**
- * Seals values of other versions of the master key again with the current one, a page of rows in each step. Steps may
- * run beside any writer, and beside the resealer of another process: a value that changed meanwhile is left alone. A new
- * resealer begins a pass from the start.
+ * Reseals values of other versions of the master key with the current one, a page of rows per step. Steps may run
+ * besides any writer, and besides the resealer of another process: a value changed meanwhile is not overwritten. A
+ * new resealer starts a pass from the beginning.
  */
 export class Resealer {
   #column = 0;

@@ -1,12 +1,12 @@
-/** What a RowCache holds is never older than this (architecture, Fast by shape). */
+/** Maximum age of a RowCache entry (architecture, Fast by shape). */
 export const ROW_CACHE_MAX_AGE_MS = 3_000;
 const DEFAULT_MAX_ENTRIES = 10_000;
 
 export interface RowCacheOptions<Value> {
-  /** Reads the value from the database, or null when there is none. */
+  /** Reads the value from the database; null when there is none. */
   readonly load: (key: string) => Promise<Value | null>;
   readonly maxAgeMs?: number;
-  /** The entry loaded longest ago makes room for a new one beyond this. */
+  /** Maximum number of entries; the one loaded longest ago is evicted. */
   readonly maxEntries?: number;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
@@ -22,9 +22,9 @@ interface Flight<Value> {
 }
 
 /**
- * A small copy of rows that are read on every request and seldom change. At most 3 s old, counted from before the read.
- * One read per key at a time, whose failure reaches everyone who waits for it and is not kept. "There is none" is not
- * kept either: what was just made works at once.
+ * A small cache of rows that are read on every request and rarely change. At most 3 s old, counted from before the
+ * read. One read per key at a time; its failure rejects for every waiting caller and is not cached. A missing row is
+ * not cached either: a new row is visible at once.
  */
 export class RowCache<Value> {
   readonly #load: (key: string) => Promise<Value | null>;
@@ -48,11 +48,11 @@ export class RowCache<Value> {
     const flight = this.#flights.get(key);
     if (flight === undefined) return this.#fly(key).promise;
     const value = await flight.promise;
-    // That read may have begun before the row was made, and so before this call: its "none" is not an answer to it.
+    // That read may have started before the row was created, and so before this call: its null is not valid here.
     return value ?? (this.#flights.get(key) ?? this.#fly(key)).promise;
   }
 
-  /** As `get`, but not the value that the caller has seen: reads again, unless that was done since. */
+  /** As `get`, but not the value that the caller has: reads again, unless that was done since. */
   getNewer(key: string, seen: Value): Promise<Value | null> {
     if (this.#entries.get(key)?.value === seen) this.#entries.delete(key);
     return this.get(key);
@@ -82,7 +82,7 @@ export class RowCache<Value> {
     return flight;
   }
 
-  /** Whether the flight was still the one of its key: a forgotten one may not bring its old value back. */
+  /** Whether the read is still the current one of its key: a forgotten read must not store its old value. */
   #land(key: string, flight: Flight<Value>): boolean {
     if (this.#flights.get(key) !== flight) return false;
     this.#flights.delete(key);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Timers } from './timers.js';
 
-describe('alarms', () => {
+describe('timers', () => {
   const rung: number[] = [];
   let alarms: Timers;
 
@@ -15,7 +15,7 @@ describe('alarms', () => {
     vi.useRealTimers();
   });
 
-  it('ring in their time, an earlier one not in place of a later', () => {
+  it('fire in time; an earlier one does not replace a later one', () => {
     const startMs = performance.now();
     for (const ms of [2_000, 500, 1_000]) alarms.setIn(ms);
     vi.advanceTimersByTime(3_000);
@@ -26,13 +26,13 @@ describe('alarms', () => {
     });
   });
 
-  it('of one moment are one', () => {
+  it('share one callback if due at the same time', () => {
     for (let count = 0; count < 1_000; count++) alarms.setIn(500);
     vi.advanceTimersByTime(3_000);
     expect(rung).toHaveLength(1);
   });
 
-  it('do not ring once they are cleared', () => {
+  it('do not fire after they are cleared', () => {
     alarms.setIn(500);
     alarms.clear();
     vi.advanceTimersByTime(3_000);

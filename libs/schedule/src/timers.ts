@@ -1,14 +1,14 @@
-/** Alarms that fall due within this time are one: what rings looks at everything that is due. */
+/** Timers due within this time share one callback, which handles everything that is due. */
 const SLOT_MS = 50;
 
-/** Rings when something falls due, however many things wait. */
+/** Calls back when something is due, with one timer per slot, whatever the number of entries. */
 export class Timers {
   private readonly timers = new Map<number, NodeJS.Timeout>();
 
-  /** `ring` must not throw. */
+  /** `onDue` must not throw. */
   constructor(private readonly ring: () => void) {}
 
-  /** Rings once that time has passed, up to 50 ms later. */
+  /** Calls back once after that time, up to 50 ms later. */
   setIn(ms: number): void {
     const slot = Math.ceil((performance.now() + ms) / SLOT_MS);
     if (this.timers.has(slot)) return;

@@ -39,7 +39,7 @@ export class TraceResponder {
     const question = questionOf(this.#seal.openQuestion(message.octets));
     if (question === null) return null;
     const recorded = this.o.recorder.recorded(question.bindId);
-    return this.#seal.sealAnswer(
+    return this.#seal.answer(
       question.format === 'pcap'
         ? traceCapture(recorded, MAX_ANSWER_OCTETS)
         : JSON.stringify(traceAnswer(recorded, MAX_ANSWER_OCTETS)),

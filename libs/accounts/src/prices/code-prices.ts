@@ -15,7 +15,7 @@ export class CodePrices {
   /**
    * Whether a locked price is the last such price while some account has a cap.
    *
-   * @param from its new beginning, or null when it is to be deleted
+   * @param from its new start, or null when it is to be deleted
    */
   async isLastUnderCap(tx: Executor, id: Uuid, from: Date | null): Promise<boolean> {
     const [priced] = await tx.query<{ everyCountry: boolean; startsInTime: boolean }>(PRICE_OF_CODES, [id, from]);

@@ -2,10 +2,10 @@ import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import { FAILING_LONG, FIND_FAILING, FORGET_FAILING, NOTE_FAILURES, NOTE_SUCCESSES } from './default-webhook.sql.js';
 
-/** A default URL with so many days of nothing but failure is disabled (contract, Webhooks). */
+/** A default URL is disabled after this many days of failures only (contract, Webhooks). */
 export const DAYS_OF_FAILURE = 5;
 
-/** What came of a POST to a URL that may be its account's default. */
+/** The result of a POST to a URL that may be its account's default. */
 export interface NotedOutcome {
   readonly accountId: Uuid;
   readonly url: string;
@@ -18,9 +18,9 @@ export interface FailingDefault {
   readonly since: Date;
 }
 
-/** Counts the days in which nothing but failure came of accounts' default URLs. What is no default URL is passed over. */
+/** Tracks how long accounts' default URLs have only failed. Results of other URLs are ignored. */
 export class DefaultWebhookStore {
-  /** Answers the accounts whose default URL has failed for long, as far as is known. */
+  /** Returns the accounts whose default URL has failed for long. */
   async noteFailures(db: Executor, noted: readonly NotedOutcome[]): Promise<Uuid[]> {
     if (noted.length === 0) return [];
     const values = [noted.map((each) => each.accountId), noted.map(({ url }) => url), noted.map(({ at }) => at)];
@@ -40,7 +40,7 @@ export class DefaultWebhookStore {
     return failing ?? null;
   }
 
-  /** Of a URL that has taken something after all. */
+  /** Clears the failure time of a URL that has accepted a delivery. */
   async forgetFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
     await db.query(FORGET_FAILING, [accountId, url, since]);
   }

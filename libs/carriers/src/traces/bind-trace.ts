@@ -15,7 +15,7 @@ export interface TraceQuestion {
   readonly format: TraceFormat;
 }
 
-/** A recorded PDU. */
+/** A PDU as a gateway recorded it. */
 export interface TracedPdu {
   /** RFC 3339. */
   readonly at: string;
@@ -54,8 +54,8 @@ export interface TraceAnswer {
 export const traceTopic = (gatewayId: Uuid): string => `trace:${gatewayId}`;
 
 /**
- * Seals trace requests and answers for the bus: an answer contains phone numbers and, with full tracing, codes. The
- * seal's context names gateway and direction, so a replayed request yields a sealed answer only.
+ * Seals questions and answers for the bus: an answer holds phone numbers and, while texts are recorded, codes. The context
+ * of the seal names gateway and direction, so a replayed question yields a sealed answer only.
  */
 export class TraceSeal {
   constructor(
@@ -63,20 +63,20 @@ export class TraceSeal {
     private readonly gatewayId: Uuid,
   ) {}
 
-  sealQuestion(question: TraceQuestion): Buffer {
+  question(question: TraceQuestion): Buffer {
     return this.keys.seal('trace', JSON.stringify(question), `question:${this.gatewayId}`);
   }
 
-  sealAnswer(octets: string | Uint8Array): Buffer {
+  answer(octets: string | Uint8Array): Buffer {
     return this.keys.seal('trace', octets, `answer:${this.gatewayId}`);
   }
 
-  /** Null for data not sealed with the master key. */
+  /** Null for what no holder of the master key has sealed. */
   openQuestion(sealed: Uint8Array): Buffer | null {
     return this.open(sealed, 'question');
   }
 
-  /** Null for data not sealed with the master key. */
+  /** Null for what no holder of the master key has sealed. */
   openAnswer(sealed: Uint8Array): Buffer | null {
     return this.open(sealed, 'answer');
   }
@@ -94,7 +94,7 @@ export class TraceSeal {
 /**
  * Records texts for that many seconds from now, by the database's clock; returns the end. Null for an unknown bind.
  */
-export async function enableFullTrace(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
+export async function recordFully(tx: Executor, bindId: Uuid, seconds: number): Promise<Date | null> {
   const [row] = await tx.query<{ fullTraceUntil: Date }>(SET_FULL_TRACE, [bindId, seconds]);
   return row?.fullTraceUntil ?? null;
 }

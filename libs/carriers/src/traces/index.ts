@@ -1,6 +1,6 @@
 export {
   FULL_TRACE_SECONDS,
-  enableFullTrace,
+  recordFully,
   TRACE_FORMATS,
   TraceSeal,
   traceTopic,

@@ -1,6 +1,6 @@
 import { PubSub } from '@countersign/bus';
 import { type BindRecord, BINDS } from '@countersign/carriers/records';
-import { enableFullTrace } from '@countersign/carriers/traces';
+import { recordFully } from '@countersign/carriers/traces';
 import type { Executor } from '@countersign/postgres';
 import { Injectable } from '@nestjs/common';
 import { succeed, type Outcome } from '../../http/errors.js';
@@ -26,6 +26,6 @@ export class TraceResource implements AdminResource<BindRecord, Answer> {
   readonly committed = (): void => this.bus.publish('binds');
 
   async recordFully(tx: Executor, bind: BindRecord, seconds: number): Promise<Outcome<Written<BindRecord, Answer>>> {
-    return succeed({ row: { ...bind, fullTraceUntil: await enableFullTrace(tx, bind.id, seconds) } });
+    return succeed({ row: { ...bind, fullTraceUntil: await recordFully(tx, bind.id, seconds) } });
   }
 }

@@ -72,7 +72,7 @@ export class TraceService {
       [...asked].map(async (gatewayId) => {
         const patienceMs = owners.has(gatewayId) ? OWNER_PATIENCE_MS : OTHERS_PATIENCE_MS;
         const seal = new TraceSeal(this.keys, gatewayId);
-        const message = await this.bus.ask(traceTopic(gatewayId), seal.sealQuestion(question), patienceMs);
+        const message = await this.bus.ask(traceTopic(gatewayId), seal.question(question), patienceMs);
         return { gatewayId, octets: message === null ? null : seal.openAnswer(message.octets) };
       }),
     );
