@@ -51,7 +51,7 @@ const event = (over: Partial<NewEvent> = {}): NewEvent => ({
 });
 
 const append = (...events: NewEvent[]): Promise<void> => database.transaction((tx) => store.append(tx, events));
-const take = (limit: number) => database.transaction((tx) => store.takeUndispatched(tx, limit));
+const take = (limit: number) => database.transaction((tx) => store.markUndispatched(tx, limit));
 
 describe('an event', () => {
   it('comes back as it was written, its text untouched', async () => {
@@ -130,7 +130,7 @@ describe('taking events', () => {
   it('is undone with its transaction, for another to take', async () => {
     await append(event());
     const failing = database.transaction(async (tx) => {
-      expect(await store.takeUndispatched(tx, 10)).toHaveLength(1);
+      expect(await store.markUndispatched(tx, 10)).toHaveLength(1);
       expect(await take(10)).toEqual([]);
       throw new Error('no');
     });
@@ -141,7 +141,7 @@ describe('taking events', () => {
   it('by name gives those that nobody has taken, and does nothing the second time', async () => {
     const [one, other, third] = [event(), event({ id: newId(NOW + DAY_MS) }), event()];
     await append(one, other, third);
-    const named = (...ids: string[]) => database.transaction((tx) => store.takeNamed(tx, ids));
+    const named = (...ids: string[]) => database.transaction((tx) => store.markNamed(tx, ids));
     expect((await named(other.id, one.id, newId(NOW))).map((each) => each.id)).toEqual([one.id, other.id].sort());
     expect(await named(one.id, other.id)).toEqual([]);
     expect(await named()).toEqual([]);
@@ -152,7 +152,7 @@ describe('taking events', () => {
     const written = event();
     await append(written);
     const locked = await database.transaction(async (tx) => {
-      await store.takeNamed(tx, [written.id]);
+      await store.markNamed(tx, [written.id]);
       return tx.query<{ name: string }>(
         `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = relation
          WHERE pid = pg_backend_pid() AND relkind IN ('r', 'p') AND relname ~ '^events'`,

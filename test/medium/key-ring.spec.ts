@@ -268,7 +268,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     if (left === undefined || right === undefined) throw new Error('no sessions');
     expect(await fate(one, textOf(one, left), phone)).toBe('matched');
     expect(await fate(other, textOf(other, right), phone)).toBe('matched');
-    const due = await database.transaction((tx) => new EventStore().takeUndispatched(tx, 1_000));
+    const due = await database.transaction((tx) => new EventStore().markUndispatched(tx, 1_000));
     const approvalOf = (id: Uuid) => due.filter(({ sessionId }) => sessionId === id);
     await Promise.all([
       database.transaction((tx) => one.approvals.count(tx, approvalOf(left.id))),
@@ -315,7 +315,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
     const onError = (error: unknown): void => expect(error).toBeNull();
     const use = new KeyUse({ database: harness.database, onError, table: 'admin_keys' });
-    for (const each of other.outdated) use.noteOutdated(each);
+    for (const each of other.outdated) use.requestRenewal(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.adminKeys.authenticate(created.key)).toMatchObject({ keyId: created.id });
@@ -338,7 +338,7 @@ describe.each(PAIRS)('rings %j and %j at the same time', (first: readonly number
     const isOutdated = one.keys.currentVersion !== other.keys.currentVersion;
     expect(other.outdated.map(({ keyId }) => keyId)).toEqual(isOutdated ? [created.id] : []);
     const use = new KeyUse({ database: harness.database, onError: (error) => expect(error).toBeNull() });
-    for (const each of other.outdated) use.noteOutdated(each);
+    for (const each of other.outdated) use.requestRenewal(each);
     await use.stop();
     for (const process of [processOf(first), processOf(second)]) {
       expect(await process.directory.authenticate(created.key)).toMatchObject({ keyId: created.id });

@@ -12,11 +12,11 @@ export {
 export {
   type Count,
   Limiter,
-  LIMITER_PATIENCE_MS,
+  LIMITER_TIMEOUT_MS,
   type LimiterOptions,
   type LimiterStore,
   type Quota,
-  type Standing,
+  type QuotaResult,
 } from './limiter.js';
 export { memoryLimiterStore, openLimiter, openLimiterStore } from './limiter-store.js';
 export { receivesNotifications } from './notification-check.js';

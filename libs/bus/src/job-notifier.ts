@@ -40,7 +40,7 @@ export class JobNotifier {
   readonly #queue: JobQueue;
   readonly #onError: (error: unknown) => void;
   #waiting: string[] = [];
-  #onItsWay: object | undefined;
+  #pendingAdd: object | undefined;
   #unsettled = 0;
   #flushing = false;
   #closed = false;
@@ -88,18 +88,18 @@ export class JobNotifier {
   }
 
   #flush(): void {
-    if (this.#onItsWay !== undefined || this.#unsettled >= UNSETTLED_LIMIT || this.#waiting.length === 0) return;
+    if (this.#pendingAdd !== undefined || this.#unsettled >= UNSETTLED_LIMIT || this.#waiting.length === 0) return;
     void this.#add({ ids: this.#waiting.splice(0, IDS_PER_JOB) });
   }
 
   /** Always resolves. */
   async #add(notify: JobIds): Promise<void> {
     const mine = {};
-    this.#onItsWay = mine;
+    this.#pendingAdd = mine;
     this.#unsettled++;
     const timer = setTimeout(() => {
       this.#report(new Error(`adding a job took more than ${GIVE_UP_MS} ms`));
-      this.#letNextGo(mine);
+      this.#releasePendingAdd(mine);
     }, GIVE_UP_MS);
     timer.unref();
     try {
@@ -109,13 +109,13 @@ export class JobNotifier {
     } finally {
       clearTimeout(timer);
       this.#unsettled--;
-      this.#letNextGo(mine);
+      this.#releasePendingAdd(mine);
       if (this.#unsettled === 0) this.#settled?.();
     }
   }
 
-  #letNextGo(mine: object): void {
-    if (this.#onItsWay === mine) this.#onItsWay = undefined;
+  #releasePendingAdd(mine: object): void {
+    if (this.#pendingAdd === mine) this.#pendingAdd = undefined;
     if (!this.#closed) this.#flushSoon();
   }
 

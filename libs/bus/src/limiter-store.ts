@@ -96,6 +96,6 @@ export async function openLimiterStore({ redisUrl, databaseUrl }: QueueStoreOpti
 /** A limiter over the shared store. An unavailable store does not stop the boot: the limiter then counts locally. */
 export async function openLimiter(options: QueueStoreOptions, onError: (error: unknown) => void): Promise<Limiter> {
   const limiter = new Limiter({ store: await openLimiterStore(options), fallback: memoryLimiterStore(), onError });
-  await limiter.open();
+  await limiter.probeOnce();
   return limiter;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Count, Limiter, LIMITER_PATIENCE_MS, type LimiterStore } from './limiter.js';
+import { type Count, Limiter, LIMITER_TIMEOUT_MS, type LimiterStore } from './limiter.js';
 import { memoryLimiterStore } from './limiter-store.js';
 
 interface Fixture {
@@ -98,7 +98,7 @@ describe('an unavailable store', () => {
     const standing = await limiter.consume('a', 1, QUOTA);
     expect(standing).toMatchObject({ remaining: 2, away: true });
     answer({ consumed: 3, resetMs: 1 });
-    expect(String(errors[0])).toContain(`${LIMITER_PATIENCE_MS} ms`);
+    expect(String(errors[0])).toContain(`${LIMITER_TIMEOUT_MS} ms`);
     await limiter.close();
   });
 
@@ -108,7 +108,7 @@ describe('an unavailable store', () => {
     );
     const standing = limiter.consume('a', 1, QUOTA);
     setImmediate(() => {
-      const busyUntil = performance.now() + LIMITER_PATIENCE_MS + 50;
+      const busyUntil = performance.now() + LIMITER_TIMEOUT_MS + 50;
       while (performance.now() < busyUntil);
     });
     expect(await standing).toMatchObject({ remaining: 2, away: false });

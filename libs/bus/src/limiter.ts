@@ -5,7 +5,7 @@ export interface Quota {
 }
 
 /** The state of a key after its points were counted. */
-export interface Standing {
+export interface QuotaResult {
   readonly allowed: boolean;
   readonly remaining: number;
   /** Time until the window ends and the count restarts; at least 1 ms. */
@@ -30,7 +30,7 @@ export interface LimiterStore {
 }
 
 /** Timeout of the store, from the first request of a turn; no request waits longer. */
-export const LIMITER_PATIENCE_MS = 300;
+export const LIMITER_TIMEOUT_MS = 300;
 /** Interval of probes while the store is unavailable. */
 const PROBE_EVERY_MS = 250;
 const PROBE_KEY = 'probe';
@@ -40,16 +40,16 @@ const PROBE_WINDOW_SECONDS = 60;
 interface Share {
   readonly key: string;
   readonly windowSeconds: number;
-  readonly waiting: Waiting[];
+  readonly waiting: PendingRequest[];
   points: number;
   answered: boolean;
 }
 
-interface Waiting {
+interface PendingRequest {
   readonly limit: number;
   /** Points of the share up to and including this request. */
   readonly upTo: number;
-  readonly resolve: (standing: Standing) => void;
+  readonly resolve: (standing: QuotaResult) => void;
 }
 
 export interface LimiterOptions {
@@ -85,7 +85,7 @@ export class Limiter {
    * Counts `points` (0 only reads) for a key, whose window must be the same in every call. Points count even when
    * they are refused. Never rejects, and resolves within half a second.
    */
-  consume(key: string, points: number, { limit, windowSeconds }: Quota): Promise<Standing> {
+  consume(key: string, points: number, { limit, windowSeconds }: Quota): Promise<QuotaResult> {
     if (this.#shares.size === 0) setImmediate(() => this.#flush());
     let share = this.#shares.get(key);
     if (share === undefined) {
@@ -98,8 +98,10 @@ export class Limiter {
   }
 
   /** Checks whether the store is available, so that the first request does not have to. Never rejects. */
-  async open(): Promise<void> {
-    await this.#ask([{ key: PROBE_KEY, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false }]);
+  async probeOnce(): Promise<void> {
+    await this.#countInStore([
+      { key: PROBE_KEY, windowSeconds: PROBE_WINDOW_SECONDS, waiting: [], points: 0, answered: false },
+    ]);
   }
 
   /** Pending requests are then counted by this process. */
@@ -113,43 +115,43 @@ export class Limiter {
   #flush(): void {
     const shares = [...this.#shares.values()];
     this.#shares = new Map();
-    if (this.#away) for (const share of shares) this.#countHere(share);
-    else void this.#ask(shares);
+    if (this.#away) for (const share of shares) this.#countLocally(share);
+    else void this.#countInStore(shares);
   }
 
-  async #ask(shares: readonly Share[]): Promise<void> {
+  async #countInStore(shares: readonly Share[]): Promise<void> {
     const timer = setTimeout(() => {
       // If this process itself was busy, the response may be received but not read yet: let it be read first.
-      setImmediate(() => this.#giveUp(shares));
-    }, LIMITER_PATIENCE_MS);
-    await Promise.all(shares.map((share) => this.#askFor(share)));
+      setImmediate(() => this.#timeOut(shares));
+    }, LIMITER_TIMEOUT_MS);
+    await Promise.all(shares.map((share) => this.#countShare(share)));
     clearTimeout(timer);
   }
 
-  async #askFor(share: Share): Promise<void> {
+  async #countShare(share: Share): Promise<void> {
     try {
       const { key, points, windowSeconds } = share;
-      answer(share, await this.#options.store.add(key, points, windowSeconds), false);
+      resolveShare(share, await this.#options.store.add(key, points, windowSeconds), false);
     } catch (error) {
       if (share.answered) return;
-      this.#leave(error);
-      this.#countHere(share);
+      this.#markUnavailable(error);
+      this.#countLocally(share);
     }
   }
 
-  #giveUp(shares: readonly Share[]): void {
+  #timeOut(shares: readonly Share[]): void {
     const late = shares.filter(({ answered }) => !answered);
     if (late.length === 0) return;
-    this.#leave(new Error(`the limiter's store did not answer within ${LIMITER_PATIENCE_MS} ms`));
-    for (const share of late) this.#countHere(share);
+    this.#markUnavailable(new Error(`the limiter's store did not answer within ${LIMITER_TIMEOUT_MS} ms`));
+    for (const share of late) this.#countLocally(share);
   }
 
-  #countHere(share: Share): void {
+  #countLocally(share: Share): void {
     const { key, points, windowSeconds } = share;
-    void this.#options.fallback.add(key, points, windowSeconds).then((count) => answer(share, count, true));
+    void this.#options.fallback.add(key, points, windowSeconds).then((count) => resolveShare(share, count, true));
   }
 
-  #leave(error: unknown): void {
+  #markUnavailable(error: unknown): void {
     if (this.#away || this.#closed) return;
     this.#away = true;
     this.#options.onError(error);
@@ -174,7 +176,7 @@ export class Limiter {
 }
 
 /** Splits a count among the requests of a share, in order. A second result for a share is ignored. */
-function answer(share: Share, { consumed, resetMs }: Count, away: boolean): void {
+function resolveShare(share: Share, { consumed, resetMs }: Count, away: boolean): void {
   if (share.answered) return;
   share.answered = true;
   const before = consumed - share.points;

@@ -16,7 +16,7 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-function heard(listener: pg.Client, word: string, timeoutMs: number): Promise<boolean> {
+function receivesPayload(listener: pg.Client, word: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       resolve(false);
@@ -37,7 +37,7 @@ export async function receivesNotifications(listenUrl: string, notifyUrl: string
   const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);
   try {
     const word = randomBytes(8).toString('hex');
-    const hearing = heard(listener, word, timeoutMs);
+    const hearing = receivesPayload(listener, word, timeoutMs);
     await listener.query(`LISTEN ${CHANNEL}`);
     await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, word]);
     return await hearing;

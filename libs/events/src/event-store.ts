@@ -34,12 +34,12 @@ export class EventStore {
   }
 
   /** Marks up to `limit` undispatched events, oldest first: used by the relay, for lost notifications. */
-  async takeUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
+  async markUndispatched(tx: Executor, limit: number): Promise<DueEvent[]> {
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_UNDISPATCHED, [limit]));
   }
 
   /** Marks the undispatched ones of the given events: used by a notified worker. Reads only their partitions. */
-  async takeNamed(tx: Executor, ids: readonly Uuid[]): Promise<DueEvent[]> {
+  async markNamed(tx: Executor, ids: readonly Uuid[]): Promise<DueEvent[]> {
     if (ids.length === 0) return [];
     const { low, high } = idBounds(ids);
     return this.#mark(tx, await tx.query<{ id: Uuid }>(LOCK_NAMED, [ids, low, high]));

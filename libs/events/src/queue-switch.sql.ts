@@ -14,6 +14,6 @@ export const READ_SWITCHES = `SELECT ${SWITCH} FROM queue_switches WHERE name = 
 export const LOCK_SWITCH = `SELECT ${SWITCH} FROM queue_switches WHERE name = $1 FOR NO KEY UPDATE`;
 
 /** Pauses (keeps the time of the first pause) or resumes a queue. $1 name, $2 whether it is paused. */
-export const TURN_SWITCH = `
+export const SET_PAUSED = `
   UPDATE queue_switches SET paused_at = CASE WHEN $2::boolean THEN coalesce(paused_at, ${NOW}) END
   WHERE name = $1 RETURNING ${SWITCH}`;

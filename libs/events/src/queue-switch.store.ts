@@ -1,5 +1,5 @@
 import type { Executor } from '@countersign/postgres';
-import { LOCK_SWITCH, READ_SWITCHES, TURN_SWITCH } from './queue-switch.sql.js';
+import { LOCK_SWITCH, READ_SWITCHES, SET_PAUSED } from './queue-switch.sql.js';
 import type { QueueName } from './queues.js';
 
 /** Whether a queue is paused. */
@@ -20,7 +20,7 @@ export interface QueueDepth {
 }
 
 /** Maximum count. */
-export const MOST_COUNTED = 100_000;
+export const MAX_COUNTED = 100_000;
 
 /**
  * Reads and writes the switches of the queues. The statements that start work of a queue check its switch themselves
@@ -35,8 +35,8 @@ export class QueueSwitchStore {
     return only(await tx.query<QueueSwitch>(LOCK_SWITCH, [queue]));
   }
 
-  async turn(tx: Executor, queue: QueueName, paused: boolean): Promise<QueueSwitch> {
-    return only(await tx.query<QueueSwitch>(TURN_SWITCH, [queue, paused]));
+  async setPaused(tx: Executor, queue: QueueName, paused: boolean): Promise<QueueSwitch> {
+    return only(await tx.query<QueueSwitch>(SET_PAUSED, [queue, paused]));
   }
 }
 

@@ -57,8 +57,8 @@ export async function checkKeys(options: KeyCheckOptions): Promise<void> {
     const rings = [masterRing(keys), ...(entropy === null ? [] : [entropyRing(entropy)])];
     const recorded = await readChecks(database);
     compare(rings, recorded);
-    const unneeded = await judgeMaster(database, options, ofPurpose(recorded, 'master'));
-    if (entropy !== null) await judgeEntropy(database, entropy, ofPurpose(recorded, 'entropy'));
+    const unneeded = await checkMasterVersions(database, options, ofPurpose(recorded, 'master'));
+    if (entropy !== null) await checkEntropyVersions(database, entropy, ofPurpose(recorded, 'entropy'));
     await record(database, { rings, unneeded: isComplete ? unneeded : [] }, options);
   } finally {
     await database.close();
@@ -103,7 +103,9 @@ function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): vo
     for (const { version, value, fingerprint } of ofPurpose(recorded, purpose)) {
       const own = given.get(version);
       if (own !== undefined && !digestsEqual(own, value)) {
-        throw new KeyCheckError(wrongText(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }));
+        throw new KeyCheckError(
+          wrongKeyMessage(purpose, version, { given: fingerprintOf(own), recorded: fingerprint }),
+        );
       }
     }
   }
@@ -113,7 +115,7 @@ function compare(rings: readonly Ring[], recorded: readonly RecordedCheck[]): vo
  * Resolves to the versions that are recorded, not listed, not retired, and that no row needs. A retired version is
  * searched for in small tables only, so that a boot does not read the large ones again.
  */
-async function judgeMaster(
+async function checkMasterVersions(
   database: Database,
   { keys, dependants }: KeyCheckOptions,
   recorded: readonly RecordedCheck[],
@@ -121,12 +123,12 @@ async function judgeMaster(
   const missing = recorded.filter(({ version }) => !keys.has(version));
   for (const { version, isRetired } of missing) {
     const need = await firstNeed(database, isRetired ? smallOf(dependants) : dependants, version);
-    if (need !== null) throw new KeyCheckError(missingText('master', version, `${need} needs it`));
+    if (need !== null) throw new KeyCheckError(missingVersionMessage('master', version, `${need} needs it`));
   }
   const known = new Set(recorded.map(({ version }) => version));
   if (known.size > 0 && !known.has(keys.currentVersion)) {
     const old = keys.versions.find((version) => known.has(version)) ?? Math.max(...known);
-    throw new KeyCheckError(newCurrentText(keys.currentVersion, old));
+    throw new KeyCheckError(newCurrentVersionMessage(keys.currentVersion, old));
   }
   for (const version of keys.versions.filter((each) => !known.has(each))) {
     await proveVersion(database, keys, version, dependants.columns);
@@ -140,20 +142,21 @@ const smallOf = ({ columns, rows }: KeyDependants): KeyDependants => ({
   rows: rows.filter(({ livesSeconds }) => livesSeconds === null),
 });
 
-async function judgeEntropy(
+async function checkEntropyVersions(
   database: Database,
   { keys, versionsInUse }: EntropyCheck,
   recorded: readonly RecordedCheck[],
 ): Promise<void> {
   const needed = (await versionsInUse(database)).find((version) => !keys.has(version));
-  if (needed !== undefined) throw new KeyCheckError(missingText('entropy', needed, 'brands were created with it'));
+  if (needed !== undefined)
+    throw new KeyCheckError(missingVersionMessage('entropy', needed, 'brands were created with it'));
   const known = new Set(recorded.map(({ version }) => version));
   for (const [version, key] of keys) {
     if (known.has(version)) continue;
     const same =
       recorded.find((each) => digestsEqual(entropyCheckValue(each.version, key), each.value))?.version ??
       [...keys].find(([other, otherKey]) => other !== version && digestsEqual(key, otherKey))?.[0];
-    if (same !== undefined) throw new KeyCheckError(repeatedText(same, version));
+    if (same !== undefined) throw new KeyCheckError(repeatedKeyMessage(same, version));
   }
 }
 
@@ -214,7 +217,7 @@ async function proveVersion(
   }
   if (failed.length === 0) return;
   const own = { given: fingerprintOf(keys.checkValue(version)), recorded: null };
-  throw new KeyCheckError(`${wrongText('master', version, own)} Nothing in ${failed.join(', ')} opens with it.`);
+  throw new KeyCheckError(`${wrongKeyMessage('master', version, own)} Nothing in ${failed.join(', ')} opens with it.`);
 }
 
 function opens(keys: ServerKeys, { label }: SealedColumn, sealed: Buffer, context: string): boolean {
@@ -234,7 +237,7 @@ function entropyCheckValue(version: number, key: Uint8Array): Buffer {
   return createHmac('sha256', key).update(`${ENTROPY_CHECK_LABEL}\n${version}`).digest();
 }
 
-function wrongText(
+function wrongKeyMessage(
   purpose: Purpose,
   version: number,
   { given, recorded }: { readonly given: string; readonly recorded: string | null },
@@ -246,7 +249,7 @@ function wrongText(
   );
 }
 
-function missingText(purpose: Purpose, version: number, reason: string): string {
+function missingVersionMessage(purpose: Purpose, version: number, reason: string): string {
   const status = purpose === 'master' ? ' "rotate-master-key --status" lists what still needs an old version.' : '';
   return (
     `cannot start: ${VARIABLES[purpose]} does not list version ${version}, and ${reason}. ` +
@@ -254,7 +257,7 @@ function missingText(purpose: Purpose, version: number, reason: string): string 
   );
 }
 
-function newCurrentText(current: number, old: number): string {
+function newCurrentVersionMessage(current: number, old: number): string {
   return (
     `cannot start: ${VARIABLES.master} lists version ${current} first, and no process has used it with this database ` +
     `yet. Running processes that do not list it could not read what this one writes. List it behind the old one first, ` +
@@ -262,7 +265,7 @@ function newCurrentText(current: number, old: number): string {
   );
 }
 
-function repeatedText(known: number, version: number): string {
+function repeatedKeyMessage(known: number, version: number): string {
   return (
     `cannot start: ${VARIABLES.entropy} has the same key for the versions ${known} and ${version}. ` +
     `Keep it under version ${known} alone, and make a new key for version ${version}.`

@@ -36,7 +36,7 @@ export class Resealer {
 
   async step(): Promise<ResealStep> {
     const column = this.options.columns[this.#column];
-    if (column === undefined) return this.#begin(0);
+    if (column === undefined) return this.#startPass(0);
     const { database, keys } = this.options;
     const rows = await database.query<{ id: Uuid; context: string; sealed: Buffer | null }>(pageOfOutdated(column), [
       this.#after,
@@ -46,13 +46,13 @@ export class Resealer {
     const outdated = rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));
     const renewed = await this.#renew(column, outdated);
     const last = rows.find(({ sealed }) => sealed === null);
-    if (last === undefined) return this.#next(renewed);
+    if (last === undefined) return this.#nextColumn(renewed);
     this.#after = last.id;
     return { renewed, isPassOver: false };
   }
 
   async #renew(column: SealedColumn, outdated: readonly SealedRow[]): Promise<number> {
-    const rows = outdated.flatMap((row) => this.#sealAgain(column, row));
+    const rows = outdated.flatMap((row) => this.#resealed(column, row));
     if (rows.length === 0) return 0;
     const ids = rows.map(({ id }) => id);
     const { low, high } = idBounds(ids);
@@ -66,7 +66,7 @@ export class Resealer {
     return written.length;
   }
 
-  #sealAgain(
+  #resealed(
     column: SealedColumn,
     { id, context, sealed: stored }: SealedRow,
   ): readonly { readonly id: Uuid; readonly stored: Buffer; readonly sealed: Buffer }[] {
@@ -80,14 +80,14 @@ export class Resealer {
     }
   }
 
-  #next(renewed: number): ResealStep {
+  #nextColumn(renewed: number): ResealStep {
     const next = this.#column + 1;
-    if (next >= this.options.columns.length) return this.#begin(renewed);
+    if (next >= this.options.columns.length) return this.#startPass(renewed);
     [this.#column, this.#after] = [next, BEFORE_ALL];
     return { renewed, isPassOver: false };
   }
 
-  #begin(renewed: number): ResealStep {
+  #startPass(renewed: number): ResealStep {
     [this.#column, this.#after] = [0, BEFORE_ALL];
     return { renewed, isPassOver: true };
   }

@@ -41,12 +41,12 @@ async function readOffset(database: Executor): Promise<number> {
  * no effect, refreshed every 10 s. For ids and deadlines; decisions read the clock in their statement.
  */
 export class DatabaseClock {
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
   #offsetMs: number;
 
   private constructor(database: Executor, offsetMs: number, onError: (error: unknown) => void) {
     this.#offsetMs = offsetMs;
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: REFRESH_MS,
       work: async () => {
         this.#offsetMs = await readOffset(database);
@@ -77,6 +77,6 @@ export class DatabaseClock {
   }
 
   async stop(): Promise<void> {
-    await this.#periodic.stop();
+    await this.#pollLoop.stop();
   }
 }

@@ -80,7 +80,7 @@ class Generations {
   #current = 0;
   readonly #of = new WeakMap<object, number>();
 
-  born(client: object): void {
+  register(client: object): void {
     this.#of.set(client, this.#current);
   }
 
@@ -119,7 +119,7 @@ function dataSourceOptions(options: DatabaseOptions, generations: Generations): 
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
       onConnect: (client: pg.ClientBase) => {
-        generations.born(client);
+        generations.register(client);
         // The pool handles errors of idle connections only. A connection that fails between two statements of a
         // transaction emits an error too, which would end the process without a listener; the next statement rejects
         // for the caller.

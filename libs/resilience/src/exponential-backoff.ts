@@ -9,5 +9,5 @@ export const doubledMs = (firstMs: number, capMs: number, times: number): number
   Math.min(capMs, firstMs * 2 ** Math.min(Math.max(0, times - 1), MAX_DOUBLINGS));
 
 /** `random` is in [0, 1). */
-export const spreadMs = (ms: number, random: number): number =>
+export const withJitterMs = (ms: number, random: number): number =>
   Math.round(ms * (1 - JITTER_SHARE + 2 * JITTER_SHARE * random));

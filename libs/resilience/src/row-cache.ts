@@ -17,7 +17,7 @@ interface Entry<Value> {
   readonly loadedMs: number;
 }
 
-interface Flight<Value> {
+interface PendingRead<Value> {
   readonly promise: Promise<Value | null>;
 }
 
@@ -32,7 +32,7 @@ export class RowCache<Value> {
   readonly #maxEntries: number;
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry<Value>>();
-  readonly #flights = new Map<string, Flight<Value>>();
+  readonly #reads = new Map<string, PendingRead<Value>>();
 
   constructor(options: RowCacheOptions<Value>) {
     this.#load = options.load;
@@ -45,11 +45,11 @@ export class RowCache<Value> {
   async get(key: string): Promise<Value | null> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && this.#nowMs() - entry.loadedMs < this.#maxAgeMs) return entry.value;
-    const flight = this.#flights.get(key);
-    if (flight === undefined) return this.#fly(key).promise;
+    const flight = this.#reads.get(key);
+    if (flight === undefined) return this.#startRead(key).promise;
     const value = await flight.promise;
     // That read may have started before the row was created, and so before this call: its null is not valid here.
-    return value ?? (this.#flights.get(key) ?? this.#fly(key)).promise;
+    return value ?? (this.#reads.get(key) ?? this.#startRead(key)).promise;
   }
 
   /** As `get`, but not the value that the caller has: reads again, unless that was done since. */
@@ -61,36 +61,36 @@ export class RowCache<Value> {
   /** The next read goes to the database. */
   forget(key: string): void {
     this.#entries.delete(key);
-    this.#flights.delete(key);
+    this.#reads.delete(key);
   }
 
-  #fly(key: string): Flight<Value> {
+  #startRead(key: string): PendingRead<Value> {
     const loadedMs = this.#nowMs();
-    const flight: Flight<Value> = {
+    const flight: PendingRead<Value> = {
       promise: this.#load(key).then(
         (value) => {
-          if (this.#land(key, flight) && value !== null) this.#keep(key, { value, loadedMs });
+          if (this.#endRead(key, flight) && value !== null) this.#store(key, { value, loadedMs });
           return value;
         },
         (error: unknown) => {
-          this.#land(key, flight);
+          this.#endRead(key, flight);
           throw error;
         },
       ),
     };
-    this.#flights.set(key, flight);
+    this.#reads.set(key, flight);
     return flight;
   }
 
   /** Whether the read is still the current one of its key: a forgotten read must not store its old value. */
-  #land(key: string, flight: Flight<Value>): boolean {
-    if (this.#flights.get(key) !== flight) return false;
-    this.#flights.delete(key);
+  #endRead(key: string, flight: PendingRead<Value>): boolean {
+    if (this.#reads.get(key) !== flight) return false;
+    this.#reads.delete(key);
     this.#entries.delete(key);
     return true;
   }
 
-  #keep(key: string, entry: Entry<Value>): void {
+  #store(key: string, entry: Entry<Value>): void {
     if (this.#entries.size >= this.#maxEntries) {
       const [oldest] = this.#entries.keys();
       if (oldest !== undefined) this.#entries.delete(oldest);

@@ -17,7 +17,7 @@ export class PollLoop {
 
   constructor(options: PollLoopOptions) {
     this.#options = options;
-    this.#sleep();
+    this.#schedule();
   }
 
   /** Runs now, or once more after the current run, which may have read before the change. */
@@ -34,7 +34,7 @@ export class PollLoop {
     await this.#running;
   }
 
-  #sleep(): void {
+  #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#start();
@@ -49,7 +49,7 @@ export class PollLoop {
       this.#running = undefined;
       // Other callbacks of the same turn may have triggered after the last check.
       if (this.#triggered) this.#start();
-      else this.#sleep();
+      else this.#schedule();
     });
   }
 

@@ -17,7 +17,7 @@ describe('timers', () => {
 
   it('fire in time; an earlier one does not replace a later one', () => {
     const startMs = performance.now();
-    for (const ms of [2_000, 500, 1_000]) alarms.setIn(ms);
+    for (const ms of [2_000, 500, 1_000]) alarms.fireIn(ms);
     vi.advanceTimersByTime(3_000);
     expect(rung).toHaveLength(3);
     [500, 1_000, 2_000].forEach((ms, index) => {
@@ -27,13 +27,13 @@ describe('timers', () => {
   });
 
   it('share one callback if due at the same time', () => {
-    for (let count = 0; count < 1_000; count++) alarms.setIn(500);
+    for (let count = 0; count < 1_000; count++) alarms.fireIn(500);
     vi.advanceTimersByTime(3_000);
     expect(rung).toHaveLength(1);
   });
 
   it('do not fire after they are cleared', () => {
-    alarms.setIn(500);
+    alarms.fireIn(500);
     alarms.clear();
     vi.advanceTimersByTime(3_000);
     expect(rung).toEqual([]);

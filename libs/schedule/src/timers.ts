@@ -6,16 +6,16 @@ export class Timers {
   private readonly timers = new Map<number, NodeJS.Timeout>();
 
   /** `onDue` must not throw. */
-  constructor(private readonly ring: () => void) {}
+  constructor(private readonly onDue: () => void) {}
 
   /** Calls back once after that time, up to 50 ms later. */
-  setIn(ms: number): void {
+  fireIn(ms: number): void {
     const slot = Math.ceil((performance.now() + ms) / SLOT_MS);
     if (this.timers.has(slot)) return;
     const timer = setTimeout(
       () => {
         this.timers.delete(slot);
-        this.ring();
+        this.onDue();
       },
       slot * SLOT_MS - performance.now(),
     );

@@ -61,7 +61,7 @@ function byTicket(
   return live;
 }
 
-/** Everything that one listener hears. */
+/** Everything that one listener receives. */
 class Ear {
   readonly snapshots: (SessionView | null)[] = [];
   readonly events: LiveEvent[] = [];
@@ -82,7 +82,7 @@ async function listening(live: Realtime<Session> | Realtime, channel: `session:$
 }
 
 describe('realtime with a key', () => {
-  it('sends it with the upgrade, never in the address, and asks for the subprotocol', async () => {
+  it('sends it with the upgrade, never in the URL, and requests the subprotocol', async () => {
     await listening(byKey());
     expect(server.upgrades.map(({ url }) => url)).toEqual(['/v1/realtime']);
     expect(server.upgrades[0]?.headers).toMatchObject({
@@ -92,7 +92,7 @@ describe('realtime with a key', () => {
     expect(server.messages).toEqual([{ type: 'subscribe', id: '1', channel: CHANNEL }]);
   });
 
-  it('does so with the global WebSocket of Node too', async () => {
+  it('works with the global WebSocket of Node too', async () => {
     vi.stubGlobal('WebSocket', UndiciSocket);
     const live = realtime({ url: server.url, apiKey: API_KEY });
     opened.push(live as Realtime<never>);
@@ -101,7 +101,7 @@ describe('realtime with a key', () => {
     expect(server.upgrades[0]?.headers['sec-websocket-protocol']).toBe('countersign.v1');
   });
 
-  it('tells the session as it is, then each event once', async () => {
+  it('delivers the session, then each event once', async () => {
     const ear = await listening(byKey());
     expect(ear.snapshots).toEqual([PENDING]);
     server.publish(CHANNEL, 'evt_1', 'verification.updated', PENDING);
@@ -117,7 +117,7 @@ describe('realtime with a key', () => {
     expect(statuses).toEqual(['connecting', 'live']);
   });
 
-  it('hears of a whole account, whose snapshot is null', async () => {
+  it('receives events of a whole account, whose snapshot is null', async () => {
     const ear = new Ear();
     const account = `account:${PENDING.accountId}` as const;
     byKey().subscribe(account, ear);
@@ -146,7 +146,7 @@ describe('realtime with a key', () => {
 });
 
 describe('realtime with a ticket', () => {
-  it('sends it as the first message, and sees the session as far as a page may', async () => {
+  it('sends it as the first message, and sees the part of the session that a page may see', async () => {
     server.sessions = new Map([[CHANNEL, VIEW]]);
     const ear = await listening(byTicket());
     expect(ear.snapshots).toEqual([VIEW]);
@@ -156,7 +156,7 @@ describe('realtime with a ticket', () => {
     await soon(() => expect(ear.events).toMatchObject([{ type: 'verification.completed', data: APPROVED_VIEW }]));
   });
 
-  it('asks for a new one for every connection', async () => {
+  it('requests a new one for every connection', async () => {
     let asked = 0;
     const ear = await listening(byTicket(() => Promise.resolve({ ...server.issue(), ticket: `rtk_${(asked += 1)}` })));
     server.end();
@@ -164,10 +164,10 @@ describe('realtime with a ticket', () => {
     expect(ear.ends).toEqual([]);
   });
 
-  it('asks again when one was refused, or when the callback failed', async () => {
+  it('requests another one when one was refused, or when the callback failed', async () => {
     const answers = [
       () => Promise.resolve({ ticket: 'rtk_expired', url: server.url }),
-      () => Promise.reject(new Error('the backend is away')),
+      () => Promise.reject(new Error('the backend is unavailable')),
       () => Promise.resolve({ ticket: 'rtk_1', url: 'ws://example.com/' }),
       () => Promise.resolve(server.issue()),
     ];
@@ -177,7 +177,7 @@ describe('realtime with a ticket', () => {
     expect(answers).toEqual([]);
   });
 
-  it('ends when there is none any more, and when three were refused in a row', async () => {
+  it('ends when there is none, and when three were refused in a row', async () => {
     const none = new Ear();
     byTicket(() => Promise.resolve(null)).subscribe(CHANNEL, none);
     await soon(() => expect(none.ends).toMatchObject([{ reason: 'no_ticket' }]));
@@ -190,7 +190,7 @@ describe('realtime with a ticket', () => {
 
 describe('a connection that is lost', () => {
   it.each([undefined, 1_001, 1_011, 4_408, 4_503])(
-    'comes back, subscribes again and tells what happened meanwhile: code %s',
+    'is reopened, subscribes again and delivers the present state: code %s',
     async (code) => {
       const ear = await listening(byKey());
       server.sessions.set(CHANNEL, APPROVED);
@@ -201,7 +201,7 @@ describe('a connection that is lost', () => {
     },
   );
 
-  it('is missed by nobody, whenever it is lost', async () => {
+  it('loses no event, whenever it breaks', async () => {
     const live = byKey();
     const channels = Array.from({ length: 8 }, (_, at) => `session:sess_${at}` as const);
     for (const [at, channel] of channels.entries()) server.sessions.set(channel, { ...PENDING, id: `sess_${at}` });
@@ -210,7 +210,7 @@ describe('a connection that is lost', () => {
       await soon(() => expect(server.openCount).toBe(1));
       const session = { ...APPROVED, id: `sess_${at}` };
       server.sessions.set(channel, session);
-      // Told, or only true, while the connection breaks around it.
+      // Sent as an event, or only visible in a snapshot, while the connection breaks.
       if (at % 2 === 0) server.publish(channel, `evt_${at}`, 'verification.completed', session);
       server.end(at % 3 === 0 ? undefined : 4_503);
     }
@@ -219,7 +219,7 @@ describe('a connection that is lost', () => {
     );
   });
 
-  it('is noticed when the other side falls silent', async () => {
+  it('is detected when the other side is silent', async () => {
     server.heartbeatMs = 20;
     server.answersPings = false;
     const ear = await listening(byKey());
@@ -227,14 +227,14 @@ describe('a connection that is lost', () => {
     expect(server.messages.some(({ type }) => type === 'ping')).toBe(true);
   });
 
-  it('is not one while pings are answered', async () => {
+  it('is not assumed while pings are answered', async () => {
     server.heartbeatMs = 20;
     await listening(byKey());
     await soon(() => expect(server.messages.filter(({ type }) => type === 'ping').length).toBeGreaterThan(3));
     expect(server.upgrades).toHaveLength(1);
   });
 
-  it('waits as long as the service asked before it closed', async () => {
+  it('waits for the delay that the service requested before closing', async () => {
     const ear = await listening(byKey({ firstBackoffMs: 1_000_000, longestBackoffMs: 1_000_000 }));
     server.say({ type: 'closing', reconnectAfterMs: 5 });
     server.end(1_001);
@@ -242,7 +242,7 @@ describe('a connection that is lost', () => {
     expect(statuses).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live']);
   });
 
-  it('is tried again when it breaks before it is welcomed', async () => {
+  it('is retried when it breaks before the welcome', async () => {
     server.greetings.push(
       (socket) => socket.terminate(),
       (socket) => socket.close(4_429),
@@ -274,7 +274,7 @@ describe('a subscription', () => {
     expect(ear.ends).toEqual([]);
   });
 
-  it('that is refused for now is asked for again', async () => {
+  it('that is refused temporarily is repeated', async () => {
     server.answer = (channel, count) =>
       count < 3
         ? { error: { code: 'SERVICE_UNAVAILABLE', message: 'Later.' } }
@@ -283,7 +283,7 @@ describe('a subscription', () => {
     expect([ear.snapshots, ear.ends]).toEqual([[PENDING], []]);
   });
 
-  it('tells who joins later what is known, without asking the service again', async () => {
+  it('gives a later listener the latest state, without another request', async () => {
     const live = byKey();
     const ear = await listening(live);
     server.publish(CHANNEL, 'evt_1', 'verification.completed', APPROVED);
@@ -293,7 +293,7 @@ describe('a subscription', () => {
     expect(server.messages).toHaveLength(1);
   });
 
-  it('is given up when its last listener goes, and taken again when one comes back', async () => {
+  it('ends with its last listener, and is repeated for a new one', async () => {
     const live = byKey();
     const [one, two] = [new Ear(), new Ear()];
     const subscriptions = [live.subscribe(CHANNEL, one), live.subscribe(CHANNEL, two)];
@@ -312,7 +312,7 @@ describe('a subscription', () => {
     await soon(() => expect(ear.ends).toMatchObject([{ reason: 'refused' }]));
   });
 
-  it('whose snapshot is none ends all: nothing that is not understood is taken for news', async () => {
+  it('with an invalid snapshot ends all: data that is not understood is never delivered', async () => {
     server.answer = () => ({ snapshot: { id: 'sess_1', status: 'approved' } });
     const ear = new Ear();
     byKey().subscribe(CHANNEL, ear);
@@ -320,7 +320,7 @@ describe('a subscription', () => {
     expect(ear.snapshots).toEqual([]);
   });
 
-  it('is one of at most a hundred, which go out no faster than the service takes them', async () => {
+  it('is one of at most a hundred, sent within the rate limit of the service', async () => {
     const live = byKey();
     const ears = Array.from({ length: 100 }, (_, at) => {
       const ear = new Ear();
@@ -335,7 +335,7 @@ describe('a subscription', () => {
 });
 
 describe('untilEnded', () => {
-  it('gives the session when it ends, and at once when it has ended', async () => {
+  it('resolves with the session when it ends, and at once when it has ended', async () => {
     const live = byKey();
     const ended = live.untilEnded(PENDING.id);
     await soon(() => expect(server.messages).toHaveLength(1));
@@ -363,7 +363,7 @@ describe('untilEnded', () => {
 });
 
 describe('closing', () => {
-  it('is said to the service and to all listeners, once', async () => {
+  it('is sent to the service and reported to all listeners, once', async () => {
     const live = byKey();
     const ear = await listening(live);
     live.close();
@@ -373,7 +373,7 @@ describe('closing', () => {
     expect(statuses).toEqual(['connecting', 'live', 'ended']);
   });
 
-  it('stops what is being opened', async () => {
+  it('stops a connection that is being opened', async () => {
     const [socket, asked] = [vi.fn(byWs), vi.fn(() => Promise.resolve(server.issue()))];
     const live = byTicket(asked, { connect: socket });
     live.subscribe(CHANNEL, new Ear());
@@ -384,18 +384,18 @@ describe('closing', () => {
   });
 });
 
-describe('what realtime refuses to begin', () => {
+describe('arguments that realtime rejects', () => {
   it.each([
     'http://localhost/',
     'ws://example.com/v1/realtime',
     'wss://user@example.com/',
     'wss://example.com/?key=x',
     'x',
-  ])('the address %s', (url) => {
+  ])('the URL %s', (url) => {
     expect(() => realtime({ url, apiKey: API_KEY, connect: byWs })).toThrow(TypeError);
   });
 
-  it('a place without a WebSocket, and a key in a page', () => {
+  it('an environment without a WebSocket, and a key in a page', () => {
     vi.stubGlobal('WebSocket', undefined);
     expect(() => realtime({ ticket: () => Promise.resolve(null) })).toThrow(/`connect`/);
     vi.stubGlobal('document', {});

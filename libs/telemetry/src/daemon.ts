@@ -41,12 +41,12 @@ export async function runDaemon(options: DaemonOptions, host: Host = process): P
     shutdown.listen();
     ready();
   } catch (error) {
-    host.stderr.write(`${wordsFor(error, options)}\n`);
+    host.stderr.write(`${messageFor(error, options)}\n`);
     host.exit(1);
   }
 }
 
-function wordsFor(error: unknown, { portVariables, isForOperator }: DaemonOptions): string {
+function messageFor(error: unknown, { portVariables, isForOperator }: DaemonOptions): string {
   if (isForOperator(error)) return error.message;
   const text = redactText(error instanceof Error ? error.message : String(error));
   return text.includes('EADDRINUSE') ? `${text}: stop what uses the port, or set ${portVariables}` : text;

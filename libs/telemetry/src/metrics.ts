@@ -56,7 +56,7 @@ export class Metrics {
       async collect() {
         try {
           if (read !== undefined) this.set(await withinDeadline(READ_DEADLINE_MS, read));
-          if (readAll !== undefined) show(this, await withinDeadline(READ_DEADLINE_MS, readAll));
+          if (readAll !== undefined) setReadings(this, await withinDeadline(READ_DEADLINE_MS, readAll));
         } catch {
           // The readiness check of the same component fails on /readyz; one gauge must not break the scrape.
         }
@@ -89,7 +89,7 @@ export class Metrics {
 }
 
 /** Replaces all values of the gauge. */
-function show<Label extends string>(gauge: Gauge<Label>, readings: Iterable<Reading<Label>>): void {
+function setReadings<Label extends string>(gauge: Gauge<Label>, readings: Iterable<Reading<Label>>): void {
   gauge.reset();
   for (const { labels, value } of readings) gauge.set({ ...labels }, value);
 }

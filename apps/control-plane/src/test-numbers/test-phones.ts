@@ -68,6 +68,6 @@ export class TestNumbers {
   }
 
   private lookLater(): void {
-    this.alarms.setIn(ACTS_AFTER_SECONDS * 1000);
+    this.alarms.fireIn(ACTS_AFTER_SECONDS * 1000);
   }
 }

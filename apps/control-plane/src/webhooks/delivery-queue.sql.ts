@@ -1,4 +1,4 @@
-import { MOST_COUNTED } from '@countersign/events';
+import { MAX_COUNTED } from '@countersign/events';
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 /** A claim puts the next attempt to the end of its lease, which is never further away: the rest of the index is left alone. */
@@ -8,7 +8,7 @@ const FREE = `status = 'pending' AND (claimed_until IS NULL OR claimed_until <= 
 const UNTAKEN = `dispatched_at IS NULL AND webhook_url IS NOT NULL`;
 
 const counted = (what: string): string =>
-  `(SELECT count(*)::int FROM (SELECT 1 FROM ${what} LIMIT ${MOST_COUNTED}) AS found)`;
+  `(SELECT count(*)::int FROM (SELECT 1 FROM ${what} LIMIT ${MAX_COUNTED}) AS found)`;
 
 /**
  * What waits: events that nobody has taken yet too, since each of them becomes a delivery. The age is of what is due and

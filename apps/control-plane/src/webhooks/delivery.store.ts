@@ -161,19 +161,19 @@ export class DeliveryStore {
    * comes by here, so its card is taken back here too.
    */
   dispatchNamed(ids: readonly Uuid[], roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids), roomFor);
+    return this.dispatch((tx) => this.options.events.markNamed(tx, ids), roomFor);
   }
 
   /** The same for events whose ring was lost. As many as `MAX_SET` means that more may be waiting. */
   dispatchForgotten(roomFor = NO_ROOM): Promise<Dispatch> {
-    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET), roomFor);
+    return this.dispatch((tx) => this.options.events.markUndispatched(tx, MAX_SET), roomFor);
   }
 
   /** Writes an event that nothing else happens with, such as a test, and makes its delivery at once. */
   async dispatchNew(event: NewEvent): Promise<void> {
     await this.dispatch(async (tx) => {
       await this.options.events.append(tx, [event]);
-      return this.options.events.takeNamed(tx, [event.id]);
+      return this.options.events.markNamed(tx, [event.id]);
     }, NO_ROOM);
   }
 

@@ -91,10 +91,10 @@ export class FailingEndpointMonitor {
     const { database, defaults } = this.options;
     const successes = [...this.successes.values()];
     this.successes.clear();
-    await defaults.noteSuccesses(database, successes);
+    await defaults.recordSuccesses(database, successes);
     const failures = [...this.failures];
     this.failures.clear();
-    const failingLong = await defaults.noteFailures(
+    const failingLong = await defaults.recordFailures(
       database,
       failures.map(([, noted]) => noted),
     );
@@ -114,7 +114,7 @@ export class FailingEndpointMonitor {
     if (failing === null) return;
     const lookedAtMs = clock.nowMs();
     if (await this.hasTaken(accountId, failing, lookedAtMs)) {
-      await defaults.forgetFailing(database, accountId, failing);
+      await defaults.clearFailing(database, accountId, failing);
       return;
     }
     const eventId = await database.transaction((tx) => this.disableIn(tx, accountId, failing, lookedAtMs));

@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /** Waits between attempts of one bind, as values: no clock and no chance in here, both come in as arguments. */
 
@@ -48,12 +48,12 @@ export function afterAttempt(course: Course, end: AttemptEnd, hosts: number, ran
   const host = (course.host + 1) % Math.max(1, hosts);
   if (end.kind === 'refused' && STANDOFF_STATUSES.has(end.status)) {
     const refusals = course.refusals + 1;
-    const waitMs = spreadMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
+    const waitMs = withJitterMs(doubledMs(STANDOFF_FIRST_MS, STANDOFF_CAP_MS, refusals), random);
     return { course: { failures: course.failures, refusals, host }, waitMs, standoff: true };
   }
   const wasStable = end.kind === 'lost' && end.boundMs >= STABLE_MS;
   const failures = wasStable ? 1 : course.failures + 1;
   const refusals = wasStable ? 0 : course.refusals;
-  const waitMs = spreadMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
+  const waitMs = withJitterMs(doubledMs(RECONNECT_FIRST_MS, RECONNECT_CAP_MS, failures), random);
   return { course: { failures, refusals, host }, waitMs, standoff: false };
 }

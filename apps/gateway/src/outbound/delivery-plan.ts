@@ -1,7 +1,7 @@
 import type { BindLease } from '@countersign/carriers/leases';
 import type { DeliveryPlan, DueMessage, PlannedAttempt } from '@countersign/carriers/outbound';
 import type { Route } from '@countersign/carriers/routes';
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /** A message of unknown fate is sent once more, and no more: a second copy is a nuisance, a third is a fault. */
 const UNKNOWN_FATES_AT_MOST = 1;
@@ -93,4 +93,4 @@ function attemptBy(route: Route, capacity: BindCapacity, message: DueMessage): P
 
 /** Half a second, then twice as long each time, up to eight. */
 export const backoffMs = (attempts: number, chance: number): number =>
-  spreadMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), chance);
+  withJitterMs(doubledMs(BACKOFF_MS, BACKOFF_CAP_MS, attempts), chance);

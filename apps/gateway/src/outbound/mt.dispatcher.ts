@@ -104,7 +104,7 @@ export class MtDispatcher {
 
   /** Another gateway left something for this one. */
   wakeSoon(): void {
-    this.alarms.setIn(HANDED_OVER_MS);
+    this.alarms.fireIn(HANDED_OVER_MS);
   }
 
   /** Claims no more. */
@@ -217,7 +217,7 @@ export class MtDispatcher {
 
   /** A message that waits is looked at in its time, not when the relay next looks; one that is left to others later. */
   private setTimers(plans: readonly DeliveryPlan[]): void {
-    for (const plan of plans) if (plan.kind === 'wait') this.alarms.setIn(plan.elsewhere ? LOOK_AGAIN_MS : plan.ms);
+    for (const plan of plans) if (plan.kind === 'wait') this.alarms.fireIn(plan.elsewhere ? LOOK_AGAIN_MS : plan.ms);
     if (plans.some((plan) => plan.kind === 'wait' && plan.elsewhere)) this.o.others.leave();
   }
 

@@ -1,4 +1,4 @@
-import { doubledMs, spreadMs } from '@countersign/resilience';
+import { doubledMs, withJitterMs } from '@countersign/resilience';
 
 /**
  * Whether an agent may send: a value, every function answers a new one. Times are monotonic milliseconds.
@@ -52,6 +52,6 @@ export function afterTrouble(
   if (breaker.openings === 0 && trouble === 'down' && failures < FAILURES_TO_OPEN) return { ...breaker, failures };
   const openings = breaker.openings + 1;
   const { firstMs, capMs } = trouble === 'down' ? DOWN : FORBIDDEN;
-  const openUntilMs = nowMs + spreadMs(doubledMs(firstMs, capMs, openings), random);
+  const openUntilMs = nowMs + withJitterMs(doubledMs(firstMs, capMs, openings), random);
   return { failures, openings, openedMs: nowMs, openUntilMs, probeUntilMs: -Infinity };
 }

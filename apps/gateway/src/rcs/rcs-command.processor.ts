@@ -61,7 +61,7 @@ export class RcsCommandProcessor {
     for (const errand of commands) this.begin(errand);
     if (commands.length === room) return true;
     const ms = await this.o.cards.msToNextCommand();
-    if (ms !== null && ms < RELAY_INTERVAL_MS) this.alarms.setIn(Math.max(0, ms));
+    if (ms !== null && ms < RELAY_INTERVAL_MS) this.alarms.fireIn(Math.max(0, ms));
     return false;
   }
 

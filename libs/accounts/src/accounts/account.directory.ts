@@ -34,8 +34,8 @@ export class AccountDirectory {
     private readonly onOutdatedDigest: (outdated: OutdatedDigest) => void = () => undefined,
   ) {
     this.keyCache = new RowCache({ load: (digests) => this.findKey(digestsOfCacheKey(digests)) });
-    this.brandCache = new RowCache({ load: (id) => this.one(FIND_BRAND, id) });
-    this.accountCache = new RowCache({ load: (id) => this.one(FIND_ACCOUNT, id) });
+    this.brandCache = new RowCache({ load: (id) => this.findOne(FIND_BRAND, id) });
+    this.accountCache = new RowCache({ load: (id) => this.findOne(FIND_ACCOUNT, id) });
     this.secretCache = new RowCache({ load: (key) => this.openSecrets(key) });
   }
 
@@ -83,14 +83,14 @@ export class AccountDirectory {
     for (const mode of MODES) this.secretCache.forget(tenantKey({ accountId, mode }));
   }
 
-  private async one<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
+  private async findOne<Row extends object>(statement: string, key: unknown): Promise<Row | null> {
     const [row] = await this.db.query<Row>(statement, [key]);
     return row ?? null;
   }
 
   /** @param digests under every version of the master key, the current one first */
   private async findKey(digests: readonly Buffer[]): Promise<ApiKeyPrincipal | null> {
-    const row = await this.one<KeyRow>(FIND_API_KEY, digests);
+    const row = await this.findOne<KeyRow>(FIND_API_KEY, digests);
     if (row === null) return null;
     const { accountId, digestVersion, ...key } = row;
     const outdated = outdatedDigest(this.keys, { keyId: key.keyId, digestVersion }, digests);
@@ -101,7 +101,10 @@ export class AccountDirectory {
   private async openSecrets(key: string): Promise<string[] | null> {
     const tenant = parseTenantKey(key);
     const { accountId, mode } = tenant;
-    const row = await this.one<{ sealed: Buffer | null; previous: Buffer[] }>(FIND_WEBHOOK_SECRETS[mode], accountId);
+    const row = await this.findOne<{ sealed: Buffer | null; previous: Buffer[] }>(
+      FIND_WEBHOOK_SECRETS[mode],
+      accountId,
+    );
     if (row === null) return null;
     const sealed = row.sealed ?? (await ensureTestWebhookSecret(this.db, this.keys, accountId));
     return [sealed, ...row.previous].map((secret) => openWebhookSecret(this.keys, tenant, secret));

@@ -25,14 +25,14 @@ export interface KeyUseOptions {
 export class KeyUse {
   readonly #options: KeyUseOptions;
   readonly #table: KeyTable;
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
   #used = new Set<Uuid>();
   readonly #outdated = new Map<Uuid, OutdatedDigest>();
 
   constructor(options: KeyUseOptions) {
     this.#options = options;
     this.#table = options.table ?? 'api_keys';
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: options.flushEveryMs ?? FLUSH_INTERVAL_MS,
       work: async () => {
         await this.#flush();
@@ -42,18 +42,18 @@ export class KeyUse {
     });
   }
 
-  note(keyId: Uuid): void {
+  recordUse(keyId: Uuid): void {
     this.#used.add(keyId);
   }
 
   /** Requests the renewal of a key's digest. */
-  noteOutdated(outdated: OutdatedDigest): void {
+  requestRenewal(outdated: OutdatedDigest): void {
     this.#outdated.set(outdated.keyId, outdated);
   }
 
   /** Writes recorded uses once, then no more. */
   async stop(): Promise<void> {
-    await this.#periodic.stop();
+    await this.#pollLoop.stop();
     await this.#flush().catch(this.#options.onError);
   }
 

@@ -35,7 +35,7 @@ export const DELETE_PRICE = `
   SELECT id FROM written`;
 
 /** Locks an active price of codes for every country. $1 a price to exclude, or null. */
-export const HOLD_EVERY_COUNTRY = `
+export const LOCK_EVERY_COUNTRY_PRICE = `
   SELECT id FROM prices
   WHERE channel = 'sms_otp' AND country = '*' AND from_at <= clock_timestamp() AND id IS DISTINCT FROM $1::uuid
   ORDER BY from_at DESC LIMIT 1 FOR SHARE`;

@@ -3,13 +3,13 @@ const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 const IN_USE = `account.default_webhook_url = noted.url AND account.default_webhook_disabled_at IS NULL`;
 
 /** Starts the failure time of default URLs. $1 accounts, $2 URLs, $3 times, in the same order. */
-export const NOTE_FAILURES = `
+export const RECORD_FAILURES = `
   UPDATE accounts account SET default_webhook_failing_since = noted.at
   FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) AS noted (id, url, at)
   WHERE account.id = noted.id AND ${IN_USE} AND account.default_webhook_failing_since IS NULL`;
 
 /** Clears the failure time of default URLs that succeeded. $1 accounts, $2 URLs in the same order. */
-export const NOTE_SUCCESSES = `
+export const RECORD_SUCCESSES = `
   UPDATE accounts account SET default_webhook_failing_since = NULL
   FROM unnest($1::uuid[], $2::text[]) AS noted (id, url)
   WHERE account.id = noted.id AND ${IN_USE} AND account.default_webhook_failing_since IS NOT NULL`;
@@ -28,6 +28,6 @@ export const FIND_FAILING = `
     AND default_webhook_failing_since <= ${NOW} - make_interval(days => $2)`;
 
 /** Clears a failure time, unless it restarted meanwhile. $1 id, $2 URL, $3 the failure time that was read. */
-export const FORGET_FAILING = `
+export const CLEAR_FAILING = `
   UPDATE accounts SET default_webhook_failing_since = NULL
   WHERE id = $1 AND default_webhook_url = $2 AND default_webhook_failing_since = $3`;

@@ -1,12 +1,12 @@
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import { FAILING_LONG, FIND_FAILING, FORGET_FAILING, NOTE_FAILURES, NOTE_SUCCESSES } from './default-webhook.sql.js';
+import { FAILING_LONG, FIND_FAILING, CLEAR_FAILING, RECORD_FAILURES, RECORD_SUCCESSES } from './default-webhook.sql.js';
 
 /** A default URL is disabled after this many days of failures only (contract, Webhooks). */
 export const DAYS_OF_FAILURE = 5;
 
 /** The result of a POST to a URL that may be its account's default. */
-export interface NotedOutcome {
+export interface DeliveryOutcome {
   readonly accountId: Uuid;
   readonly url: string;
   readonly at: Date;
@@ -21,17 +21,17 @@ export interface FailingDefault {
 /** Tracks how long accounts' default URLs have only failed. Results of other URLs are ignored. */
 export class DefaultWebhookStore {
   /** Returns the accounts whose default URL has failed for long. */
-  async noteFailures(db: Executor, noted: readonly NotedOutcome[]): Promise<Uuid[]> {
+  async recordFailures(db: Executor, noted: readonly DeliveryOutcome[]): Promise<Uuid[]> {
     if (noted.length === 0) return [];
     const values = [noted.map((each) => each.accountId), noted.map(({ url }) => url), noted.map(({ at }) => at)];
-    await db.query(NOTE_FAILURES, values);
+    await db.query(RECORD_FAILURES, values);
     const failing = await db.query<{ id: Uuid }>(FAILING_LONG, [...values, DAYS_OF_FAILURE]);
     return [...new Set(failing.map(({ id }) => id))];
   }
 
-  async noteSuccesses(db: Executor, noted: readonly Omit<NotedOutcome, 'at'>[]): Promise<void> {
+  async recordSuccesses(db: Executor, noted: readonly Omit<DeliveryOutcome, 'at'>[]): Promise<void> {
     if (noted.length === 0) return;
-    await db.query(NOTE_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
+    await db.query(RECORD_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
   }
 
   /** Null when it does not fail, or not for long. */
@@ -41,7 +41,7 @@ export class DefaultWebhookStore {
   }
 
   /** Clears the failure time of a URL that has accepted a delivery. */
-  async forgetFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
-    await db.query(FORGET_FAILING, [accountId, url, since]);
+  async clearFailing(db: Executor, accountId: Uuid, { url, since }: FailingDefault): Promise<void> {
+    await db.query(CLEAR_FAILING, [accountId, url, since]);
   }
 }

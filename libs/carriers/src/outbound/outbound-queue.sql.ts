@@ -1,10 +1,10 @@
-import { MOST_COUNTED } from '@countersign/events';
+import { MAX_COUNTED } from '@countersign/events';
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 
 const counted = (state: string): string =>
   `(SELECT count(*)::int FROM (SELECT 1 FROM outbound_messages WHERE state = '${state}' AND NOT test
-    LIMIT ${MOST_COUNTED}) AS found)`;
+    LIMIT ${MAX_COUNTED}) AS found)`;
 
 /**
  * The depth of the queue without codes of test keys, which no gateway sends. The age counts from the request: a code
@@ -13,7 +13,7 @@ const counted = (state: string): string =>
 export const OUTBOUND_DEPTH = `
   SELECT ${counted('queued')} AS waiting, ${counted('sending')} AS "inFlight", ${counted('failed')} AS failed,
     (SELECT round(extract(epoch FROM clock_timestamp() - min(created_at)), 3)::float8
-      FROM (SELECT created_at FROM outbound_messages WHERE state = 'queued' AND NOT test LIMIT ${MOST_COUNTED}) AS found)
+      FROM (SELECT created_at FROM outbound_messages WHERE state = 'queued' AND NOT test LIMIT ${MAX_COUNTED}) AS found)
       AS "oldestAgeSeconds"`;
 
 /** Codes that were tried and are still valid, locked. $1 maximum rows. */

@@ -157,10 +157,10 @@ export interface PartitionMaintainerOptions {
 
 /** Every hour creates new partitions and drops old ones. At boot, ensurePartitions is called before serving. */
 export class PartitionMaintainer {
-  readonly #periodic: PollLoop;
+  readonly #pollLoop: PollLoop;
 
   constructor({ database, clock, retentionDays, onError }: PartitionMaintainerOptions) {
-    this.#periodic = new PollLoop({
+    this.#pollLoop = new PollLoop({
       everyMs: MAINTENANCE_PERIOD_MS,
       work: async () => {
         await ensurePartitions(database, clock.nowMs());
@@ -172,6 +172,6 @@ export class PartitionMaintainer {
   }
 
   async stop(): Promise<void> {
-    await this.#periodic.stop();
+    await this.#pollLoop.stop();
   }
 }
