@@ -1,12 +1,5 @@
 export { canonicalId, receiptIdOf } from './message-id.js';
-export {
-  MtMessageStore,
-  type AttemptRecord,
-  type DeliveryClaim,
-  type MtMessageStoreOptions,
-  type DueQuery,
-  type TestStep,
-} from './mt-message.store.js';
+export { MtMessageStore, type AttemptRecord, type DeliveryClaim, type DueQuery } from './mt-message.store.js';
 export { OutboundQueue } from './outbound-queue.js';
 export {
   destinationPrefix,
@@ -15,7 +8,6 @@ export {
   type ClaimedMessage,
   type DeliveryPlan,
   type DueMessage,
-  type NewOutboundMessage,
   type OutboundState,
   type PlannedAttempt,
   type ReceiptResult,
