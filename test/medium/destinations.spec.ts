@@ -117,7 +117,7 @@ describe('a block of the guard', () => {
   it('is not changed by an admin, who overrules it or takes it away', async () => {
     const blocked = await block('+1415558');
     if (blocked === null) throw new Error('nothing was blocked');
-    await expect(store.update(harness.database, { ...blocked, until: null })).rejects.toThrow('is not there');
+    await expect(store.update(harness.database, { ...blocked, until: null })).rejects.toThrow('returned no row');
     expect(await store.find(harness.database, blocked.id)).toEqual(blocked);
   });
 

@@ -242,7 +242,7 @@ describe('a response and its receipt', () => {
     await queue(1);
     await submitted((await claim()).claimed);
     await receipt('nobody');
-    expect(await ledger.parked(harness.database)).toBe(1);
+    expect(await ledger.countParkedReceipts(harness.database)).toBe(1);
     const age = (by: string): Promise<unknown> =>
       harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '${by}'`);
     await age('11 minutes');

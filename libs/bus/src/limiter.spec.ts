@@ -6,21 +6,21 @@ import { memoryLimiterStore } from './limiter-store.js';
 interface Fixture {
   readonly limiter: Limiter;
   readonly errors: unknown[];
-  readonly asked: string[];
+  readonly calls: string[];
 }
 
 function limiterOver(add: LimiterStore['add']): Fixture {
   const errors: unknown[] = [];
-  const asked: string[] = [];
+  const calls: string[] = [];
   const store: LimiterStore = {
     add: (...question) => {
-      asked.push(question[0]);
+      calls.push(question[0]);
       return add(...question);
     },
     close: () => Promise.resolve(),
   };
   const onError = (error: unknown): void => void errors.push(error);
-  return { limiter: new Limiter({ store, fallback: memoryLimiterStore(), onError }), errors, asked };
+  return { limiter: new Limiter({ store, fallback: memoryLimiterStore(), onError }), errors, calls };
 }
 
 const QUOTA = { limit: 3, windowSeconds: 60 };
@@ -52,10 +52,10 @@ describe('requests of one turn', () => {
 
   it('share one call for each key, and the next turn calls again', async () => {
     const memory = memoryLimiterStore();
-    const { limiter, asked } = limiterOver((...question) => memory.add(...question));
+    const { limiter, calls } = limiterOver((...question) => memory.add(...question));
     await Promise.all(['a', 'b', 'a', 'a'].map((key) => limiter.consume(key, 1, QUOTA)));
     await limiter.consume('a', 1, QUOTA);
-    expect(asked).toEqual(['a', 'b', 'a']);
+    expect(calls).toEqual(['a', 'b', 'a']);
   });
 });
 
@@ -63,7 +63,7 @@ describe('an unavailable store', () => {
   it('is reported once, and called only by probes until it is available again', async () => {
     let broken = true;
     const memory = memoryLimiterStore();
-    const { limiter, errors, asked } = limiterOver((...question) =>
+    const { limiter, errors, calls } = limiterOver((...question) =>
       broken ? Promise.reject(new Error('away')) : memory.add(...question),
     );
     const standings = [];
@@ -75,7 +75,7 @@ describe('an unavailable store', () => {
       [false, 0, true],
       [false, 0, true],
     ]);
-    expect([errors.length, asked.filter((key) => key === 'a').length]).toEqual([1, 1]);
+    expect([errors.length, calls.filter((key) => key === 'a').length]).toEqual([1, 1]);
     broken = false;
     await expect.poll(() => limiter.away).toBe(false);
     expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 2, away: false });
@@ -118,9 +118,9 @@ describe('an unavailable store', () => {
 
   it('on close leaves no request pending', async () => {
     const { limiter } = limiterOver(never);
-    const waiting = limiter.consume('a', 1, QUOTA);
+    const pending = limiter.consume('a', 1, QUOTA);
     await limiter.close();
-    expect(await waiting).toMatchObject({ allowed: true, away: true });
+    expect(await pending).toMatchObject({ allowed: true, away: true });
     expect(await limiter.consume('a', 1, QUOTA)).toMatchObject({ remaining: 1, away: true });
   });
 });

@@ -16,13 +16,13 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-function receivesPayload(listener: pg.Client, word: string, timeoutMs: number): Promise<boolean> {
+function receivesPayload(listener: pg.Client, payloadText: string, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       resolve(false);
     }, timeoutMs);
     listener.on('notification', ({ payload }) => {
-      if (payload !== word) return;
+      if (payload !== payloadText) return;
       clearTimeout(timer);
       resolve(true);
     });
@@ -36,11 +36,11 @@ function receivesPayload(listener: pg.Client, word: string, timeoutMs: number): 
 export async function receivesNotifications(listenUrl: string, notifyUrl: string, timeoutMs: number): Promise<boolean> {
   const [listener, notifier] = await Promise.all([connected(listenUrl), connected(notifyUrl)]);
   try {
-    const word = randomBytes(8).toString('hex');
-    const hearing = receivesPayload(listener, word, timeoutMs);
+    const payloadText = randomBytes(8).toString('hex');
+    const received = receivesPayload(listener, payloadText, timeoutMs);
     await listener.query(`LISTEN ${CHANNEL}`);
-    await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, word]);
-    return await hearing;
+    await notifier.query('SELECT pg_notify($1, $2)', [CHANNEL, payloadText]);
+    return await received;
   } finally {
     await Promise.all([listener.end(), notifier.end()]);
   }

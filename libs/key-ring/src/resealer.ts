@@ -56,14 +56,14 @@ export class Resealer {
     if (rows.length === 0) return 0;
     const ids = rows.map(({ id }) => id);
     const { low, high } = idBounds(ids);
-    const written = await this.options.database.query(replaceValues(column), [
+    const updated = await this.options.database.query(replaceValues(column), [
       ids,
       rows.map(({ stored }) => stored),
       rows.map(({ sealed }) => sealed),
       low,
       high,
     ]);
-    return written.length;
+    return updated.length;
   }
 
   #resealed(

@@ -51,8 +51,8 @@ describe('a failure of the database', () => {
   it('does not contain the rejected value', () => {
     const error = fromServer('22P02', 'invalid input syntax for type uuid: "+14155550100"');
     error.detail = 'Key (phone)=(+14155550100)';
-    const told = classifyError(error);
-    expect(inspect(told, { depth: null, showHidden: true })).not.toContain('4155550100');
+    const classified = classifyError(error);
+    expect(inspect(classified, { depth: null, showHidden: true })).not.toContain('4155550100');
   });
 
   it('that is not an Error becomes one', () => {

@@ -213,9 +213,9 @@ export class Database implements Executor {
         const committing = this.#commit(client, deadlineMs);
         // It rejects with the statements, whose errors are more specific.
         committing.catch(() => undefined);
-        const written = await writing;
+        const result = await writing;
         await committing;
-        return written;
+        return result;
       } finally {
         close();
       }

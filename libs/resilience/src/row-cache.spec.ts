@@ -42,9 +42,9 @@ describe('RowCache', () => {
 
   it('shares one read among concurrent callers', async () => {
     const { cache, reads } = cacheOf();
-    const asked = Array.from({ length: 100 }, () => cache.get('a'));
+    const calls = Array.from({ length: 100 }, () => cache.get('a'));
     reads[0]?.answer('one');
-    expect(new Set(await Promise.all(asked))).toEqual(new Set(['one']));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(['one']));
     expect(reads).toHaveLength(1);
   });
 
@@ -72,9 +72,9 @@ describe('RowCache', () => {
 
   it('rejects for every waiting caller and reads again afterwards', async () => {
     const { cache, reads } = cacheOf();
-    const asked = [cache.get('a'), cache.get('a')];
+    const calls = [cache.get('a'), cache.get('a')];
     reads[0]?.fail(new Error('away'));
-    expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await Promise.allSettled(calls)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     const again = cache.get('a');
     reads[1]?.answer('back');
     expect(await again).toBe('back');
@@ -107,9 +107,9 @@ describe('RowCache', () => {
   it('holds a bounded number of entries, evicting the one loaded longest ago', async () => {
     const { cache, reads } = cacheOf({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c']) {
-      const asked = cache.get(key);
+      const calls = cache.get(key);
       reads.at(-1)?.answer(key);
-      await asked;
+      await calls;
     }
     void cache.get('b');
     void cache.get('c');

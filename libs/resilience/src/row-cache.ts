@@ -53,8 +53,8 @@ export class RowCache<Value> {
   }
 
   /** As `get`, but not the value that the caller has: reads again, unless that was done since. */
-  getNewer(key: string, seen: Value): Promise<Value | null> {
-    if (this.#entries.get(key)?.value === seen) this.#entries.delete(key);
+  getNewer(key: string, outdated: Value): Promise<Value | null> {
+    if (this.#entries.get(key)?.value === outdated) this.#entries.delete(key);
     return this.get(key);
   }
 

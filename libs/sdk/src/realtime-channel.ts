@@ -68,8 +68,8 @@ export class RealtimeChannel<View extends SessionView> {
   dueMessage(requestId: string): ClientMessage | null {
     const channel = this.name;
     if (this.isWanted && this.#state === 'idle') return { type: 'subscribe', id: requestId, channel };
-    const isHeard = this.#state === 'asked' || this.#state === 'live';
-    return !this.isWanted && isHeard ? { type: 'unsubscribe', id: requestId, channel } : null;
+    const isSubscribed = this.#state === 'asked' || this.#state === 'live';
+    return !this.isWanted && isSubscribed ? { type: 'unsubscribe', id: requestId, channel } : null;
   }
 
   /**

@@ -112,14 +112,14 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
         stop();
         reject(reasonOf(signal));
       };
-      const look = (session: View | null): void => {
+      const resolveIfEnded = (session: View | null): void => {
         if (session === null || session.status === 'pending' || session.id !== sessionId) return;
         stop();
         resolve(session);
       };
       const subscription = this.subscribe(`session:${sessionId}`, {
-        snapshot: look,
-        event: ({ data }) => look(this.#settings.isView(data) ? data : null),
+        snapshot: resolveIfEnded,
+        event: ({ data }) => resolveIfEnded(this.#settings.isView(data) ? data : null),
         ended: (error) => {
           stop();
           reject(error);

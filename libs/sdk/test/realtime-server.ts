@@ -107,11 +107,13 @@ export class RealtimeServer {
     const connection = { socket, channels: new Set<string>() };
     this.#connections.add(connection);
     socket.on('close', () => this.#connections.delete(connection));
-    socket.on('message', (octets: Buffer) => this.#take(connection, JSON.parse(octets.toString('utf8')) as Json));
+    socket.on('message', (octets: Buffer) =>
+      this.#handleMessage(connection, JSON.parse(octets.toString('utf8')) as Json),
+    );
     send(socket, { type: 'welcome', authenticated, heartbeatMs: this.heartbeatMs });
   }
 
-  #take({ socket, channels }: Connection, message: Json): void {
+  #handleMessage({ socket, channels }: Connection, message: Json): void {
     this.messages.push(message);
     this.arrivals.push(performance.now());
     const { type, id, ticket } = message;

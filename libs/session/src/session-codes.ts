@@ -102,8 +102,8 @@ export class SessionCodes {
 
   async add(tx: Executor, { session, now, sends }: ReadyForCode, code: string): Promise<void> {
     const digest = codeDigest(this.options.keys, session.id, code);
-    const written = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
-    if (written.length !== 1) throw new GuardedWriteError('code not added: the session changed after it was locked');
+    const updated = await tx.query(ADD_CODE, [session.id, digest, sends, now.toISOString(), MAX_CODES]);
+    if (updated.length !== 1) throw new GuardedWriteError('code not added: the session changed after it was locked');
   }
 
   check(tenant: Tenant, id: Uuid, code: string): Promise<CheckResult> {
@@ -209,8 +209,8 @@ function commandsSharing(
 ): readonly CheckCommand[] {
   if (command === undefined) return [];
   if (kind === 'approved' || kind === 'wrong') return [command];
-  const asked = tenantKey(command.tenant);
-  return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === asked);
+  const wantedKey = tenantKey(command.tenant);
+  return left.filter(({ id, tenant }) => id === command.id && tenantKey(tenant) === wantedKey);
 }
 
 type RuledCommand =

@@ -55,8 +55,8 @@ export class SessionEndings {
     const values = [kind.to, kind.approvedBy, ids, moments];
     const events = endings.map((ending) => this.endingEvent(kind, ending));
     // Both statements are queued on the connection at once, which saves one event loop turn.
-    const [written] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
-    assertAllUpdated(ids, written);
+    const [updated] = await Promise.all([tx.query<{ id: Uuid }>(END_SESSIONS, values), this.events.append(tx, events)]);
+    assertAllUpdated(ids, updated);
     return events.map(({ id }) => id);
   }
 
@@ -84,11 +84,11 @@ export class SessionEndings {
     const bounds = idBounds(ids);
     const values = [ids, rows.map(({ now }) => now.toISOString()), bounds.low, bounds.high];
     const events = rows.map((row) => this.mismatchEvent(row));
-    const [written] = await Promise.all([
+    const [updated] = await Promise.all([
       tx.query<{ id: Uuid }>(RECORD_MISMATCH, values),
       this.events.append(tx, events),
     ]);
-    assertAllUpdated(ids, written);
+    assertAllUpdated(ids, updated);
     return events.map(({ id }) => id);
   }
 
@@ -113,8 +113,8 @@ export class SessionEndings {
   }
 }
 
-function assertAllUpdated(ids: readonly Uuid[], written: readonly { readonly id: Uuid }[]): void {
-  if (written.length !== ids.length) {
-    throw new GuardedWriteError(`${ids.length} locked sessions to change, but ${written.length} rows were updated`);
+function assertAllUpdated(ids: readonly Uuid[], updated: readonly { readonly id: Uuid }[]): void {
+  if (updated.length !== ids.length) {
+    throw new GuardedWriteError(`${ids.length} locked sessions to change, but ${updated.length} rows were updated`);
   }
 }

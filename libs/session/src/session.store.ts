@@ -376,8 +376,8 @@ export class SessionStore {
         return isOwn(command, row) && row?.status === 'approved';
       });
       const values = [approved.map(({ id }) => id), approved.map(({ consumptionId }) => consumptionId), low, high];
-      const written = approved.length === 0 ? [] : await tx.query<{ id: Uuid }>(CONSUME_SESSIONS, values);
-      const consumed = new Set(written.map(({ id }) => id));
+      const updated = approved.length === 0 ? [] : await tx.query<{ id: Uuid }>(CONSUME_SESSIONS, values);
+      const consumed = new Set(updated.map(({ id }) => id));
       return commands.map((command) => consumeResult(command, byId.get(command.id), consumed));
     });
   }

@@ -19,20 +19,20 @@ async function run(start: () => Promise<Started>, host: { connected?: boolean; p
   return { seen, parentDies: () => source.emit('disconnect') };
 }
 
-const started = (says: () => void = () => undefined): Promise<Started> => {
+const started = (onReady: () => void = () => undefined): Promise<Started> => {
   const logger = createLogger({ app: 'test', level: 'silent' });
   const shutdown = new Shutdown({ logger, exit: () => undefined });
   shutdown.listen = () => shutdown;
-  return Promise.resolve({ shutdown, ready: says });
+  return Promise.resolve({ shutdown, ready: onReady });
 };
 
 describe('a daemon', () => {
   it('reports that it is ready, and then leaves the parent to the shutdown', async () => {
-    const said: string[] = [];
-    const { seen, parentDies } = await run(() => started(() => said.push('ready')));
+    const messages: string[] = [];
+    const { seen, parentDies } = await run(() => started(() => messages.push('ready')));
     parentDies();
     expect(seen).toEqual([]);
-    expect(said).toEqual(['ready']);
+    expect(messages).toEqual(['ready']);
   });
 
   it('ends with the reason when it cannot start', async () => {
@@ -43,8 +43,8 @@ describe('a daemon', () => {
   it('shows no secret quoted by an error, and texts for the operator unchanged', async () => {
     const quoting = await run(() => Promise.reject(new Error('no postgres://me:secret@db/x')));
     expect(quoting.seen.join('')).not.toContain('secret');
-    const written = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
-    expect(written.seen).toContain('DATABASE_URL is not set\n');
+    const lines = await run(() => Promise.reject(new ForOperator('DATABASE_URL is not set')));
+    expect(lines.seen).toContain('DATABASE_URL is not set\n');
   });
 
   it('names the variable to change when a port is in use', async () => {

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { createLogger, NestPinoLogger, type Logger } from './index.js';
 
 function recorder(level = 'trace'): { logger: Logger; lines: () => string[] } {
-  const written: string[] = [];
-  const logger = createLogger({ app: 'test', level, destination: { write: (line) => void written.push(line) } });
-  return { logger, lines: () => written };
+  const lines: string[] = [];
+  const logger = createLogger({ app: 'test', level, destination: { write: (line) => void lines.push(line) } });
+  return { logger, lines: () => lines };
 }
 
 /** One example of each value that must never be logged. */

@@ -63,21 +63,21 @@ describe('the operations port', () => {
   });
 
   it('runs its checks once for concurrent requests', async () => {
-    let asked = 0;
+    let calls = 0;
     let answer: () => void = () => undefined;
     const { url } = await start({
       database: () => {
-        asked += 1;
+        calls += 1;
         return new Promise<void>((resolve) => (answer = resolve));
       },
     });
     const first = fetch(`${url}/readyz`);
-    while (asked === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (calls === 0) await new Promise((resolve) => setImmediate(resolve));
     const second = fetch(`${url}/readyz`);
     await fetch(`${url}/healthz`);
     answer();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
   });
 
   it('a draining process is not ready, but alive', async () => {

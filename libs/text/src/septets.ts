@@ -37,8 +37,8 @@ export function paddedSeptets(septets: Uint8Array): Uint8Array {
  * carriage return there.
  */
 export function unpackSeptets(packed: Uint8Array, septets?: number, fillBits = 0): Buffer {
-  const room = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
-  const unpacked = Buffer.alloc(Math.min(septets ?? room, room));
+  const capacity = Math.max(Math.floor((packed.length * OCTET_BITS - fillBits) / SEPTET_BITS), 0);
+  const unpacked = Buffer.alloc(Math.min(septets ?? capacity, capacity));
   for (let index = 0; index < unpacked.length; index += 1) {
     const bit = index * SEPTET_BITS + fillBits;
     const at = Math.floor(bit / OCTET_BITS);

@@ -34,7 +34,7 @@ export const outboundProviders: FactoryProvider[] = [
       registry.gauge({
         name: 'receipts_parked',
         help: 'Delivery receipts that wait for their response, or are nobody’s, over all gateways.',
-        read: () => ledger.parked(database),
+        read: () => ledger.countParkedReceipts(database),
       });
       const onEvents = (ids: readonly string[]): void => notifier.notify(ids);
       return new ReceiptsService({ database, ledger, maxBatch, onEvents, metrics, logger });

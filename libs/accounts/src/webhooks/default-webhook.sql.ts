@@ -14,7 +14,7 @@ export const RECORD_SUCCESSES = `
   FROM unnest($1::uuid[], $2::text[]) AS noted (id, url)
   WHERE account.id = noted.id AND ${IN_USE} AND account.default_webhook_failing_since IS NOT NULL`;
 
-/** Of default URLs that just failed, those that have failed for long. As NOTE_FAILURES, and $4 days. */
+/** Of default URLs that just failed, those that have failed for long. As RECORD_FAILURES, and $4 days. */
 export const FAILING_LONG = `
   SELECT account.id
   FROM accounts account JOIN unnest($1::uuid[], $2::text[], $3::timestamptz[]) AS noted (id, url, at) ON noted.id = account.id

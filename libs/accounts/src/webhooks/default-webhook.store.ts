@@ -21,17 +21,21 @@ export interface FailingDefault {
 /** Tracks how long accounts' default URLs have only failed. Results of other URLs are ignored. */
 export class DefaultWebhookStore {
   /** Returns the accounts whose default URL has failed for long. */
-  async recordFailures(db: Executor, noted: readonly DeliveryOutcome[]): Promise<Uuid[]> {
-    if (noted.length === 0) return [];
-    const values = [noted.map((each) => each.accountId), noted.map(({ url }) => url), noted.map(({ at }) => at)];
+  async recordFailures(db: Executor, outcomes: readonly DeliveryOutcome[]): Promise<Uuid[]> {
+    if (outcomes.length === 0) return [];
+    const values = [
+      outcomes.map((each) => each.accountId),
+      outcomes.map(({ url }) => url),
+      outcomes.map(({ at }) => at),
+    ];
     await db.query(RECORD_FAILURES, values);
     const failing = await db.query<{ id: Uuid }>(FAILING_LONG, [...values, DAYS_OF_FAILURE]);
     return [...new Set(failing.map(({ id }) => id))];
   }
 
-  async recordSuccesses(db: Executor, noted: readonly Omit<DeliveryOutcome, 'at'>[]): Promise<void> {
-    if (noted.length === 0) return;
-    await db.query(RECORD_SUCCESSES, [noted.map((each) => each.accountId), noted.map(({ url }) => url)]);
+  async recordSuccesses(db: Executor, outcomes: readonly Omit<DeliveryOutcome, 'at'>[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    await db.query(RECORD_SUCCESSES, [outcomes.map((each) => each.accountId), outcomes.map(({ url }) => url)]);
   }
 
   /** Null when it does not fail, or not for long. */

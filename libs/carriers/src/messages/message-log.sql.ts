@@ -81,11 +81,11 @@ export function pageOfMessages(
   const before = startingAfter === null ? [] : [`id < ${put(startingAfter)}`];
   const ofSession = sessionId === undefined ? [] : [`session_id = ${put(sessionId)}`];
   const common = [...before, ...ofSession];
-  const looks: TableQuery[] = [];
+  const queries: TableQuery[] = [];
   if (direction !== 'out' && (fate === undefined || isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`fate = ${put(fate)}`];
     for (const sent of inboundOf(phone, put)) {
-      looks.push({
+      queries.push({
         from: `${INBOUND} FROM messages`,
         conditions: [...common, ...fated, ...sent, ...ofMode(INBOUND_MODE, mode)],
       });
@@ -94,12 +94,12 @@ export function pageOfMessages(
   if (direction !== 'in' && (fate === undefined || !isInboundFate(fate))) {
     const fated = fate === undefined ? [] : [`state = ${put(fate)}`];
     const sent = phone === undefined ? [] : [ofPhone(phone, put)];
-    looks.push({
+    queries.push({
       from: `${OUTBOUND} FROM outbound_messages`,
       conditions: [...common, ...fated, ...sent, ...ofMode(OUTBOUND_MODE, mode)],
     });
   }
-  return looks.length === 0 ? null : { text: union(looks), values };
+  return queries.length === 0 ? null : { text: union(queries), values };
 }
 
 function inboundOf(phone: string | undefined, put: Put): readonly (readonly string[])[] {
@@ -114,8 +114,8 @@ function inboundOf(phone: string | undefined, put: Put): readonly (readonly stri
 /** The spellings of an international number by carriers. */
 const spellingsOf = (e164: string): string[] => [e164, e164.slice(1), `00${e164.slice(1)}`];
 
-function union(looks: readonly TableQuery[]): string {
-  const parts = looks.map(({ from, conditions }) => {
+function union(queries: readonly TableQuery[]): string {
+  const parts = queries.map(({ from, conditions }) => {
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     return `(SELECT ${from} ${where} ORDER BY id DESC LIMIT $1)`;
   });

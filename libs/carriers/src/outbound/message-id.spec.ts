@@ -11,8 +11,8 @@ describe('the message id as spelled in the receipt', () => {
     ['dec-to-hex', '127', '7f'],
     ['dec-to-hex', '0000255', 'ff'],
     ['hex-to-dec', 'ffffffffffffffffffff', '1208925819614629174706175'],
-  ] as const)('by %s: %s is %s', (base, given, told) => {
-    expect(receiptIdOf(given, base)).toBe(told);
+  ] as const)('by %s: %s is %s', (base, given, expected) => {
+    expect(receiptIdOf(given, base)).toBe(expected);
   });
 
   it.each([

@@ -111,18 +111,18 @@ export class MtMessageStore {
    */
   async claimDueMessages(
     tx: Executor,
-    look: DueQuery,
+    query: DueQuery,
     planOf: (message: DueMessage) => DeliveryPlan,
   ): Promise<DeliveryClaim> {
-    await requeueLapsed(tx, look);
-    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [look.limit, look.fromId, look.beforeId]);
+    await requeueLapsed(tx, query);
+    const rows = await tx.query<Omit<DueMessage, 'sessionLive'>>(LOCK_DUE, [query.limit, query.fromId, query.beforeId]);
     if (rows.length === 0) return { claimed: [], eventIds: [], due: 0 };
     const sessions = await sessionsOf(tx, rows);
     const decided = rows.map((row) => {
       const message = { ...row, sessionLive: sessions.get(row.sessionId)?.live ?? false };
       return { message, plan: planOf(message) };
     });
-    const claimed = await claimAll(tx, look.claimedBy, decided);
+    const claimed = await claimAll(tx, query.claimedBy, decided);
     await postponeAll(tx, decided);
     const given = decided.flatMap(({ message: { id }, plan }): Ending[] =>
       plan.kind === 'fail' ? [{ id, state: 'failed', networkError: plan.error }] : [],
@@ -138,16 +138,16 @@ export class MtMessageStore {
    */
   async recordAttempts(tx: Executor, all: readonly AttemptRecord[]): Promise<Uuid[]> {
     const records = await this.withHeldLease(tx, all);
-    const countParkedReceipts = await nameSubmissions(tx, records);
+    const parkedReceipts = await nameSubmissions(tx, records);
     const submitted = await markSubmitted(tx, records);
     await requeueAll(tx, records);
-    const told = new Set(submitted.map(({ id }) => id));
-    const settled = await endAll(
+    const submittedIds = new Set(submitted.map(({ id }) => id));
+    const ended = await endAll(
       tx,
-      countParkedReceipts.filter(({ id }) => told.has(id)),
+      parkedReceipts.filter(({ id }) => submittedIds.has(id)),
       'submitted',
     );
-    return this.appendEvents(tx, [...submitted, ...settled]);
+    return this.appendEvents(tx, [...submitted, ...ended]);
   }
 
   /** Applies final receipts, and returns the result of each. At most one per carrier and id. */
@@ -163,14 +163,14 @@ export class MtMessageStore {
       notes.map(({ networkError }) => networkError),
     ]);
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
-    const settled = await endAll(tx, known.flatMap(endingOf), 'submitted');
-    const ended = new Set(settled.map(({ id }) => id));
+    const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
+    const endedIds = new Set(ended.map(({ id }) => id));
     const fates = notes.map((note): ReceiptResult => {
       const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
       if (owner === null) return 'parked';
-      return ended.has(owner) ? 'settled' : 'late';
+      return endedIds.has(owner) ? 'settled' : 'late';
     });
-    return { fates, eventIds: await this.appendEvents(tx, settled) };
+    return { fates, eventIds: await this.appendEvents(tx, ended) };
   }
 
   /** Applies simulated steps to messages of test keys. Steps that were already made are skipped. */
@@ -189,7 +189,7 @@ export class MtMessageStore {
   }
 
   /** Number of receipts without a message, 100,000 at most. */
-  async parked(db: Executor): Promise<number> {
+  async countParkedReceipts(db: Executor): Promise<number> {
     return (await db.query<{ parked: number }>(COUNT_PARKED, [MAX_COUNTED]))[0]?.parked ?? 0;
   }
 
@@ -339,7 +339,7 @@ async function markSubmitted(
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const { low, high } = idBounds(ids);
-  const written = await tx.query<StepRow>(MARK_SUBMITTED, [
+  const updated = await tx.query<StepRow>(MARK_SUBMITTED, [
     ids,
     rows.map(({ attempt }) => attempt),
     rows.map(({ smscMessageId }) => smscMessageId),
@@ -347,7 +347,7 @@ async function markSubmitted(
     high,
     from,
   ]);
-  return written.map((row) => ({ ...row, state: 'submitted', networkError: null }));
+  return updated.map((row) => ({ ...row, state: 'submitted', networkError: null }));
 }
 
 async function requeueAll(tx: Executor, records: readonly AttemptRecord[]): Promise<void> {
@@ -374,7 +374,7 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
   const ids = [...byId.keys()];
   const { low, high } = idBounds(ids);
   const all = [...byId.values()];
-  const written = await tx.query<StepRow>(END_MESSAGES, [
+  const updated = await tx.query<StepRow>(END_MESSAGES, [
     ids,
     all.map(({ state }) => state),
     all.map(({ networkError }) => networkError),
@@ -382,7 +382,7 @@ async function endAll(tx: Executor, endings: readonly Ending[], from: 'queued' |
     high,
     from,
   ]);
-  return written.flatMap((row) => {
+  return updated.flatMap((row) => {
     const ending = byId.get(row.id);
     return ending === undefined ? [] : [{ ...row, state: ending.state, networkError: ending.networkError }];
   });

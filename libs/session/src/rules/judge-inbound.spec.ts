@@ -29,15 +29,15 @@ const mo = (digests: readonly string[], changes: Partial<InboundCase> = {}): Inb
 });
 
 /** The test's sessions have a digest equal to their id. */
-const bench = (...sessions: readonly LockedSession[]): ReadonlyMap<string, LockedSession> =>
+const sessionsByDigest = (...sessions: readonly LockedSession[]): ReadonlyMap<string, LockedSession> =>
   new Map(sessions.map((each) => [each.id, each]));
 
 const fates = (cases: readonly InboundCase[], ...sessions: readonly LockedSession[]): readonly string[] =>
-  judgeInbound(cases, bench(...sessions)).verdicts.map(({ fate }) => fate);
+  judgeInbound(cases, sessionsByDigest(...sessions)).verdicts.map(({ fate }) => fate);
 
 describe('judgeInbound', () => {
   it('approves a live session for its own phone', () => {
-    expect(judgeInbound([mo(['s1'])], bench(session('s1')))).toEqual({
+    expect(judgeInbound([mo(['s1'])], sessionsByDigest(session('s1')))).toEqual({
       verdicts: [{ fate: 'matched', sessionId: 's1', accountId: 'account' }],
       approve: ['s1'],
       mismatch: [],
@@ -55,7 +55,7 @@ describe('judgeInbound', () => {
     ['expired', 'pending in the millisecond of expiresAt', { expiresAtMs: NOW }],
     ['matched', 'pending one millisecond before expiresAt', { expiresAtMs: NOW + 1 }],
   ])('gives %s for a session that is %s', (fate, _, changes) => {
-    const { verdicts, approve } = judgeInbound([mo(['s1'])], bench(session('s1', changes)));
+    const { verdicts, approve } = judgeInbound([mo(['s1'])], sessionsByDigest(session('s1', changes)));
     expect(verdicts).toEqual([{ fate, sessionId: 's1', accountId: 'account' }]);
     expect(approve).toEqual(fate === 'matched' ? ['s1'] : []);
   });
@@ -63,7 +63,7 @@ describe('judgeInbound', () => {
   it('finds no session for a message without a token, from an untrusted link, or with an unknown token', () => {
     const none = { sessionId: null, accountId: null };
     const cases = [mo([]), mo(['s1'], { trusted: false }), mo(['s2']), mo([], { trusted: false })];
-    expect(judgeInbound(cases, bench(session('s1')))).toEqual({
+    expect(judgeInbound(cases, sessionsByDigest(session('s1')))).toEqual({
       verdicts: [
         { fate: 'no_token', ...none },
         { fate: 'untrusted', ...none },
@@ -78,7 +78,7 @@ describe('judgeInbound', () => {
   it('approves once when the same message arrives five times in one batch', () => {
     const cases = Array.from({ length: 5 }, () => mo(['s1']));
     expect(fates(cases, session('s1'))).toEqual(['matched', 'duplicate', 'duplicate', 'duplicate', 'duplicate']);
-    expect(judgeInbound(cases, bench(session('s1'))).approve).toEqual(['s1']);
+    expect(judgeInbound(cases, sessionsByDigest(session('s1'))).approve).toEqual(['s1']);
   });
 
   it('accepts any of several candidates for the sender, and only complete numbers', () => {
@@ -91,7 +91,7 @@ describe('judgeInbound', () => {
     const stranger = mo(['s1'], { senders: [STRANGER] });
     const { verdicts, approve, mismatch } = judgeInbound(
       [stranger, stranger, mo(['s1']), stranger],
-      bench(session('s1')),
+      sessionsByDigest(session('s1')),
     );
     expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender', 'wrong_sender', 'matched', 'wrong_sender']);
     expect(approve).toEqual(['s1']);
@@ -104,13 +104,16 @@ describe('judgeInbound', () => {
     ['past its time', { expiresAtMs: NOW }],
   ])('does not report a wrong sender on a session that was %s', (_, changes) => {
     const stranger = mo(['s1'], { senders: [STRANGER] });
-    const { verdicts, mismatch } = judgeInbound([stranger], bench(session('s1', changes)));
+    const { verdicts, mismatch } = judgeInbound([stranger], sessionsByDigest(session('s1', changes)));
     expect(verdicts.map(({ fate }) => fate)).toEqual(['wrong_sender']);
     expect(mismatch).toEqual([]);
   });
 
   it('does not report a wrong sender after the approval in the same batch', () => {
-    const { mismatch } = judgeInbound([mo(['s1']), mo(['s1'], { senders: [STRANGER] })], bench(session('s1')));
+    const { mismatch } = judgeInbound(
+      [mo(['s1']), mo(['s1'], { senders: [STRANGER] })],
+      sessionsByDigest(session('s1')),
+    );
     expect(mismatch).toEqual([]);
   });
 
@@ -121,13 +124,16 @@ describe('judgeInbound', () => {
     ['past its time', { expiresAtMs: NOW }],
   ])('gives ambiguous_sender for a session that is %s, approves nothing and reports no mismatch', (_, changes) => {
     const ambiguous = mo(['s1'], { senders: [], ambiguousSender: true });
-    const { verdicts, approve, mismatch } = judgeInbound([ambiguous], bench(session('s1', changes)));
+    const { verdicts, approve, mismatch } = judgeInbound([ambiguous], sessionsByDigest(session('s1', changes)));
     expect(verdicts).toEqual([{ fate: 'ambiguous_sender', sessionId: 's1', accountId: 'account' }]);
     expect([approve, mismatch]).toEqual([[], []]);
   });
 
   it('rejects an ambiguous sender even when its candidates are given', () => {
-    const { verdicts, approve } = judgeInbound([mo(['s1'], { ambiguousSender: true })], bench(session('s1')));
+    const { verdicts, approve } = judgeInbound(
+      [mo(['s1'], { ambiguousSender: true })],
+      sessionsByDigest(session('s1')),
+    );
     expect([verdicts[0]?.fate, approve]).toEqual(['ambiguous_sender', []]);
   });
 
@@ -153,7 +159,7 @@ describe('judgeInbound', () => {
   });
 
   it('approves one session per message, that of the first matching token', () => {
-    const { verdicts, approve } = judgeInbound([mo(['s2', 's1'])], bench(session('s1'), session('s2')));
+    const { verdicts, approve } = judgeInbound([mo(['s2', 's1'])], sessionsByDigest(session('s1'), session('s2')));
     expect(verdicts).toEqual([{ fate: 'matched', sessionId: 's2', accountId: 'account' }]);
     expect(approve).toEqual(['s2']);
   });
@@ -181,7 +187,7 @@ describe('judgeInbound', () => {
     );
     fc.assert(
       fc.property(sessions, cases, (rows, messages) => {
-        const known = bench(
+        const known = sessionsByDigest(
           ...rows.map(({ left, ...row }, at) => session(`s${at}`, { ...row, expiresAtMs: NOW + left })),
         );
         const { verdicts, approve, mismatch } = judgeInbound(messages, known);

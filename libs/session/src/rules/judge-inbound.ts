@@ -75,9 +75,9 @@ const BEST_FIRST: readonly Fate[] = [
  * @param sessions by hex token digest
  */
 export function judgeInbound(cases: readonly InboundCase[], sessions: ReadonlyMap<string, LockedSession>): Judgement {
-  const bench = new BatchJudge(sessions);
-  const verdicts = cases.map((inbound) => bench.judge(inbound));
-  return { verdicts, approve: [...bench.approved], mismatch: [...bench.mismatched] };
+  const batch = new BatchJudge(sessions);
+  const verdicts = cases.map((inbound) => batch.judge(inbound));
+  return { verdicts, approve: [...batch.approved], mismatch: [...batch.mismatched] };
 }
 
 /** The sessions' state after the messages judged so far. */

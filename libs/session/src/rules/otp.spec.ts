@@ -31,8 +31,8 @@ describe('generateCode', () => {
     [7, '000007'],
     [42_137, '042137'],
     [999_999, '999999'],
-  ])('writes %i as %s', (number, written) => {
-    expect(generateCode(() => number)).toBe(written);
+  ])('writes %i as %s', (number, text) => {
+    expect(generateCode(() => number)).toBe(text);
   });
 
   it('requests one of a million values from its generator', () => {

@@ -43,7 +43,7 @@ describe('a bind of each type', () => {
   });
 
   it('reaches the authenticator with every field, at its longest', async () => {
-    const asked: BindRequest[] = [];
+    const requested: BindRequest[] = [];
     const parts = {
       systemId: 's'.repeat(15),
       password: 'p'.repeat(8),
@@ -51,11 +51,11 @@ describe('a bind of each type', () => {
       addressRange: 'r'.repeat(40),
     };
     const authenticate = (request: BindRequest) => {
-      asked.push(request);
+      requested.push(request);
       return Promise.resolve({ status: 0 });
     };
     await loopback.boundSmsc({ authenticate }, ID.bind_receiver, parts);
-    expect(asked).toMatchObject([{ bindType: 'receiver', interfaceVersion: 0x34, ...parts }]);
+    expect(requested).toMatchObject([{ bindType: 'receiver', interfaceVersion: 0x34, ...parts }]);
   });
 
   it.each([
@@ -144,11 +144,11 @@ describe('the interface version', () => {
     expect((await peer.answer(1)).octets.subarray(16)).toEqual(cstring('gateway'));
     peer.send(message());
     expect((await peer.answer(7)).octets.subarray(16)).toEqual(cstring('89ABCDEF'));
-    const asked = link.request(deliverSm({}, [octetsTlv('network_error_code', uint8(3, 0, 1))]));
+    const requested = link.request(deliverSm({}, [octetsTlv('network_error_code', uint8(3, 0, 1))]));
     const { sequence, octets } = await peer.request(ID.deliver_sm);
     expect(octets.length).toBe(16 + 17);
     peer.send(pdu(RESP + ID.deliver_sm, sequence, [uint8(0)]));
-    await asked;
+    await requested;
     await expect(link.request(dataSm({}))).rejects.toThrow('older than SMPP 3.4');
   });
 

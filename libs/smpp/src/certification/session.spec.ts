@@ -157,11 +157,11 @@ describe('parting', () => {
     'as %s: our unbind waits for open requests, then for its response, then the connection closes',
     async (_, bound) => {
       const { link, peer } = await bound();
-      const parted = link.unbind();
+      const unbound = link.unbind();
       const { sequence } = await peer.request(ID.unbind);
       expect(link.state).toBe('unbinding');
       peer.send(pdu(RESP + ID.unbind, sequence));
-      await parted;
+      await unbound;
       expect((await link.closed).reason).toBe('unbound');
       expect(await peer.closed()).toBe(0);
     },
@@ -188,12 +188,12 @@ describe('parting', () => {
     const answers = [1, 2, 3].map(() => link.request(submitSm({})));
     const sent = [];
     for (const answer of answers) sent.push({ answer, request: await peer.request(ID.submit_sm) });
-    const parted = link.unbind();
+    const unbound = link.unbind();
     for (const { request } of sent) peer.send(pdu(RESP + ID.submit_sm, request.sequence, [cstring('1')]));
     const { sequence } = await peer.request(ID.unbind);
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([0, 0, 0]);
     peer.send(pdu(RESP + ID.unbind, sequence));
-    await parted;
+    await unbound;
   });
 
   it('a lost connection rejects open requests with an unknown outcome, and queued requests as not sent', async () => {

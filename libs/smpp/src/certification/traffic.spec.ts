@@ -105,9 +105,9 @@ describe('an MO', () => {
     const bare = await loopback.boundSmsc({ onMessage });
     bare.peer.send(message());
     expect((await bare.peer.answer(7)).status).toBe(STATUS.ESME_RSYSERR);
-    const told = await loopback.boundSmsc({ onMessage, retryableStatus: () => STATUS.ESME_RTHROTTLED });
-    told.peer.send(message());
-    expect((await told.peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
+    const withStatus = await loopback.boundSmsc({ onMessage, retryableStatus: () => STATUS.ESME_RTHROTTLED });
+    withStatus.peer.send(message());
+    expect((await withStatus.peer.answer(7)).status).toBe(STATUS.ESME_RTHROTTLED);
   });
 });
 

@@ -160,7 +160,7 @@ describe('parting', () => {
     await binding;
     const request = link.request(submitSm({}));
     const sent = await peer.request(ID.submit_sm);
-    const parted = link.unbind(5_000);
+    const unbound = link.unbind(5_000);
     expect(link.state).toBe('unbinding');
     await expect(link.request(submitSm({}))).rejects.toThrow('unbinding');
     peer.send(message({}, [], ID.deliver_sm, 51), pdu(RESP + ID.submit_sm, sent.sequence, [cstring('1')]));
@@ -171,7 +171,7 @@ describe('parting', () => {
     for (const { answer } of held) answer(OK);
     expect((await peer.answer(51)).status).toBe(0);
     expect((await peer.answer(52)).status).toBe(0);
-    await parted;
+    await unbound;
     expect((await link.closed).reason).toBe('unbound');
   });
 

@@ -42,14 +42,14 @@ const OUTCOMES: readonly Outcome[] = [
  * State names of SMPP 3.4 appendix B and the full words that some carriers write, compared by their first seven
  * letters.
  */
-const OUTCOME_OF_WORD: ReadonlyMap<string, Outcome> = new Map([
+const OUTCOME_BY_STATE: ReadonlyMap<string, Outcome> = new Map([
   ...OUTCOMES.map((outcome) => [outcome.name, outcome] as const),
   ['DELIVER', { name: 'DELIVRD', state: 'delivered' }],
   ['ACCEPTE', { name: 'ACCEPTD', state: 'undecided' }],
   ['REJECTE', { name: 'REJECTD', state: 'undelivered' }],
   ['FAILED', { name: 'FAILED', state: 'undelivered' }],
 ]);
-const WORD_LETTERS = 7;
+const STATE_LETTERS = 7;
 
 const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
 const ID_IN_TEXT = /\bid:\s?([\x21-\x7e]{1,64})(?=\s|$)/i;
@@ -89,8 +89,8 @@ function outcomeOf(pdu: MessagePdu, text: string): Outcome | null {
   const value = tlvInteger(pdu, 'message_state');
   const ofTlv = value === null ? undefined : OUTCOMES[value];
   if (ofTlv !== undefined) return ofTlv;
-  const word = STATE_IN_TEXT.exec(text)?.[1]?.toUpperCase() ?? '';
-  return OUTCOME_OF_WORD.get(word) ?? OUTCOME_OF_WORD.get(word.slice(0, WORD_LETTERS)) ?? null;
+  const stateText = STATE_IN_TEXT.exec(text)?.[1]?.toUpperCase() ?? '';
+  return OUTCOME_BY_STATE.get(stateText) ?? OUTCOME_BY_STATE.get(stateText.slice(0, STATE_LETTERS)) ?? null;
 }
 
 function errorOf(pdu: MessagePdu, text: string): string | null {
