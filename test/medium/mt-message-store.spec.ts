@@ -181,7 +181,7 @@ describe('a response and its receipt', () => {
     await queue(COUNT);
     const { claimed } = await claim();
     const early = claimed.slice(0, 10).map((_, index) => receipt(`id-${index}`));
-    expect((await Promise.all(early)).map(({ fates }) => fates)).toEqual(early.map(() => ['parked']));
+    expect((await Promise.all(early)).map(({ results }) => results)).toEqual(early.map(() => ['parked']));
     // The others race, each as several deliveries of one receipt.
     const late = claimed.flatMap((_, index) => [receipt(`id-${index}`), receipt(`ID-${index}`)]);
     await Promise.all([submitted(claimed), ...late]);
@@ -199,16 +199,16 @@ describe('a response and its receipt', () => {
     expect(await submitted(claimed)).toHaveLength(4);
     expect(await submitted(claimed)).toEqual([]);
     expect(await states()).toEqual({ submitted: 2, undelivered: 1 });
-    expect((await receipt('id-0')).fates).toEqual(['late']);
-    expect((await receipt('id-1')).fates).toEqual(['settled']);
-    expect((await receipt('id-1')).fates).toEqual(['late']);
+    expect((await receipt('id-0')).results).toEqual(['late']);
+    expect((await receipt('id-1')).results).toEqual(['settled']);
+    expect((await receipt('id-1')).results).toEqual(['late']);
   });
 
   it('of a carrier that begins its ids anew belong to the newer message', async () => {
     for (const state of ['delivered', 'undelivered'] as const) {
       await queue(1);
       await submitted((await claim()).claimed, () => '00000001');
-      expect((await receipt('1', state)).fates).toEqual(['settled']);
+      expect((await receipt('1', state)).results).toEqual(['settled']);
     }
     expect(await states()).toEqual({ delivered: 1, undelivered: 1 });
   });
@@ -226,15 +226,15 @@ describe('a response and its receipt', () => {
     await submitted((await claim()).claimed);
     await harness.database.query(`UPDATE submissions SET updated_at = updated_at - interval '95 hours'`);
     expect(await ledger.purgeOld(harness.database)).toBe(0);
-    expect((await receipt('id-0')).fates).toEqual(['settled']);
+    expect((await receipt('id-0')).results).toEqual(['settled']);
   });
 
   it('meet where the receipt spells the id in another base, and may come first', async () => {
     await queue(2);
     const { claimed } = await claim();
-    expect((await receipt('255')).fates).toEqual(['parked']);
+    expect((await receipt('255')).results).toEqual(['parked']);
     await submitted(claimed, (index) => ['FF', '0100'][index] ?? null, 'hex-to-dec');
-    expect((await receipt('00256')).fates).toEqual(['settled']);
+    expect((await receipt('00256')).results).toEqual(['settled']);
     expect(await states()).toEqual({ delivered: 2 });
   });
 
@@ -290,7 +290,7 @@ describe('a gateway that has lost the connection without knowing', () => {
     await harness.database.query(TAKEN);
     expect(await submitted(claimed)).toEqual([]);
     expect(await states()).toEqual({ sending: 1 });
-    expect((await receipt('id-0')).fates).toEqual(['parked']);
+    expect((await receipt('id-0')).results).toEqual(['parked']);
   });
 
   it('still records what it did while nobody else has it', async () => {

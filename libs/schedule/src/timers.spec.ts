@@ -15,7 +15,7 @@ describe('timers', () => {
     vi.useRealTimers();
   });
 
-  it('fire in time; an earlier one does not replace a later one', () => {
+  it('fire at their time; an earlier deadline does not replace a later one', () => {
     const startMs = performance.now();
     for (const ms of [2_000, 500, 1_000]) timers.fireIn(ms);
     vi.advanceTimersByTime(3_000);

@@ -269,7 +269,7 @@ export class RealtimeClient<View extends SessionView> implements Realtime<View> 
   }
 }
 
-/** @throws Error when the promise does not settle in time */
+/** @throws Error when the promise does not settle within the duration */
 function within<Value>(durationMs: number, promise: Promise<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`Not within ${durationMs} ms.`)), durationMs);

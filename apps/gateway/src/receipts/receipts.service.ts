@@ -75,9 +75,9 @@ export class ReceiptsService {
   }
 
   private async receive(notes: readonly ReceiptRecord[]): Promise<readonly ReceiptResult[]> {
-    const { fates, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.applyReceipts(tx, notes));
+    const { results, eventIds } = await this.o.database.transaction((tx) => this.o.ledger.applyReceipts(tx, notes));
     if (eventIds.length > 0) this.o.onEvents(eventIds);
-    return fates;
+    return results;
   }
 
   private sendAgain(error: unknown, link: InboundLink): MessageAnswer {

@@ -154,8 +154,8 @@ export class MtMessageStore {
   async applyReceipts(
     tx: Executor,
     notes: readonly ReceiptRecord[],
-  ): Promise<{ readonly fates: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
-    if (notes.length === 0) return { fates: [], eventIds: [] };
+  ): Promise<{ readonly results: readonly ReceiptResult[]; readonly eventIds: readonly Uuid[] }> {
+    if (notes.length === 0) return { results: [], eventIds: [] };
     const known = await tx.query<KnownReceipt>(UPSERT_RECEIPTS, [
       notes.map(({ carrier }) => carrier),
       notes.map(({ smscMessageId }) => canonicalId(smscMessageId)),
@@ -165,12 +165,12 @@ export class MtMessageStore {
     const owners = new Map(known.map((row) => [keyOf(row), row.messageId]));
     const ended = await endAll(tx, known.flatMap(endingOf), 'submitted');
     const endedIds = new Set(ended.map(({ id }) => id));
-    const fates = notes.map((note): ReceiptResult => {
+    const results = notes.map((note): ReceiptResult => {
       const owner = owners.get(keyOf({ ...note, smscMessageId: canonicalId(note.smscMessageId) })) ?? null;
       if (owner === null) return 'parked';
       return endedIds.has(owner) ? 'settled' : 'late';
     });
-    return { fates, eventIds: await this.appendEvents(tx, ended) };
+    return { results, eventIds: await this.appendEvents(tx, ended) };
   }
 
   /** Applies simulated steps to messages of test keys. Steps that were already made are skipped. */

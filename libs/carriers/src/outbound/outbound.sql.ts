@@ -146,7 +146,7 @@ export const NAME_SUBMISSIONS = `
 export const UPSERT_RECEIPTS = `
   INSERT INTO submissions AS known (carrier, smsc_message_id, receipt_state, network_error, updated_at)
   SELECT carrier, smsc_id, state, error, ${NOW}
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS told (carrier, smsc_id, state, error)
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS given (carrier, smsc_id, state, error)
   ORDER BY carrier, smsc_id
   ON CONFLICT (carrier, smsc_message_id) DO UPDATE SET updated_at = excluded.updated_at,
     receipt_state = coalesce(known.receipt_state, excluded.receipt_state),

@@ -44,7 +44,7 @@ export interface GatewayRecord {
   readonly version: string;
   readonly startedAt: Date;
   readonly seenAt: Date;
-  /** It is shutting down and claims no connections. */
+  /** The gateway is shutting down and claims no connections. */
   readonly stopping: boolean;
   readonly leases: readonly GatewayLease[];
   readonly systemConnections: number;

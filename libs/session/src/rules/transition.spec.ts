@@ -59,7 +59,7 @@ describe('the state table', () => {
     );
   });
 
-  it('treats the millisecond of expiresAt as too late, and the one before it as in time', () => {
+  it('treats the millisecond of expiresAt as too late, and the millisecond before it as valid', () => {
     const state: SessionState = { status: 'pending', expiresAtMs: NOW };
     expect(transition(state, 'approve', NOW - 1)).toEqual({
       kind: 'move',

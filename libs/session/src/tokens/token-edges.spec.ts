@@ -5,7 +5,7 @@ import { findStraddlingTokens, TOKEN_SPAN, tokenEdges } from './token-edges.js';
 
 const spelled = (tokens: readonly FoundToken[]): string[] => tokens.map(({ slug, token }) => `${slug}-${token}`).sort();
 
-/** The tokens found for each part in order of arrival: those of its own text and those across its edges. */
+/** The tokens found for each part in order of arrival, in its text and across its edges. */
 function tokensOfParts(texts: readonly string[], order: readonly number[]): Set<string> {
   const stored = new Map<number, string>();
   const found = new Set<string>();
