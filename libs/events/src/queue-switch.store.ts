@@ -9,7 +9,7 @@ export interface QueueSwitch {
   readonly pausedAt: Date | null;
 }
 
-/** The depth of a queue. Counts stop at MOST_COUNTED. */
+/** The depth of a queue. Counts stop at MAX_COUNTED. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly inFlight: number;
