@@ -51,7 +51,7 @@ const event = (over: Partial<NewEvent> = {}): NewEvent => ({
 });
 
 const append = (...events: NewEvent[]): Promise<void> => database.transaction((tx) => store.append(tx, events));
-const claim = (limit: number) => database.transaction((tx) => store.takeUndispatched(tx, limit));
+const claim = (limit: number) => database.transaction((tx) => store.markUndispatched(tx, limit));
 
 describe('an event', () => {
   it('is read as it was written, its text unchanged', async () => {
@@ -147,7 +147,7 @@ describe('a claim of events', () => {
   it('is undone with its transaction, so that another can claim the events', async () => {
     await append(event());
     const failing = database.transaction(async (tx) => {
-      expect(await store.takeUndispatched(tx, 10)).toHaveLength(1);
+      expect(await store.markUndispatched(tx, 10)).toHaveLength(1);
       expect(await claim(10)).toEqual([]);
       throw new Error('no');
     });
@@ -158,7 +158,7 @@ describe('a claim of events', () => {
   it('by id claims undispatched events, and nothing the second time', async () => {
     const [one, other, third] = [event(), event({ id: newId(NOW + DAY_MS) }), event()];
     await append(one, other, third);
-    const claimNamed = (...ids: string[]) => database.transaction((tx) => store.takeNamed(tx, ids));
+    const claimNamed = (...ids: string[]) => database.transaction((tx) => store.markNamed(tx, ids));
     expect((await claimNamed(other.id, one.id, newId(NOW))).map((each) => each.id)).toEqual([one.id, other.id].sort());
     expect(await claimNamed(one.id, other.id)).toEqual([]);
     expect(await claimNamed()).toEqual([]);
@@ -169,7 +169,7 @@ describe('a claim of events', () => {
     const written = event();
     await append(written);
     const locked = await database.transaction(async (tx) => {
-      await store.takeNamed(tx, [written.id]);
+      await store.markNamed(tx, [written.id]);
       return tx.query<{ name: string }>(
         `SELECT DISTINCT relname AS name FROM pg_locks JOIN pg_class ON pg_class.oid = relation
          WHERE pid = pg_backend_pid() AND relkind IN ('r', 'p') AND relname ~ '^events'`,

@@ -143,8 +143,8 @@ function authorizerOf(
   methods: AllowedMethods,
   limits: Limits,
 ): RequestAuthorizer {
-  const onKeyUsed = (keyId: Uuid): void => keyUse.note(keyId);
-  const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.note(keyId);
+  const onKeyUsed = (keyId: Uuid): void => keyUse.recordUse(keyId);
+  const onAdminKeyUsed = (keyId: Uuid): void => adminKeyUse.recordUse(keyId);
   const listeners = { onKeyUsed, onAdminKeyUsed };
   return new RequestAuthorizer({ directory, adminKeys, adminAllowedCidrs, keys, tls, methods, limits, ...listeners });
 }

@@ -2,7 +2,7 @@ import type { DueEvent, EventType } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
 import type { CardOfferStore } from '@countersign/rcs/offers';
-import { ENDS } from '@countersign/session/rules';
+import { STATUS_BY_TERMINAL_EVENT } from '@countersign/session/rules';
 import type { AfterCommit, EventSubscriber } from '../events/event.subscriber.js';
 import type { CardJobNotifier } from '../notifiers/card-job.notifier.js';
 
@@ -25,4 +25,5 @@ export class CardRevocationSubscriber implements EventSubscriber {
 }
 
 /** Whether the event ends its session before its time: a card ends by itself with the time of its session. */
-const leavesCard = (type: EventType): boolean => ENDS.has(type) && ENDS.get(type) !== 'expired';
+const leavesCard = (type: EventType): boolean =>
+  STATUS_BY_TERMINAL_EVENT.has(type) && STATUS_BY_TERMINAL_EVENT.get(type) !== 'expired';

@@ -8,7 +8,7 @@ export const MAX_SET = 250;
 
 export interface OutboxOptions {
   readonly database: Pick<Database, 'transaction'>;
-  readonly events: Pick<EventStore, 'append' | 'takeNamed' | 'takeUndispatched'>;
+  readonly events: Pick<EventStore, 'append' | 'markNamed' | 'markUndispatched'>;
 }
 
 /**
@@ -27,19 +27,19 @@ export class Outbox {
 
   /** Dispatches the undispatched events among `ids`. Resolves with their number. */
   dispatchNamed(ids: readonly Uuid[]): Promise<number> {
-    return this.dispatch((tx) => this.options.events.takeNamed(tx, ids));
+    return this.dispatch((tx) => this.options.events.markNamed(tx, ids));
   }
 
   /** Dispatches the oldest undispatched events, at most `MAX_SET`: with so many, more may be waiting. */
   dispatchUndispatched(): Promise<number> {
-    return this.dispatch((tx) => this.options.events.takeUndispatched(tx, MAX_SET));
+    return this.dispatch((tx) => this.options.events.markUndispatched(tx, MAX_SET));
   }
 
   /** Appends and dispatches an event that no other change belongs to, such as a test, in one transaction. */
   async dispatchNew(event: NewEvent): Promise<void> {
     await this.dispatch(async (tx) => {
       await this.options.events.append(tx, [event]);
-      return this.options.events.takeNamed(tx, [event.id]);
+      return this.options.events.markNamed(tx, [event.id]);
     });
   }
 

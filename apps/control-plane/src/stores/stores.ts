@@ -160,12 +160,12 @@ function keyStores({ database, keys, rootKey, onError }: KeyStoreOptions) {
   return {
     keyUse,
     adminKeyUse,
-    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.noteOutdated(outdated)),
+    accounts: new AccountDirectory(database, keys, (outdated) => keyUse.requestRenewal(outdated)),
     adminKeys: new AdminKeyDirectory({
       database,
       keys,
       rootKey,
-      onOutdatedDigest: (outdated) => adminKeyUse.noteOutdated(outdated),
+      onOutdatedDigest: (outdated) => adminKeyUse.requestRenewal(outdated),
     }),
   };
 }

@@ -1,4 +1,4 @@
-import { MOST_COUNTED } from '@countersign/events';
+import { MAX_COUNTED } from '@countersign/events';
 
 const NOW = `date_trunc('milliseconds', clock_timestamp())`;
 /** A claim sets the next attempt to the end of its lease, at most a minute away: the rest of the index is not read. */
@@ -8,7 +8,7 @@ const UNCLAIMED = `status = 'pending' AND (claimed_until IS NULL OR claimed_unti
 const UNDISPATCHED = `dispatched_at IS NULL AND webhook_url IS NOT NULL`;
 
 const counted = (rows: string): string =>
-  `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${MOST_COUNTED}) AS found)`;
+  `(SELECT count(*)::int FROM (SELECT 1 FROM ${rows} LIMIT ${MAX_COUNTED}) AS found)`;
 
 /**
  * Reads the depth of the queue. Undispatched events wait too, since each becomes a delivery. The age is that of the oldest due

@@ -90,10 +90,10 @@ export class FailingEndpointMonitor {
     const { database, defaults } = this.options;
     const successes = [...this.successes.values()];
     this.successes.clear();
-    await defaults.noteSuccesses(database, successes);
+    await defaults.recordSuccesses(database, successes);
     const failures = [...this.failures];
     this.failures.clear();
-    const failingLong = await defaults.noteFailures(
+    const failingLong = await defaults.recordFailures(
       database,
       failures.map(([, noted]) => noted),
     );
@@ -113,7 +113,7 @@ export class FailingEndpointMonitor {
     if (failing === null) return;
     const searchedAtMs = clock.nowMs();
     if (await this.hasSucceeded(accountId, failing, searchedAtMs)) {
-      await defaults.forgetFailing(database, accountId, failing);
+      await defaults.clearFailing(database, accountId, failing);
       return;
     }
     const eventId = await database.transaction((tx) => this.disableIn(tx, accountId, failing, searchedAtMs));

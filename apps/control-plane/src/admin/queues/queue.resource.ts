@@ -34,7 +34,7 @@ export class QueueResource implements AdminResource<QueueRecord, Answer> {
   readonly committed = (): void => this.notifier.notify();
 
   async turn(tx: Executor, queue: QueueRecord, paused: boolean): Reply {
-    return succeed({ row: { ...queue, ...(await this.switches.turn(tx, queue.id, paused)) } });
+    return succeed({ row: { ...queue, ...(await this.switches.setPaused(tx, queue.id, paused)) } });
   }
 
   async retryFailed(tx: Executor, queue: QueueRecord): Reply {
