@@ -7,10 +7,10 @@ import { until } from '../support/until.js';
 
 const OK = 0;
 const THROTTLED = { command_status: 0x58 };
-/** Of `wide`, once it was widened. */
+/** The window of `wide` after its change. */
 const WIDE_WINDOW = 12;
 const SUBMIT_FAILED = { command_status: 0x45 };
-/** A number of each carrier; what `swift` does not take may go by `spare`. */
+/** A number of each carrier. Messages that `swift` does not accept may be routed to `spare`. */
 const PHONES = { swift: '+447400123456', slow: '+33612345678', odd: '+4915112345678', wide: '+48512345678' } as const;
 
 const swift = new Carrier('swift');
@@ -45,32 +45,33 @@ afterEach(() => {
   }
 });
 
-async function queue(way: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
-  const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[way] });
+async function queue(carrier: keyof typeof PHONES, count: number, text?: string): Promise<Uuid[]> {
+  const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES[carrier] });
   return Promise.all(Array.from({ length: count }, () => harness.queue(session, text === undefined ? {} : { text })));
 }
-const queueOne = async (way: keyof typeof PHONES, text?: string): Promise<Uuid> => (await queue(way, 1, text))[0] ?? '';
+const queueOne = async (carrier: keyof typeof PHONES, text?: string): Promise<Uuid> =>
+  (await queue(carrier, 1, text))[0] ?? '';
 const stateOf = async (id: Uuid): Promise<string> => (await harness.code(id)).state;
 const allReach = (ids: readonly Uuid[], state: string): Promise<void> =>
   until(`all are ${state}`, 20_000, async () => (await Promise.all(ids.map(stateOf))).every((is) => is === state));
-const scripted = (carrier: Carrier, count: number, taken: PduValues | 'mute'): void => {
+const script = (carrier: Carrier, count: number, taken: PduValues | 'mute'): void => {
   for (let time = 0; time < count; time++) carrier.script.push(() => taken);
 };
 
 describe('the rate of a bind', () => {
-  it('is what its row says: never faster, and enough for all', async () => {
+  it('is the rate of its row, and all messages are sent', async () => {
     const startedMs = performance.now();
     await allReach(await queue('slow', 40), 'submitted');
-    // Forty at twenty a second, the first of them at once.
+    // 40 messages at 20 per second, the first ones at once.
     expect(performance.now() - startedMs).toBeGreaterThan(1_800);
     expect(slow.submits).toHaveLength(40);
   }, 30_000);
 
-  it('is halved for a carrier that throttles, who is not asked over and over', async () => {
-    scripted(slow, 5, THROTTLED);
+  it('is halved for a carrier that throttles', async () => {
+    script(slow, 5, THROTTLED);
     const startedMs = performance.now();
     await allReach(await queue('slow', 30), 'submitted');
-    // At half the rate from the first answer on.
+    // Half the rate from the first response on.
     expect(performance.now() - startedMs).toBeGreaterThan(2_000);
     expect(slow.submits).toHaveLength(35);
   }, 30_000);
@@ -80,9 +81,9 @@ describe('the window of a bind', () => {
   const timesBound = (bind: string): number =>
     harness.gateway.log.filter((line) => line.includes(`"bind":"${bind}"`) && line.includes('"state":"bound"')).length;
 
-  it('is never exceeded, and is widened under a link that stays', async () => {
+  it('is never exceeded, and is enlarged without a new bind', async () => {
     const before = timesBound('wide');
-    scripted(wide, WIDE_WINDOW, 'mute');
+    script(wide, WIDE_WINDOW, 'mute');
     const ids = await queue('wide', WIDE_WINDOW);
     await until('the window is full', 5_000, () => wide.submits.length === 3);
     await allReach(await queue('slow', 5), 'submitted');
@@ -90,20 +91,20 @@ describe('the window of a bind', () => {
     await harness.sql(`UPDATE binds SET send_window = $1 WHERE name = 'wide'`, [WIDE_WINDOW]);
     await until('all are open', 5_000, () => wide.submits.length === WIDE_WINDOW);
     expect(timesBound('wide')).toBe(before);
-    // The link is lost, and their fate unknown: each is sent once more.
+    // The link is lost, so the outcome of the messages is unknown: each is sent once more.
     wide.drop();
     await allReach(ids, 'submitted');
     expect(wide.submits).toHaveLength(2 * WIDE_WINDOW);
   }, 30_000);
 });
 
-describe('a carrier that answers nothing', () => {
-  it('gets no more than its window, and holds up nobody else', async () => {
-    scripted(swift, 1_000, 'mute');
+describe('a carrier without responses', () => {
+  it('gets at most its window, and does not delay other carriers', async () => {
+    script(swift, 1_000, 'mute');
     const muted = await queue('swift', 60);
     await allReach(await queue('slow', 5), 'submitted');
     await allReach(muted, 'submitted');
-    // Those that it had are sent once more, by the other way.
+    // Messages in its window are sent once more, by the other bind.
     expect(swift.submits.length).toBeGreaterThan(0);
     expect(spare.submits).toHaveLength(60);
     const copies = await Promise.all(muted.map(async (id) => (await harness.code(id)).attempts));
@@ -111,16 +112,16 @@ describe('a carrier that answers nothing', () => {
   }, 40_000);
 });
 
-describe('codes behind a carrier that answers nothing', () => {
-  it('end with their sessions, unsent, and free whatever they held', async () => {
-    scripted(wide, 1_000, 'mute');
+describe('codes for a carrier without responses', () => {
+  it('fail unsent when they expire, and release the window', async () => {
+    script(wide, 1_000, 'mute');
     const session = await harness.gateway.create({ ttlSeconds: 300, phone: PHONES.wide });
     const ids = await Promise.all(Array.from({ length: 60 }, () => harness.queue(session, { validMs: 4_000 })));
     const failed = async (): Promise<number> =>
       (await Promise.all(ids.map(stateOf))).filter((state) => state === 'failed').length;
-    await until('all but those that were sent have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
+    await until('all codes outside the window have failed', 15_000, async () => (await failed()) === 60 - WIDE_WINDOW);
     expect(wide.submits).toHaveLength(WIDE_WINDOW);
-    // What was sent is of unknown fate once the link is lost, and too late to be sent again.
+    // When the link is lost, the outcome of the sent messages is unknown and they are too old to be sent again.
     wide.drop();
     await until('all have failed', 10_000, async () => (await failed()) === 60);
     expect(wide.submits).toHaveLength(WIDE_WINDOW);
@@ -129,21 +130,21 @@ describe('codes behind a carrier that answers nothing', () => {
   }, 40_000);
 });
 
-describe('the manners of a carrier', () => {
-  it('say which answers ask for time', async () => {
-    scripted(odd, 1, SUBMIT_FAILED);
+describe('the settings of a bind', () => {
+  it('list the statuses that are temporary', async () => {
+    script(odd, 1, SUBMIT_FAILED);
     const id = await queueOne('odd');
     expect(await harness.reaches(id, 'submitted')).toMatchObject({ attempts: 2 });
     expect(odd.submits).toHaveLength(2);
   });
 
-  it('say which are its last word, even where others mean something else by it', async () => {
-    scripted(odd, 1, THROTTLED);
+  it('make other statuses final, also statuses that are temporary by default', async () => {
+    script(odd, 1, THROTTLED);
     const id = await queueOne('odd');
     expect(await harness.reaches(id, 'failed')).toMatchObject({ networkError: 'ESME_RTHROTTLED', attempts: 1 });
   });
 
-  it('say that a receipt spells in decimal what its response spelt in hexadecimal', async () => {
+  it('convert hexadecimal message ids of responses to decimal ids of receipts', async () => {
     odd.script.push(() => ({ message_id: '00000A7F' }));
     const id = await queueOne('odd');
     expect(await harness.reaches(id, 'submitted')).toMatchObject({ smscMessageId: '00000A7F' });
@@ -151,7 +152,7 @@ describe('the manners of a carrier', () => {
     expect(await harness.code(id)).toMatchObject({ state: 'delivered' });
   });
 
-  it('say so of a receipt that comes before its response, too', async () => {
+  it('convert the message id also for a receipt that arrives before its response', async () => {
     const early: Promise<number>[] = [];
     odd.script.push(() => {
       early.push(odd.receipt(String(0xb00), 'DELIVRD'));
@@ -162,8 +163,8 @@ describe('the manners of a carrier', () => {
   });
 });
 
-describe('a text that its carrier has no alphabet for', () => {
-  it('goes in parts, which are one message with one receipt', async () => {
+describe('a text outside the alphabet of its carrier', () => {
+  it('is sent in parts, as one message with one receipt', async () => {
     const text = `${CODE_TEXT} ${'€'.repeat(100)}`;
     const id = await queueOne('odd', text);
     await harness.reaches(id, 'submitted');
@@ -176,7 +177,7 @@ describe('a text that its carrier has no alphabet for', () => {
     expect(await stateOf(id)).toBe('delivered');
   });
 
-  it('of which a part is refused is refused as a whole', async () => {
+  it('fails as a whole if one part is refused', async () => {
     odd.script.push(
       () => ({}),
       () => ({ command_status: 0x0b }),
@@ -189,20 +190,20 @@ describe('a text that its carrier has no alphabet for', () => {
 describe('a receipt', () => {
   const fate = (name: string): Promise<number> => harness.gateway.metric(`countersign_receipts_total{fate="${name}"`);
 
-  it('that is nobody’s is taken, parked and counted', async () => {
+  it('for an unknown message is accepted, parked and counted', async () => {
     const before = await fate('parked');
     expect(await swift.receipt('never-given', 'DELIVRD')).toBe(OK);
     expect(await fate('parked')).toBe(before + 1);
     expect(await harness.gateway.metric('countersign_receipts_parked')).toBeGreaterThan(0);
   });
 
-  it('that names no message is taken, and counted as an orphan', async () => {
+  it('without a message id is accepted and counted as orphaned', async () => {
     const before = await harness.gateway.metric('countersign_receipts_orphaned_total');
     expect(await swift.deliver({ esm_class: 0x04, short_message: Buffer.from('stat:DELIVRD') })).toBe(OK);
     expect(await harness.gateway.metric('countersign_receipts_orphaned_total')).toBe(before + 1);
   });
 
-  it('that comes twice settles once', async () => {
+  it('that arrives twice changes the state once', async () => {
     const before = await fate('late');
     const id = await queueOne('swift');
     await harness.reaches(id, 'submitted');
@@ -213,7 +214,7 @@ describe('a receipt', () => {
     expect(await fate('late')).toBe(before + 1);
   });
 
-  it('that comes twice before the response settles once', async () => {
+  it('that arrives twice before the response changes the state once', async () => {
     const early: Promise<number>[] = [];
     swift.script.push(() => {
       early.push(swift.receipt('twice-1', 'UNDELIV', '027'), swift.receipt('twice-1', 'UNDELIV', '027'));
@@ -222,11 +223,11 @@ describe('a receipt', () => {
     const id = await queueOne('swift');
     expect(await harness.reaches(id, 'undelivered')).toMatchObject({ networkError: '027' });
     expect(await Promise.all(early)).toEqual([OK, OK]);
-    // Both are told of one moment: their order is not promised.
+    // Both events have the same time, so their order is not guaranteed.
     expect((await harness.statesTold(id)).sort()).toEqual(['submitted', 'undelivered']);
   });
 
-  it('that is a notification on the way is not the last word', async () => {
+  it('that is an intermediate notification is not final', async () => {
     const id = await queueOne('swift');
     await harness.reaches(id, 'submitted');
     const { smscMessageId } = await harness.code(id);
@@ -236,7 +237,7 @@ describe('a receipt', () => {
     expect(await harness.code(id)).toMatchObject({ state: 'undelivered', networkError: '001' });
   });
 
-  it('that comes after days still counts', async () => {
+  it('that arrives after days still changes the state', async () => {
     const id = await queueOne('swift');
     await harness.reaches(id, 'submitted');
     await harness.sql(`UPDATE submissions SET updated_at = updated_at - interval '3 days' WHERE message_id = $1`, [id]);

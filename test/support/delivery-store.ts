@@ -1,6 +1,6 @@
 import { EventStore } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
-import { CardStore } from '@countersign/rcs';
+import { CardOfferStore } from '@countersign/rcs/offers';
 import { CardRevocationSubscriber } from '../../apps/control-plane/src/cards/card-revocation.subscriber.js';
 import { Outbox } from '../../apps/control-plane/src/events/outbox.js';
 import { ApprovalStore } from '../../apps/control-plane/src/guard/approval.store.js';
@@ -28,7 +28,7 @@ export function deliveryWorkerOf(
   onUnreadable: (id: Uuid, error: unknown) => void,
 ): DeliveryWorker {
   const { database, clock, keys, sessions, renderer } = harness;
-  const cards = new CardStore({ database, clock, keys, unreachableSeconds: 60 });
+  const cards = new CardOfferStore({ database, unreachableSeconds: 60 });
   const events = new EventStore();
   const outboxWith = (deliveries: DeliverySubscriber): Outbox => {
     const outbox = new Outbox({ database, events });

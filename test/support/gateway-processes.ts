@@ -21,7 +21,7 @@ export async function gatewayProcesses(
 ): Promise<GatewayProcesses> {
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-gateways-'));
   const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
-  const harness = await openSessionHarness({ home: postgres });
+  const harness = await openSessionHarness({ testDatabase: postgres });
   const gateways: AppPart[] = [];
   for (let number = 0; number < count; number++) gateways.push(await gatewayPart(postgres.gatewayUrl, changes));
   return {

@@ -21,7 +21,7 @@ import { ListenerService } from './listener/listener.service.js';
 import { MtDispatcher } from './outbound/mt.dispatcher.js';
 import { ReceiptsService } from './receipts/receipts.service.js';
 import { RcsService } from './rcs/rcs.service.js';
-import { loadServiceAccount } from './rcs/service-account.js';
+import { loadServiceAccount } from './rcs/rbm/service-account.js';
 
 /** What carriers may take to get their answers and to unbind. */
 const DRAIN_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { DueEvent, EventType } from '@countersign/events';
 import type { Uuid } from '@countersign/ids';
 import type { Executor } from '@countersign/postgres';
-import type { CardStore } from '@countersign/rcs';
+import type { CardOfferStore } from '@countersign/rcs/offers';
 import { ENDS } from '@countersign/session/rules';
 import type { AfterCommit, EventSubscriber } from '../events/event.subscriber.js';
 import type { CardJobNotifier } from '../notifiers/card-job.notifier.js';
@@ -9,13 +9,13 @@ import type { CardJobNotifier } from '../notifiers/card-job.notifier.js';
 /** Revokes the cards of ended sessions, and notifies the gateways of the cards that they have to revoke. */
 export class CardRevocationSubscriber implements EventSubscriber {
   constructor(
-    private readonly cards: Pick<CardStore, 'revokeEnded'>,
+    private readonly cards: Pick<CardOfferStore, 'revokeCardsOfEndedSessions'>,
     private readonly notifier: Pick<CardJobNotifier, 'notify'>,
   ) {}
 
   async handle(tx: Executor, events: readonly DueEvent[]): Promise<AfterCommit> {
     const ended = events.flatMap(({ type, sessionId }) => (leavesCard(type) && sessionId !== null ? [sessionId] : []));
-    const revoked = await this.cards.revokeEnded(tx, ended);
+    const revoked = await this.cards.revokeCardsOfEndedSessions(tx, ended);
     return () => this.onRevoked(revoked);
   }
 

@@ -27,7 +27,7 @@ const MOST_TOKENS = 1000;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /** The account's key file, as Google gives it out. The private half is not kept. Throws on anything else. */
-export function readServiceAccount(json: string): ServiceAccount {
+export function parseServiceAccount(json: string): ServiceAccount {
   const file: unknown = JSON.parse(json);
   const text = (name: string): string => {
     const value = memberOf(file, name);
