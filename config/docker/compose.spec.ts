@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
 
   it('has health checks that are programs', () => {
     const programs = Object.values(compose.services).flatMap(({ restart, healthcheck }) => {
-      // What ends by itself needs none.
+      // A service that runs once needs none.
       if (restart !== 'no') expect(healthcheck).toBeDefined();
       const test = healthcheck?.test ?? [];
       const at = test.indexOf('--eval');

@@ -55,7 +55,7 @@ describe('haproxy.cfg', () => {
   });
 });
 
-/** Of all sources in this test; 20,000 in the file. */
+/** The limit over all sources in this test; the shipped file has 20,000. */
 const MAX_CONNECTIONS = 1_200;
 const MAX_OF_SOURCE = 1_000;
 const SIGNATURE = `${'A'.repeat(86)}==`;

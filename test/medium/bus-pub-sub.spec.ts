@@ -53,7 +53,7 @@ describe.each(stores)('messages over $store', ({ store, skipped }) => {
       await Promise.all([here.close(), there.close()]);
     });
 
-    /** What a process hears of the topic, as JSON. */
+    /** Messages of the topic that a process receives, as JSON. */
     async function heardBy(bus: PubSub, name = topic): Promise<unknown[]> {
       const heard: unknown[] = [];
       await bus.subscribe(name, (message) => heard.push(message.json())).ready;

@@ -13,7 +13,7 @@ import {
 } from '../support/database.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
-/** What a role has on whole tables, and beside that on columns, by table. */
+/** Rights of a role by table: on the whole table, and on columns. */
 const RIGHTS = `
   SELECT relname AS name, string_agg(DISTINCT kind, ',' ORDER BY kind) FILTER (WHERE has_table_privilege($1, c.oid, kind)) AS tables,
     string_agg(DISTINCT kind, ',' ORDER BY kind) FILTER (WHERE NOT has_table_privilege($1, c.oid, kind)

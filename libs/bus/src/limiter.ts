@@ -73,7 +73,7 @@ export class Limiter {
   readonly #options: LimiterOptions;
   #shares = new Map<string, Share>();
   /**
-   * What the store last counted of a key, until its window ends. A key that is counted here goes on from there, so that a
+   * The store's last count of each key, until its window ends. A key that is counted here goes on from there, so that a
    * burst that the store is too slow for gets its quota once, not twice.
    */
   readonly #counted = new LRUCache<string, { readonly consumed: number; readonly endsMs: number }>({

@@ -8,7 +8,7 @@ import {
   OLDEST_UNDISPATCHED,
   READ_EVENTS,
 } from './event-store.sql.js';
-import { ALWAYS_TOLD, TELLS_ITSELF, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
+import { ALWAYS_SENT, HAS_STORED_DATA, type DueEvent, type NewEvent, type StoredEvent } from './event.js';
 
 const byId = (one: DueEvent, other: DueEvent): number => (one.id < other.id ? -1 : 1);
 
@@ -28,7 +28,7 @@ export class EventStore {
       events.map((event) => event.occurredAt),
       events.map((event) => event.data),
       events.map((event) => event.sessionWebhookUrl),
-      ALWAYS_TOLD,
+      ALWAYS_SENT,
       events.map((event) => event.test),
     ]);
   }
@@ -55,7 +55,7 @@ export class EventStore {
   async findMany(db: Executor, ids: readonly Uuid[]): Promise<Map<Uuid, StoredEvent>> {
     if (ids.length === 0) return new Map();
     const { low, high } = idBounds(ids);
-    const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, [...TELLS_ITSELF]]);
+    const found = await db.query<StoredEvent>(READ_EVENTS, [ids, low, high, [...HAS_STORED_DATA]]);
     return new Map(found.map((event) => [event.id, event]));
   }
 

@@ -15,10 +15,10 @@ export const EVENT_TYPES = [...SESSION_EVENT_TYPES, 'webhook.test', 'webhook.dis
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Always sent to a webhook. The other session events are opt-in. */
-export const ALWAYS_TOLD: readonly EventType[] = ['verification.completed', 'webhook.test'];
+export const ALWAYS_SENT: readonly EventType[] = ['verification.completed', 'webhook.test'];
 
-/** Events whose data is what their row holds; that of all others is the Session, as GET gives it (contract, Webhooks). */
-export const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
+/** Events whose data is stored in their row. The data of all others is the Session, as GET returns it (contract, Webhooks). */
+export const HAS_STORED_DATA: ReadonlySet<string> = new Set<EventType>([
   'verification.sender_mismatch',
   'verification.otp_delivery',
   'webhook.test',
@@ -26,7 +26,7 @@ export const TELLS_ITSELF: ReadonlySet<string> = new Set<EventType>([
 ]);
 
 /** Whether the data of an event is the Session. */
-export const showsSession = (type: string): boolean => !TELLS_ITSELF.has(type);
+export const showsSession = (type: string): boolean => !HAS_STORED_DATA.has(type);
 
 /** An event to write, in the transaction of its change. */
 export interface NewEvent {

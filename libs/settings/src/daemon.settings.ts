@@ -73,7 +73,7 @@ export class DaemonSettings {
     return [...unprotectedStores(this), ...weakKeyFaults('COUNTERSIGN_MASTER_KEY', [...this.masterKeys.values()])];
   }
 
-  /** What is accepted and should be looked at by an operator: each one sentence that says what to do. */
+  /** Accepted settings that an operator should check, each as a sentence that says what to do. */
   warnings(): string[] {
     return this.environmentIsNamed ? [] : [ENVIRONMENT_NOT_NAMED];
   }

@@ -192,10 +192,10 @@ describe('a bad variable is named with its fault and what is allowed', () => {
       .map(([write, seed, length]) => write(randomOctets(seed, length)));
     fc.assert(
       fc.property(fc.constantFrom('LOG_LEVEL', 'TLS_MODE', 'TRUSTED_PROXIES'), secrets, (variable, secret) => {
-        const told = controlPlaneFaults({ [variable]: secret }).map(({ fault }) => fault);
-        expect(told).toHaveLength(1);
+        const faults = controlPlaneFaults({ [variable]: secret }).map(({ fault }) => fault);
+        expect(faults).toHaveLength(1);
         const words = secret.match(/[A-Za-z0-9+/_-]{12,}/g) ?? [];
-        expect(words.filter((word) => told.join().includes(word))).toEqual([]);
+        expect(words.filter((word) => faults.join().includes(word))).toEqual([]);
       }),
     );
   });

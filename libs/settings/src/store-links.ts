@@ -7,7 +7,7 @@ export interface StoreLinks extends DatabaseExceptions {
   readonly redisUrl: string | null;
 }
 
-/** What the check of a database URL depends on beside the URL. */
+/** Inputs of the check of a database URL, beside the URL. */
 export interface DatabaseExceptions {
   /** Names and addresses that may be reached without TLS. */
   readonly storesWithoutTls: readonly string[];

@@ -1,7 +1,7 @@
 /** Longer values are not shown. */
 const LONGEST_SHOWN = 80;
 
-/** What secrets of this product and of its stores begin with; in a URL, a user or a query. */
+/** Beginnings of secrets of this product and its stores; in a URL, a user or a query. */
 const MARKS = /csk_|whsec_|-----BEGIN|:\/\/[^/]*@|[?#]/;
 /** Characters of base64, base64url, hex and base62 in a row. */
 const WORDS = /[A-Za-z0-9+/_=-]+/g;

@@ -98,7 +98,7 @@ export const FIND_MISSING_GRANTS = `
   FROM pg_class WHERE relnamespace = quote_ident($1)::regnamespace AND relkind = 'S'
     AND relname <> 'migrations_id_seq' AND NOT (has_sequence_privilege($2::name, oid, 'USAGE') AND has_sequence_privilege($2::name, oid, 'SELECT'))`;
 
-/** Who asks, whatever ALTER ROLE … SET role makes of it, and the schema of the tables. */
+/** The role that connected (not the one of ALTER ROLE … SET role), and the schema of the tables. */
 export const CONNECTED_ROLE = `SELECT session_user::text AS role, current_schema()::text AS schema`;
 
 /**

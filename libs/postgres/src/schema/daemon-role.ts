@@ -61,7 +61,7 @@ export interface RoleFault {
   readonly onAudit: boolean;
 }
 
-/** What the role can do beyond its need, by rights in the schema or its own attributes; none when it is as it should be. */
+/** Rights beyond the need of the role, in the schema or as attributes of the role. Empty when there are none. */
 export function faultsOfDaemonRole(query: OwnerQuery, role: DaemonRole, schema: GrantedSchema): Promise<RoleFault[]> {
   return query<RoleFault>(FIND_FAULTS, wishes(role, schema));
 }

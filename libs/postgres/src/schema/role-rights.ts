@@ -3,7 +3,7 @@ export type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 /** By privilege: true for the whole table, or the columns. A privilege that is not listed is not granted. */
 export type TableRights = Readonly<Partial<Record<Privilege, true | readonly string[]>>>;
 
-/** What a role is given on the tables of one schema. */
+/** Rights of a role on the tables of one schema. */
 export interface SchemaRights {
   readonly named: Readonly<Record<string, TableRights>>;
   /** On all other tables, those of later releases and day partitions included. */
