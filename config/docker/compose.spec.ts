@@ -20,7 +20,7 @@ const object = (properties: object, required: readonly string[] = []): object =>
   additionalProperties: false,
 });
 const mapOf = (value: object): object => ({ type: 'object', additionalProperties: value });
-/** A variable without a value is passed on from where compose is run. */
+/** Compose passes on a variable without a value from its own environment. */
 const ENVIRONMENT = mapOf({ type: ['string', 'number', 'boolean', 'null'] });
 const NETWORK = {
   type: ['object', 'null'],
@@ -155,7 +155,7 @@ describe('docker-compose.yml', () => {
 
   it('has health checks that are programs', () => {
     const programs = Object.values(compose.services).flatMap(({ restart, healthcheck }) => {
-      // What ends by itself needs none.
+      // A service that ends by itself needs no health check.
       if (restart !== 'no') expect(healthcheck).toBeDefined();
       const test = healthcheck?.test ?? [];
       const at = test.indexOf('--eval');

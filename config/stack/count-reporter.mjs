@@ -2,12 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The file to write goes in by the environment, since vitest gives a reporter on its command line no options. */
+/**
+ * The environment carries the output file's name, because vitest gives no options to a reporter on its command line.
+ */
 export const REPORT_VARIABLE = 'COUNTERSIGN_TEST_REPORT';
 
 /**
- * @typedef {{ file: string, name: string, note?: string }} ToldTest
- * @typedef {{ passed: number, failed: ToldTest[], skipped: ToldTest[] }} TestCount
+ * @typedef {{ file: string, name: string, note?: string }} ReportedTest
+ * @typedef {{ passed: number, failed: ReportedTest[], skipped: ReportedTest[] }} TestCount
  */
 
 export default class CountReporter {
@@ -34,7 +36,7 @@ function countOf(modules, unhandledErrors) {
   };
 }
 
-/** A test, a group or a file, with the first line of what was wrong with it. */
+/** A test, a group or a file, with the first line of its error. */
 function told(entity, [error]) {
   const file = path.relative(process.cwd(), (entity.module ?? entity).moduleId);
   return { file, name: entity.fullName ?? 'the whole file', note: error?.message.split('\n')[0] };

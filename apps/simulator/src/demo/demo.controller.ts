@@ -40,7 +40,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   SERVICE_UNAVAILABLE: 503,
 };
 
-/** A login as this browser is shown it: the link in the form that its phone takes. */
+/** A login as shown to its browser, with the link in the form that its phone accepts. */
 type ShownLogin = LoginView & {
   readonly sms: { readonly href: string; readonly number: string; readonly text: string } | null;
 };
@@ -50,7 +50,7 @@ interface Visit {
   readonly signIn: SignIn | null;
 }
 
-/** What the shop's page asks its own server, and where the service tells its verdicts. No key ever goes to the page. */
+/** The API of the shop's page, and the receiver of the service's webhooks. No API key is ever sent to the page. */
 @Controller('demo')
 export class DemoController {
   #streams = 0;
@@ -101,7 +101,7 @@ export class DemoController {
     return this.#act(reply, agent, (desk) => desk.cancel(id));
   }
 
-  /** The last step: the browser shows its secret, and is in or not. */
+  /** Last step: the browser presents its secret and is signed in or refused. */
   @Post('api/logins/:id/enter')
   async enter(
     @Param('id') id: string,
@@ -124,7 +124,7 @@ export class DemoController {
     reply.header('set-cookie', this.shop.signIns.remove(cookie));
   }
 
-  /** The text as a QR code: the browser gets a picture, as its policy allows no code in the page. */
+  /** The text as a QR code: an image, because the page's policy allows no generated code. */
   @Get('api/logins/:id/qr.svg')
   qr(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): string {
     const uri = this.shop.account?.desk.book.find(id)?.fallbackUri ?? null;
@@ -144,7 +144,7 @@ export class DemoController {
     streamLogin(reply.raw, desk, id, (login) => shown(login, agent));
   }
 
-  /** What cannot be read is refused; what is none of the shop's business is taken all the same. */
+  /** Unreadable webhooks are refused; readable ones of unknown sessions are acknowledged. */
   @Post('webhook')
   @HttpCode(204)
   async hear(@Req() request: RawBodyRequest<FastifyRequest>): Promise<void> {

@@ -6,9 +6,9 @@ import type { LoginService } from './login.service.js';
 const ASK_EVERY_MS = 2_000;
 
 /**
- * A login as it becomes, as server-sent events: `login` with the view, first as it is now; `gone` when the shop does not
- * know it, after which nobody need come back. While somebody listens and the login waits, the service is asked every 2 s,
- * for webhooks can be late.
+ * A login's changes as server-sent events: `login` with the view, first the current one; `gone` when the shop does not
+ * know the login, after which clients need not reconnect. While a client is connected and the login waits, the service
+ * is polled every 2 s, because webhooks can be late.
  */
 export function streamLogin(
   stream: ServerResponse,

@@ -17,7 +17,7 @@ import { type Answer, LoginService, type Verifier } from './login.service.js';
 const NOW = Date.parse('2026-01-01T00:00:00.000Z');
 const PHONE = '+14155552671';
 
-/** A service with one session, which says what it is told to. */
+/** A service with one session, whose answers the test sets. */
 class ServiceOfOne implements Verifier {
   session: Session | null = null;
   readonly asked: CreateSession[] = [];

@@ -23,14 +23,14 @@ import {
 } from './login.js';
 import type { LoginStore } from './login.store.js';
 
-/** What the shop asks of the service. */
+/** The operations of the service that the shop uses. */
 export type Verifier = Pick<CountersignClient, 'create' | 'find' | 'cancel' | 'sendSms' | 'check'>;
 
 export interface LoginServiceOptions {
   readonly verifier: Verifier;
   readonly accountId: string;
   readonly brandId: string;
-  /** Where verdicts are told to. */
+  /** The URL for webhooks of the shop's sessions. */
   readonly webhookUrl: string;
   readonly book: LoginStore;
   readonly now: () => number;
@@ -52,7 +52,7 @@ const GONE: Fault = { code: 'LOGIN_NOT_FOUND' };
 const FULL: Fault = { code: 'TOO_MANY_LOGINS', retryAfterSeconds: 60 };
 const LOGIN_ID_OCTETS = 18;
 
-/** The shop's backend: opens sessions, hears verdicts and lets people in (specification 4.7). */
+/** The shop's backend: opens sessions, receives their results and signs browsers in (specification 4.7). */
 export class LoginService {
   readonly #asking = new Map<string, Promise<void>>();
 
@@ -99,7 +99,9 @@ export class LoginService {
     });
   }
 
-  /** The person gives up, or begins anew another way. The service is told; if it cannot be, the session runs out. */
+  /**
+   * The person cancels or starts again another way. The session is cancelled at the service; if that fails, it expires.
+   */
   async cancel(id: string): Promise<Answer<Login>> {
     return this.#onLogin(id, async ({ sessionId }) => {
       await this.options.verifier.cancel(sessionId);
@@ -107,7 +109,7 @@ export class LoginService {
     });
   }
 
-  /** Lets the browser in that holds the secret, if the service says, when it is asked now, that the session is approved. */
+  /** Signs in the browser that presents the secret, if the service now reports the session as approved. */
   async enter(id: string, secret: string): Promise<Answer<Login>> {
     return this.#onLogin(id, async ({ sessionId }) => {
       // Null: an expired session is not found (specification 4.2).
@@ -117,19 +119,19 @@ export class LoginService {
       if (session !== null) this.#tell(id, session);
       if (judgement === 'other_browser') throw new Turned({ code: 'OTHER_BROWSER' });
       if (judgement === 'pending') throw new Turned({ code: 'NOT_APPROVED' });
-      // A session lets somebody in once.
+      // A session signs in only once.
       if (this.book.find(id)?.phase === 'signed_in') throw new Turned(GONE);
       return this.book.change(id, (login) => decide(login, judgement));
     });
   }
 
-  /** A webhook that was verified. Sessions of somebody else on the account are none of the shop's business. */
+  /** Applies a verified webhook. Sessions of other users of the account are ignored. */
   hear(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
     const login = this.book.findBySession(session.id);
     if (login !== null) this.#tell(login.id, session);
   }
 
-  /** Asks the service, once at a time, for a login that still waits: webhooks may be late, or not come at all. */
+  /** Polls the service for a waiting login, one request at a time: webhooks may be late or lost. */
   async refresh(id: string): Promise<void> {
     const asking = this.#asking.get(id) ?? this.#refresh(id).finally(() => this.#asking.delete(id));
     this.#asking.set(id, asking);
@@ -144,7 +146,7 @@ export class LoginService {
       if (session === null) this.book.change(id, (current) => decide(current, 'expired'));
       else this.#tell(id, session);
     } catch {
-      // The service is away: the next time, or the clock, decides.
+      // The service is unreachable: the next poll, or the deadline, decides.
       if (isOverdue(login, this.options.now())) this.book.change(id, (current) => decide(current, 'expired'));
     }
   }
@@ -153,7 +155,7 @@ export class LoginService {
     this.book.change(id, (login) => told(login, session));
   }
 
-  /** Where webhooks to this machine are not allowed, the shop does without and asks. */
+  /** Where webhooks to this machine are not allowed, the shop only polls. */
   async #create({ phone, challenge, channel }: LoginRequest): Promise<SessionFacts> {
     const { verifier, accountId, brandId, webhookUrl } = this.options;
     const session: CreateSession = {
@@ -189,14 +191,14 @@ export class LoginService {
   }
 }
 
-/** Not let in, as against something that went wrong. */
+/** The sign-in was refused, as opposed to a failure. */
 class Turned extends Error {
   constructor(readonly fault: Fault) {
     super(fault.code);
   }
 }
 
-/** What is not the service's answer and not the lack of one is a fault of ours, and thrown on. */
+/** Rethrows anything but an error of the service or of the connection to it. */
 function faultOf(error: unknown): Fault {
   if (error instanceof Turned) return error.fault;
   if (error instanceof ApiError) {

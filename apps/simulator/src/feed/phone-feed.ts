@@ -1,18 +1,18 @@
 import { forgetOldest } from '../memory/forget-oldest.js';
 import type { FeedEvent, PhoneItem, PhoneView } from '../phone/phone-item.js';
 
-/** Items that a number's page starts with. */
+/** Items in the snapshot of a number. */
 const REMEMBERED_ITEMS = 200;
-/** Numbers whose items are remembered; beyond that the ones that were silent longest are forgotten. */
+/** Numbers whose items are kept; above the bound the numbers without news for the longest time are removed. */
 const REMEMBERED_PHONES = 5_000;
 
-/** Somebody who looks at some phones. */
+/** A client that reads the feed of some phones. */
 export interface FeedReader {
   readonly phones: ReadonlySet<string>;
   tell(event: FeedEvent): void;
 }
 
-/** What stands on the phones, and who looks at them. Bounded: what is beyond the bounds is forgotten, oldest first. */
+/** The items on the phones, and the readers of their feeds. Bounded: the oldest are removed first. */
 export class PhoneFeed {
   readonly #items = new Map<string, Map<string, PhoneItem>>();
   readonly #readers = new Set<FeedReader>();
@@ -23,7 +23,7 @@ export class PhoneFeed {
     private readonly most = { items: REMEMBERED_ITEMS, phones: REMEMBERED_PHONES },
   ) {}
 
-  /** Tells the snapshot at once, and everything after it; answers how to leave. */
+  /** Sends the snapshot at once and all later events; returns the function that unsubscribes. */
   join(reader: FeedReader): () => void {
     const phones = [...reader.phones];
     const items = phones.flatMap((phone) => [...(this.#items.get(phone)?.values() ?? [])]);

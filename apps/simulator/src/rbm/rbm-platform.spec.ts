@@ -6,7 +6,7 @@ import type { RbmEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { RbmSwitches } from './rbm-switches.js';
 
-/** Time that goes on when it is told to. */
+/** A clock that the test advances. */
 class HandClock implements Clock {
   #nowMs = Date.parse('2026-01-15T10:00:00Z');
   readonly #plans = new Set<{ readonly atMs: number; readonly what: () => void }>();

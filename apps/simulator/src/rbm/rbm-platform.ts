@@ -13,14 +13,14 @@ export interface PlatformParts {
   readonly clock: Clock;
   readonly phones: PhoneProfiles;
   readonly switches: RbmSwitches;
-  /** The agent's webhook. */
+  /** Sends an event to the agent's webhook. */
   readonly tell: (event: RbmEvent) => void;
   /** The phone's screen. */
   readonly screen: { show(item: PhoneItem): void; showPhone(view: PhoneView): void };
   readonly mostMessages?: number;
 }
 
-/** A message on its way in. */
+/** An accepted send. */
 export interface Send {
   readonly agentId: string;
   readonly phone: string;
@@ -28,7 +28,7 @@ export interface Send {
   readonly body: unknown;
 }
 
-/** What a send is answered with, and whether it is answered at all. */
+/** The response to a send, and whether it is sent at all. */
 export interface Taken {
   readonly resource: Fields;
   readonly mute: boolean;
@@ -37,7 +37,7 @@ export interface Taken {
 export type TapResult = 'tapped' | 'unknown_message' | 'not_on_phone' | 'no_such_suggestion';
 
 /**
- * The RBM platform with the phones behind it, in memory: waiting → delivered → read → tapped, waiting → revoked, waiting →
+ * The RBM platform and its phones, in memory: waiting → delivered → read → tapped, waiting → revoked, waiting →
  * expired. Throws RpcRefusal where the service would refuse.
  */
 export class RbmPlatform {
@@ -65,7 +65,10 @@ export class RbmPlatform {
     return { resource: resourceOf(kept), mute: muteSend || behaviour.muteSend };
   }
 
-  /** Takes back what has not reached the phone. What has, or never was, is answered as the mode has it. */
+  /**
+   * Revokes a message that has not reached the phone. For delivered and unknown messages the answer depends on the
+   * mode.
+   */
   revoke(agentId: string, phone: string, messageId: string): void {
     const kept = this.#messages.find(agentId, messageId);
     const { revokeMode } = this.parts.switches.current;
@@ -77,13 +80,13 @@ export class RbmPlatform {
     else this.#end(kept, 'revoked');
   }
 
-  /** The person's finger. */
+  /** The person taps a suggestion. */
   tap(messageId: string, index: number): TapResult {
     const kept = this.#messages.findById(messageId);
     return kept === undefined ? 'unknown_message' : this.#tap(kept, index);
   }
 
-  /** The person's eye. */
+  /** The person opens the message. */
   read(messageId: string): Exclude<TapResult, 'no_such_suggestion' | 'tapped'> | 'read' {
     const kept = this.#messages.findById(messageId);
     if (kept === undefined) return 'unknown_message';
@@ -125,7 +128,7 @@ export class RbmPlatform {
     return kept;
   }
 
-  /** Plans what becomes of a waiting message by itself: its delivery, when the phone is there, and its expiry. */
+  /** Schedules the automatic steps of a waiting message: its delivery, if the phone is online, and its expiry. */
   #schedule(kept: StoredMessage): void {
     callOff(kept);
     const { reachable, online, deliverAfterMs } = this.parts.phones.profileOf(kept.phone);
@@ -164,7 +167,7 @@ export class RbmPlatform {
     return 'tapped';
   }
 
-  /** It waits no longer. */
+  /** Ends the wait of a message. */
   #end(kept: StoredMessage, state: 'delivered' | 'revoked' | 'expired'): void {
     callOff(kept);
     this.#messages.settle(kept);
@@ -180,7 +183,7 @@ export class RbmPlatform {
     this.parts.tell(deliveryEvent(this.#about(kept), 'READ'));
   }
 
-  /** A phone to which revokes come too late has had the message all along. */
+  /** On a phone for which revokes come too late the message counts as delivered. */
   #isOnPhone(kept: StoredMessage): boolean {
     const isTooLate = this.parts.phones.profileOf(kept.phone).deliverAnyway;
     if (isTooLate && kept.state === 'revoked') kept.state = 'waiting';

@@ -11,7 +11,7 @@ import { WebhookSender } from './webhook-sender.js';
 
 export interface RbmOptions {
   readonly clock: Clock;
-  /** Null: nobody gets a token. */
+  /** Null: no tokens are issued. */
   readonly account: ServiceAccount | null;
   readonly clientToken: string | null;
   readonly webhookUrl: string | null;
@@ -20,7 +20,7 @@ export interface RbmOptions {
   readonly log: (message: string) => void;
 }
 
-/** Words that a person ends and begins a conversation with. The platform tells what they do beside the text itself. */
+/** Keywords that end and begin a conversation. The platform sends an event for them beside the text itself. */
 const WORDS: ReadonlyMap<string, LoneUserEvent> = new Map([
   ['STOP', 'UNSUBSCRIBE'],
   ['BAJA', 'UNSUBSCRIBE'],
@@ -55,14 +55,14 @@ export class RbmService {
     return this.options.phones;
   }
 
-  /** A new webhook is asked to show that it knows the client token. */
+  /** A new webhook gets the handshake, in which it proves that it knows the client token. */
   set(changes: Partial<RbmFaults>): void {
     const before = this.switches.current.webhookUrl;
     this.switches.set(changes);
     if (this.switches.current.webhookUrl !== before) this.webhook.register();
   }
 
-  /** A person writes to an agent. */
+  /** Sends a person's message to an agent. */
   reply(agentId: string, phone: string, text: string): void {
     const atMs = this.options.clock.nowMs();
     this.#replies += 1;
@@ -84,7 +84,7 @@ export class RbmService {
     this.webhook.tell(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
   }
 
-  /** An agent that is not launched reaches nobody. */
+  /** An agent that is not launched reaches no phone. */
   tellLaunch(agentId: string, state: LaunchState): void {
     const old = this.#launchStates.get(agentId) ?? 'LAUNCHED';
     this.#launchStates.set(agentId, state);

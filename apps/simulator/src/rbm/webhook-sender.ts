@@ -6,11 +6,11 @@ import type { RbmSwitches } from './rbm-switches.js';
 import { type Envelope, envelopeOf, signatureOf } from './webhook-envelope.js';
 
 const MOST_IN_FLIGHT = 64;
-/** Events that wait for their turn or their next try; beyond that new ones are dropped. */
+/** Events that wait for their first or next attempt; above this number new events are dropped. */
 const MOST_WAITING = 50_000;
 const ANSWER_WITHIN_MS = 10_000;
 const LONGEST_RETRY_MS = 5_000;
-/** Some minutes, where the real service goes on for 7 days. */
+/** Some minutes; the real service retries for 7 days. */
 const MOST_TRIES = 60;
 const REORDER_HOLD_MS = 1_000;
 const LONGEST_ANSWER_BYTES = 4096;
@@ -24,14 +24,14 @@ export interface SenderOptions {
   readonly log: (message: string) => void;
 }
 
-/** How webhooks get on. */
+/** The state of the webhook. */
 export interface WebhookView {
-  /** Whether the webhook has shown that it knows the client token. */
+  /** Whether the webhook has proved that it knows the client token. */
   readonly verified: boolean;
   readonly delivered: number;
   readonly refused: number;
   readonly dropped: number;
-  /** Not answered 200 yet. */
+  /** Events that are not answered 200 yet. */
   readonly waiting: number;
   readonly lastFault: string | null;
 }
@@ -42,8 +42,8 @@ interface RbmCommand {
 }
 
 /**
- * Tells events to the agent's webhook, signed, at least once: what is not answered 200 is tried again with growing waits.
- * Events go out as they come, several at a time, so that one may overtake another.
+ * Sends events to the agent's webhook, signed, at least once: attempts that are not answered 200 are repeated with
+ * growing delays. Several events are sent concurrently, so that their order may change.
  */
 export class WebhookSender {
   readonly #agent = new Agent({
@@ -59,7 +59,7 @@ export class WebhookSender {
   #verified = false;
   #lastFault: string | null = null;
   #isClosed = false;
-  /** Counts the registrations: a handshake that was overtaken by another is not repeated. */
+  /** Counts the registrations: a handshake that a later one has replaced is not repeated. */
   #registration = 0;
 
   constructor(private readonly options: SenderOptions) {}
@@ -68,7 +68,7 @@ export class WebhookSender {
     return { ...this.#counts, verified: this.#verified, waiting: this.#waiting, lastFault: this.#lastFault };
   }
 
-  /** Tries the handshake until the webhook passes it. Call it when there is a webhook, and when that changes. */
+  /** Repeats the handshake until the webhook passes it. Call it when the webhook is set or changed. */
   register(): void {
     this.#verified = false;
     this.#registration += 1;
@@ -150,7 +150,7 @@ export class WebhookSender {
     });
   }
 
-  /** Null when it was answered 200, else why it has to be told again. Never throws. */
+  /** Null after an answer of 200, else the reason for another attempt. Never throws. */
   async #post({ body, data }: Envelope): Promise<string | null> {
     const { corruptSignature } = this.options.switches.current;
     const key = `${this.options.clientToken ?? ''}${corruptSignature ? ' ' : ''}`;

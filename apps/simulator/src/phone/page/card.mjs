@@ -2,7 +2,7 @@ import { el, icon, tell } from './dom.mjs';
 import { tickOf } from './people.mjs';
 import { suggestionLayoutOf } from './threads.mjs';
 
-/** A card with its buttons while it can be answered, and what became of it afterwards. */
+/** A card with its buttons while it can be answered, and with its result afterwards. */
 export function drawCard(item, state, actions) {
   const { agent, title, text } = item;
   const card = el(
@@ -30,7 +30,7 @@ function mediaOf({ agent, mediaUrl }) {
   if (source === null) return frame;
   const image = el('img', { src: source, alt: '' });
   image.addEventListener('load', () => {
-    // A wide picture fills the band; a logo stands in its middle.
+    // A wide image fills the band; a logo is centred in it.
     const wide = image.naturalWidth >= image.naturalHeight * 1.6;
     frame.toggleAttribute('data-logo', !wide);
     frame.replaceChildren(image);

@@ -3,11 +3,11 @@ import { byId, el, tell } from './dom.mjs';
 import { formatNumber, parseNumber } from './numbers.mjs';
 import { parseSmsUri } from './sms-uri.mjs';
 
-/** Septets of one SMS; a token and its instruction fit (contract, Token). */
+/** Septets of one SMS; a token with its instruction fits (contract, Token). */
 const ONE_SMS = 160;
 const SHORT_CODE = /^[0-9]{3,8}$/;
 
-/** The sheet in which an SMS is written, or shown as a link wants it. */
+/** The sheet in which an SMS is written, or which a link has filled in. */
 export function composeSheet(actions) {
   const [layer, form, from, to, text] = ['compose', 'compose-form', 'compose-from', 'compose-to', 'compose-text'].map(
     byId,

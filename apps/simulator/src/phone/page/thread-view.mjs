@@ -6,7 +6,7 @@ import { avatarOf, nameOf, tickOf } from './people.mjs';
 import { cardStateOf, codeIn, entriesOf } from './threads.mjs';
 import { clockOf } from './times.mjs';
 
-/** Closer to its end than this, a conversation follows what arrives. */
+/** If the view is nearer to its end than this, it scrolls to new messages. */
 const NEAR_END_PX = 120;
 
 /** One conversation. */
@@ -107,7 +107,7 @@ function codeChip(text) {
   return chip;
 }
 
-/** What the person writes goes the way of the conversation; a name as sender takes no answer. */
+/** Sends by the conversation's channel; a name as the sender cannot be answered. */
 function composerOf(thread, line, actions) {
   const { agent, peer } = thread;
   if (agent === null && !/^\+?[0-9]+$/.test(peer)) {

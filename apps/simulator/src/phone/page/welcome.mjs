@@ -4,7 +4,7 @@ import { NUMBER_HINT } from './panel.mjs';
 
 const FIRST_NUMBER = '+1 415 555 2671';
 
-/** A phone without a number asks for one. */
+/** The screen of a phone that has no number yet. */
 export function welcome(actions) {
   const field = el('input', {
     type: 'tel',
