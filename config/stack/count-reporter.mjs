@@ -28,16 +28,16 @@ function countOf(modules, unhandledErrors) {
   return {
     passed: inState('passed').length,
     failed: [
-      ...inState('failed').map((test) => told(test, test.result().errors)),
-      ...broken.map((group) => told(group, group.errors())),
+      ...inState('failed').map((test) => reportOf(test, test.result().errors)),
+      ...broken.map((group) => reportOf(group, group.errors())),
       ...unhandledErrors.map((error) => ({ file: 'outside any test', name: error.name, note: error.message })),
     ],
-    skipped: inState('skipped').map((test) => ({ ...told(test, []), note: test.result().note })),
+    skipped: inState('skipped').map((test) => ({ ...reportOf(test, []), note: test.result().note })),
   };
 }
 
 /** A test, a group or a file, with the first line of its error. */
-function told(entity, [error]) {
+function reportOf(entity, [error]) {
   const file = path.relative(process.cwd(), (entity.module ?? entity).moduleId);
   return { file, name: entity.fullName ?? 'the whole file', note: error?.message.split('\n')[0] };
 }

@@ -96,8 +96,8 @@ describe('the environment of the apps', () => {
 
   it('tells the demo site whose it is, and where the product is on this machine', () => {
     const demo = { apiKey: 'csk_live_x', accountId: 'acct_x', brandId: 'brd_x', webhookSecret: 'whsec_x' };
-    const told = (env: Record<string, string>) => demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
-    expect(told({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
+    const environmentWith = (env: Record<string, string>) => demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
+    expect(environmentWith({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
       SIMULATOR_DEMO_BASE_URL: 'https://127.0.0.1:8443',
       SIMULATOR_DEMO_CA_FILE: '/ca.pem',
       SIMULATOR_DEMO_API_KEY: 'csk_live_x',
@@ -105,7 +105,7 @@ describe('the environment of the apps', () => {
       SIMULATOR_DEMO_BRAND_ID: 'brd_x',
       SIMULATOR_DEMO_WEBHOOK_SECRET: 'whsec_x',
     });
-    expect(told({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
+    expect(environmentWith({ PUBLIC_BASE_URL: 'https://verify.example', TLS_MODE: 'proxy' })).toMatchObject({
       SIMULATOR_DEMO_BASE_URL: 'https://verify.example',
     });
   });

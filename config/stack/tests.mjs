@@ -46,7 +46,7 @@ async function runKind(kind, folder, ports) {
 }
 
 /** Runs one kind after the other, with a hundred ports for its servers; adds their counts to `counts`. */
-async function runLane(kinds, folder, ports, counts) {
+async function runKinds(kinds, folder, ports, counts) {
   for (const kind of kinds) {
     stopping.signal.throwIfAborted();
     counts.push(await runKind(kind, folder, ports));
@@ -82,10 +82,10 @@ async function runKinds(asked) {
     // Two concurrent searches for a free port must not find the same port.
     const firstPort = Number(process.env.STACK_PORT ?? PRIVATE_PORTS.from);
     const isAsked = (kind) => asked.length === 0 || asked.includes(kind);
-    for (const lanes of STAGES) {
+    for (const groups of STAGES) {
       await Promise.all(
-        lanes.map((lane, index) =>
-          runLane(lane.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
+        groups.map((group, index) =>
+          runKinds(group.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
         ),
       );
     }

@@ -6,7 +6,7 @@ import { type Environment, startBaseline } from './subjects.js';
 const SECTION = 'soak';
 const MANNERS = ['mute', 'slow', 'throttling', 'dropping'] as const;
 
-/** Memory of our client with carriers that try its patience, all four at a time, each pair in processes of their own. */
+/** Memory of the SMPP client with four kinds of faulty carriers at once, each pair in processes of its own. */
 export async function benchSoak(environment: Environment, seconds: number): Promise<{ rows: Row[]; ratios: Ratio[] }> {
   const soaked = await Promise.all(MANNERS.map((manner) => soak(environment, manner, seconds)));
   return { rows: soaked.map(({ row }) => row), ratios: soaked.map(({ ratio }) => ratio) };

@@ -14,7 +14,7 @@ import { servePages } from './pages/static-pages.js';
 import { systemClock } from './rbm/clock.js';
 import { PhoneProfiles } from './phone/phone-profile.js';
 import { RbmService } from './rbm/rbm.service.js';
-import { readServiceAccount } from './rbm/token-desk.js';
+import { readServiceAccount } from './rbm/access-token-issuer.js';
 import { SimulatorModule, type SimulatorParts } from './simulator.module.js';
 import { SmscServer } from './smsc/smsc.server.js';
 

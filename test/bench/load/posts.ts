@@ -2,19 +2,19 @@ import { Agent, request } from 'undici';
 import { CpuMeter } from '../cpu/meter.js';
 import type { CpuMicros } from '../cpu/use.js';
 
-/** The least that can be done for a webhook: `undici`, posting one body again and again, so many at a time to each URL. */
+/** The baseline of webhooks: `undici` posts one body repeatedly, with a fixed concurrency to each URL. */
 export interface PostsTask {
   readonly urls: readonly string[];
   readonly perUrl: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In all; each has an id of its own. */
+  /** Total number; each has an id of its own. */
   readonly count: number;
 }
 
 export interface PostsFigure {
   readonly errors: number;
-  /** Of this process, which is the baseline itself. */
+  /** CPU time of this process, which is the baseline itself. */
   readonly micros: CpuMicros;
 }
 

@@ -6,7 +6,7 @@ import { STATUS, submitSm } from '@countersign/smpp/pdu';
 import { meteredLink } from '../metered-link.js';
 import { median } from '../statistics.js';
 
-/** Sends to a carrier that tries its patience for that long, and connects again whenever the link is gone. */
+/** Sends to a faulty carrier for the given time and reconnects whenever the link is lost. */
 export interface SoakTask {
   readonly port: number;
   readonly seconds: number;
@@ -17,15 +17,15 @@ export interface SoakFigure {
   readonly throttled: number;
   readonly unanswered: number;
   readonly connections: number;
-  /** Resident set: the median of the second quarter of the time, and of the last. */
+  /** Resident set: the medians of the second and of the last quarter of the time. */
   readonly earlyMiB: number;
   readonly lateMiB: number;
 }
 
 const WINDOW = 50;
-/** More than the window: the rest waits in the link. */
+/** More than the window: the rest waits in the link's queue. */
 const UNDER_WAY = 500;
-/** Shorter than a gateway's, so that a mute carrier is given up many times within one soak. */
+/** Shorter than a gateway's, so that a mute carrier causes many timeouts within one soak. */
 const RESPONSE_MS = 1_000;
 const SAMPLES = 200;
 const PAUSE_MS = 10;
@@ -56,7 +56,7 @@ async function bound(port: number): Promise<SmppLink | null> {
   }
 }
 
-/** One request after another by whatever link is there. */
+/** Sends one request after another over the current link. */
 async function lane(link: () => SmppLink | null, untilMs: number): Promise<void> {
   const pdu = submitSm({ shortMessage: Buffer.from('042137 is your Acme code. Do not share it.') });
   while (performance.now() < untilMs) {

@@ -19,7 +19,7 @@ import {
   type Login,
   openLogin,
   type SessionFacts,
-  told,
+  applySession,
 } from './login.js';
 import type { LoginStore } from './login.store.js';
 
@@ -32,7 +32,7 @@ export interface LoginServiceOptions {
   readonly brandId: string;
   /** The URL for webhooks of the shop's sessions. */
   readonly webhookUrl: string;
-  readonly book: LoginStore;
+  readonly store: LoginStore;
   readonly now: () => number;
 }
 
@@ -58,17 +58,17 @@ export class LoginService {
 
   constructor(private readonly options: LoginServiceOptions) {}
 
-  get book(): LoginStore {
-    return this.options.book;
+  get store(): LoginStore {
+    return this.options.store;
   }
 
   async start(request: LoginRequest): Promise<Answer<Login>> {
-    const { book, now } = this.options;
-    if (!book.hasRoom(now())) return refusal(FULL);
+    const { store, now } = this.options;
+    if (!store.hasRoom(now())) return refusal(FULL);
     return this.#asked(async () => {
       const session = await this.#create(request);
       const login = openLogin(randomBytes(LOGIN_ID_OCTETS).toString('base64url'), session, now());
-      return book.add(login, now()) ? answer(login) : refusal(FULL);
+      return store.add(login, now()) ? answer(login) : refusal(FULL);
     });
   }
 
@@ -79,10 +79,10 @@ export class LoginService {
       } catch (error) {
         const { retryAfterSeconds } = faultOf(error);
         const until = this.options.now() + (retryAfterSeconds ?? 0) * 1_000;
-        this.book.change(id, (login) => codeWaits(login, until));
+        this.store.change(id, (login) => codeWaits(login, until));
         throw error;
       }
-      return this.book.change(id, (login) => codeSent(login, this.options.now()));
+      return this.store.change(id, (login) => codeSent(login, this.options.now()));
     });
   }
 
@@ -92,10 +92,10 @@ export class LoginService {
         await this.options.verifier.check(sessionId, code);
       } catch (error) {
         const { attemptsRemaining } = faultOf(error);
-        if (attemptsRemaining !== undefined) this.book.change(id, (login) => codeWrong(login, attemptsRemaining));
+        if (attemptsRemaining !== undefined) this.store.change(id, (login) => codeWrong(login, attemptsRemaining));
         throw error;
       }
-      return this.book.change(id, codeAccepted);
+      return this.store.change(id, codeAccepted);
     });
   }
 
@@ -105,7 +105,7 @@ export class LoginService {
   async cancel(id: string): Promise<Answer<Login>> {
     return this.#onLogin(id, async ({ sessionId }) => {
       await this.options.verifier.cancel(sessionId);
-      return this.book.change(id, (login) => decide(login, 'cancelled'));
+      return this.store.change(id, (login) => decide(login, 'cancelled'));
     });
   }
 
@@ -116,19 +116,19 @@ export class LoginService {
       const session = await this.options.verifier.find(sessionId);
       const matches = session !== null && (await verifySecret(secret, session.clientChallenge));
       const judgement = judge(session, matches);
-      if (session !== null) this.#tell(id, session);
+      if (session !== null) this.#applyToLogin(id, session);
       if (judgement === 'other_browser') throw new Turned({ code: 'OTHER_BROWSER' });
       if (judgement === 'pending') throw new Turned({ code: 'NOT_APPROVED' });
       // A session signs in only once.
-      if (this.book.find(id)?.phase === 'signed_in') throw new Turned(GONE);
-      return this.book.change(id, (login) => decide(login, judgement));
+      if (this.store.find(id)?.phase === 'signed_in') throw new Turned(GONE);
+      return this.store.change(id, (login) => decide(login, judgement));
     });
   }
 
   /** Applies a verified webhook. Sessions of other users of the account are ignored. */
-  hear(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
-    const login = this.book.findBySession(session.id);
-    if (login !== null) this.#tell(login.id, session);
+  applyWebhook(session: Pick<SessionFacts, 'id' | 'status' | 'latencyMs'>): void {
+    const login = this.store.findBySession(session.id);
+    if (login !== null) this.#applyToLogin(login.id, session);
   }
 
   /** Polls the service for a waiting login, one request at a time: webhooks may be late or lost. */
@@ -139,20 +139,20 @@ export class LoginService {
   }
 
   async #refresh(id: string): Promise<void> {
-    const login = this.book.find(id);
+    const login = this.store.find(id);
     if (login?.phase !== 'waiting') return;
     try {
       const session = await this.options.verifier.find(login.sessionId);
-      if (session === null) this.book.change(id, (current) => decide(current, 'expired'));
-      else this.#tell(id, session);
+      if (session === null) this.store.change(id, (current) => decide(current, 'expired'));
+      else this.#applyToLogin(id, session);
     } catch {
       // The service is unreachable: the next poll, or the deadline, decides.
-      if (isOverdue(login, this.options.now())) this.book.change(id, (current) => decide(current, 'expired'));
+      if (isOverdue(login, this.options.now())) this.store.change(id, (current) => decide(current, 'expired'));
     }
   }
 
-  #tell(id: string, session: Pick<SessionFacts, 'status' | 'latencyMs'>): void {
-    this.book.change(id, (login) => told(login, session));
+  #applyToLogin(id: string, session: Pick<SessionFacts, 'status' | 'latencyMs'>): void {
+    this.store.change(id, (login) => applySession(login, session));
   }
 
   /** Where webhooks to this machine are not allowed, the shop only polls. */
@@ -174,7 +174,7 @@ export class LoginService {
   }
 
   async #onLogin(id: string, act: (login: Login) => Promise<Login | null>): Promise<Answer<Login>> {
-    const login = this.book.find(id);
+    const login = this.store.find(id);
     if (login === null) return refusal(GONE);
     return this.#asked(async () => {
       const after = await act(login);

@@ -13,7 +13,7 @@ import {
   openLogin,
   type Phase,
   type SessionFacts,
-  told,
+  applySession,
   viewOf,
 } from './login.js';
 
@@ -49,11 +49,11 @@ describe('the phases of a login', () => {
   });
 
   it('are set by what the service says, once', () => {
-    const approved = told(opened(), { status: 'approved', latencyMs: 2_340 });
+    const approved = applySession(opened(), { status: 'approved', latencyMs: 2_340 });
     expect(approved).toMatchObject({ phase: 'approved', latencyMs: 2_340 });
-    expect(told(approved, { status: 'denied' })).toBe(approved);
+    expect(applySession(approved, { status: 'denied' })).toBe(approved);
     const waiting = opened();
-    expect(told(waiting, { status: 'pending' })).toBe(waiting);
+    expect(applySession(waiting, { status: 'pending' })).toBe(waiting);
   });
 });
 

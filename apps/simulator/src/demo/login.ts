@@ -74,7 +74,7 @@ export function openLogin(id: string, session: SessionFacts, now: number): Login
     latencyMs: null,
     code: { sends: 0, resendAt: 0, attemptsLeft: CODE_ATTEMPTS, accepted: false },
   };
-  return told(opened, session);
+  return applySession(opened, session);
 }
 
 /** Returns the same login when the event changes nothing. */
@@ -84,7 +84,7 @@ export function decide(login: Login, event: LoginEvent): Login {
 }
 
 /** Applies the session of a webhook or a poll. */
-export function told(login: Login, session: Pick<SessionFacts, 'status' | 'latencyMs'>): Login {
+export function applySession(login: Login, session: Pick<SessionFacts, 'status' | 'latencyMs'>): Login {
   if (session.status === 'pending') return login;
   const decided = decide(login, session.status);
   return decided === login ? login : { ...decided, latencyMs: session.latencyMs ?? null };

@@ -14,7 +14,7 @@ const CALL_TIMEOUT_MS = 15_000;
 
 /** The shop's account at the service, from the launcher. */
 export interface ShopAccount {
-  readonly desk: LoginService;
+  readonly logins: LoginService;
   readonly webhookSecret: string;
   close(): Promise<void>;
 }
@@ -47,15 +47,15 @@ function accountOf(settings: Readonly<SimulatorSettings>): ShopAccount | null {
     // The page asks the person to wait instead.
     maxRetryAfterSeconds: 1,
   });
-  const desk = new LoginService({
+  const logins = new LoginService({
     verifier,
     accountId: demoAccountId,
     brandId: demoBrandId,
     webhookUrl: `http://127.0.0.1:${settings.httpPort}/demo/webhook`,
-    book: new LoginStore(MOST_LOGINS),
+    store: new LoginStore(MOST_LOGINS),
     now: Date.now,
   });
-  return { desk, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };
+  return { logins, webhookSecret: demoWebhookSecret, close: () => agent.destroy() };
 }
 
 /** Only the shop trusts the local authority. */

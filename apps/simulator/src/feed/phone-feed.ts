@@ -9,7 +9,7 @@ const REMEMBERED_PHONES = 5_000;
 /** A client that reads the feed of some phones. */
 export interface FeedReader {
   readonly phones: ReadonlySet<string>;
-  tell(event: FeedEvent): void;
+  send(event: FeedEvent): void;
 }
 
 /** The items on the phones, and the readers of their feeds. Bounded: the oldest are removed first. */
@@ -28,7 +28,7 @@ export class PhoneFeed {
     const phones = [...reader.phones];
     const items = phones.flatMap((phone) => [...(this.#items.get(phone)?.values() ?? [])]);
     items.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
-    reader.tell({ event: 'snapshot', data: { phones: phones.map(this.viewOf), items } });
+    reader.send({ event: 'snapshot', data: { phones: phones.map(this.viewOf), items } });
     this.#readers.add(reader);
     return () => void this.#readers.delete(reader);
   }
@@ -41,14 +41,14 @@ export class PhoneFeed {
     this.#items.delete(item.phone);
     this.#items.set(item.phone, items);
     forgetOldest(this.#items, this.most.phones);
-    this.#tell(item.phone, { event: 'item', data: item });
+    this.#send(item.phone, { event: 'item', data: item });
   }
 
   showPhone(view: PhoneView): void {
-    this.#tell(view.phone, { event: 'phone', data: view });
+    this.#send(view.phone, { event: 'phone', data: view });
   }
 
-  #tell(phone: string, event: FeedEvent): void {
-    for (const reader of this.#readers) if (reader.phones.has(phone)) reader.tell(event);
+  #send(phone: string, event: FeedEvent): void {
+    for (const reader of this.#readers) if (reader.phones.has(phone)) reader.send(event);
   }
 }

@@ -78,13 +78,13 @@ const MOST_NUMBERS = 100_000;
 
 /** The behaviour of every number: as it was set, else by its last digits, else without RCS. */
 export class PhoneProfiles {
-  readonly #told = new Map<string, PhoneProfile>();
+  readonly #profiles = new Map<string, PhoneProfile>();
 
   constructor(private readonly most = MOST_NUMBERS) {}
 
   behaviourOf(phone: string): NumberBehaviour {
     const usual = BY_ENDING.get(phone.slice(-ENDING_DIGITS)) ?? plain(WITHOUT_RCS);
-    return { ...usual, profile: this.#told.get(phone) ?? usual.profile };
+    return { ...usual, profile: this.#profiles.get(phone) ?? usual.profile };
   }
 
   profileOf(phone: string): PhoneProfile {
@@ -94,9 +94,9 @@ export class PhoneProfiles {
   /** Fields that a change does not name are unchanged. */
   set(phone: string, changes: Partial<PhoneProfile>): PhoneProfile {
     const profile = { ...this.profileOf(phone), ...changes };
-    this.#told.delete(phone);
-    this.#told.set(phone, profile);
-    forgetOldest(this.#told, this.most);
+    this.#profiles.delete(phone);
+    this.#profiles.set(phone, profile);
+    forgetOldest(this.#profiles, this.most);
     return profile;
   }
 }

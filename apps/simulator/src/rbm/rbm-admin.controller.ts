@@ -69,7 +69,7 @@ export class RbmAdminController {
   @HttpCode(202)
   event(@Body() { agentId, phone, type }: LoneEvent): object {
     const agent = agentOf(agentId);
-    if (isLaunchState(type)) this.rbm.tellLaunch(agent, type);
+    if (isLaunchState(type)) this.rbm.sendLaunchState(agent, type);
     else if (phone === undefined) throw new Refusal(422, 'VALIDATION_ERROR', 'phone is missing', 'phone');
     else this.rbm.tellLone(agent, phone, type);
     return {};

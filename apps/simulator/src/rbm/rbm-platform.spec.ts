@@ -51,7 +51,7 @@ const open = (mostMessages = 100): RbmPlatform =>
     clock,
     phones: new PhoneProfiles(),
     switches: new RbmSwitches(),
-    tell: (event) => events.push(event),
+    sendEvent: (event) => events.push(event),
     screen: { show: (item) => shown.push(item), showPhone: () => undefined },
     mostMessages,
   });

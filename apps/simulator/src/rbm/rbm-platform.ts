@@ -14,7 +14,7 @@ export interface PlatformParts {
   readonly phones: PhoneProfiles;
   readonly switches: RbmSwitches;
   /** Sends an event to the agent's webhook. */
-  readonly tell: (event: RbmEvent) => void;
+  readonly sendEvent: (event: RbmEvent) => void;
   /** The phone's screen. */
   readonly screen: { show(item: PhoneItem): void; showPhone(view: PhoneView): void };
   readonly mostMessages?: number;
@@ -59,7 +59,7 @@ export class RbmPlatform {
     }
     const behaviour = phones.behaviourOf(phone);
     const status = sendStatus ?? behaviour.sendStatus;
-    if (status !== null) throw new RpcRefusal(status, 'The simulator was told to answer so.');
+    if (status !== null) throw new RpcRefusal(status, 'The simulator is set to answer with this status.');
     if (!behaviour.profile.reachable || this.#suspended.has(agentId)) throw unreachable();
     const kept = this.#keep({ agentId, phone, messageId }, message);
     return { resource: resourceOf(kept), mute: muteSend || behaviour.muteSend };
@@ -141,8 +141,8 @@ export class RbmPlatform {
     if (kept.state !== 'waiting') return;
     const { profile, bothEvents } = this.parts.phones.behaviourOf(kept.phone);
     this.#end(kept, 'delivered');
-    if (bothEvents) this.parts.tell(expiryEvent(this.#about(kept)));
-    this.parts.tell(deliveryEvent(this.#about(kept), 'DELIVERED'));
+    if (bothEvents) this.parts.sendEvent(expiryEvent(this.#about(kept)));
+    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'DELIVERED'));
     const { autoTap, tapAfterMs } = profile;
     if (autoTap === null) return;
     const index = autoTap === 'approve' ? 0 : kept.message.suggestions.length - 1;
@@ -152,7 +152,7 @@ export class RbmPlatform {
   #expire(kept: StoredMessage): void {
     if (kept.state !== 'waiting') return;
     this.#end(kept, 'expired');
-    this.parts.tell(expiryEvent(this.#about(kept)));
+    this.parts.sendEvent(expiryEvent(this.#about(kept)));
   }
 
   #tap(kept: StoredMessage, index: number): TapResult {
@@ -163,7 +163,7 @@ export class RbmPlatform {
     kept.state = 'tapped';
     kept.tapped = index;
     this.parts.screen.show(itemOf(kept));
-    this.parts.tell(tapEvent(this.#about(kept), suggestion));
+    this.parts.sendEvent(tapEvent(this.#about(kept), suggestion));
     return 'tapped';
   }
 
@@ -180,7 +180,7 @@ export class RbmPlatform {
     if (kept.state !== 'delivered') return;
     kept.state = 'read';
     this.parts.screen.show(itemOf(kept));
-    this.parts.tell(deliveryEvent(this.#about(kept), 'READ'));
+    this.parts.sendEvent(deliveryEvent(this.#about(kept), 'READ'));
   }
 
   /** On a phone for which revokes come too late the message counts as delivered. */

@@ -6,7 +6,7 @@ import type { PhoneProfiles } from '../phone/phone-profile.js';
 import { launchEvent, type LaunchState, loneEvent, type LoneUserEvent, textEvent } from './rbm-event.js';
 import { RbmPlatform } from './rbm-platform.js';
 import { type RbmFaults, RbmSwitches } from './rbm-switches.js';
-import { type ServiceAccount, AccessTokenIssuer } from './token-desk.js';
+import { type ServiceAccount, AccessTokenIssuer } from './access-token-issuer.js';
 import { WebhookSender } from './webhook-sender.js';
 
 export interface RbmOptions {
@@ -47,7 +47,7 @@ export class RbmService {
       phones,
       switches: this.switches,
       screen: feed,
-      tell: (event) => this.webhook.tell(event),
+      sendEvent: (event) => this.webhook.send(event),
     });
   }
 
@@ -75,20 +75,20 @@ export class RbmService {
       text,
     };
     this.options.feed.show(item);
-    this.webhook.tell(textEvent({ agentId, phone, atMs }, text));
+    this.webhook.send(textEvent({ agentId, phone, atMs }, text));
     const meaning = WORDS.get(text.trim().toUpperCase());
     if (meaning !== undefined) this.tellLone(agentId, phone, meaning);
   }
 
   tellLone(agentId: string, phone: string, type: LoneUserEvent): void {
-    this.webhook.tell(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
+    this.webhook.send(loneEvent({ agentId, phone, atMs: this.options.clock.nowMs() }, type));
   }
 
   /** An agent that is not launched reaches no phone. */
-  tellLaunch(agentId: string, state: LaunchState): void {
+  sendLaunchState(agentId: string, state: LaunchState): void {
     const old = this.#launchStates.get(agentId) ?? 'LAUNCHED';
     this.#launchStates.set(agentId, state);
     this.platform.suspend(agentId, state !== 'LAUNCHED');
-    this.webhook.tell(launchEvent(agentId, { old, new: state }, this.options.clock.nowMs()));
+    this.webhook.send(launchEvent(agentId, { old, new: state }, this.options.clock.nowMs()));
   }
 }

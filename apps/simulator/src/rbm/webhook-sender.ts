@@ -36,7 +36,7 @@ export interface WebhookView {
   readonly lastFault: string | null;
 }
 
-interface RbmCommand {
+interface QueuedEvent {
   readonly envelope: Envelope;
   tries: number;
 }
@@ -51,7 +51,7 @@ export class WebhookSender {
     headersTimeout: ANSWER_WITHIN_MS,
     bodyTimeout: ANSWER_WITHIN_MS,
   });
-  readonly #due: RbmCommand[] = [];
+  readonly #due: QueuedEvent[] = [];
   readonly #held = new Map<string, { readonly event: RbmEvent; readonly release: () => void }>();
   #waiting = 0;
   #inFlight = 0;
@@ -75,7 +75,7 @@ export class WebhookSender {
     void this.#shakeHands(this.#registration, 1);
   }
 
-  tell(event: RbmEvent): void {
+  send(event: RbmEvent): void {
     const { dropDelivered, reorder } = this.options.switches.current;
     if (event.isDelivery && dropDelivered) return;
     if (event.isDelivery && reorder && event.messageId !== null) {
@@ -118,19 +118,19 @@ export class WebhookSender {
 
   #pump(): void {
     while (this.#inFlight < MOST_IN_FLIGHT && !this.#isClosed) {
-      const errand = this.#due.shift();
-      if (errand === undefined) return;
+      const queued = this.#due.shift();
+      if (queued === undefined) return;
       this.#inFlight += 1;
-      void this.#run(errand).finally(() => {
+      void this.#run(queued).finally(() => {
         this.#inFlight -= 1;
         this.#pump();
       });
     }
   }
 
-  async #run(errand: RbmCommand): Promise<void> {
-    errand.tries += 1;
-    const fault = await this.#post(errand.envelope);
+  async #run(queued: QueuedEvent): Promise<void> {
+    queued.tries += 1;
+    const fault = await this.#post(queued.envelope);
     if (fault === null) {
       this.#waiting -= 1;
       this.#counts.delivered += 1;
@@ -138,14 +138,14 @@ export class WebhookSender {
     }
     this.#counts.refused += 1;
     this.#lastFault = fault;
-    if (errand.tries >= MOST_TRIES || this.#isClosed) {
+    if (queued.tries >= MOST_TRIES || this.#isClosed) {
       this.#waiting -= 1;
       this.#counts.dropped += 1;
-      this.options.log(`an event of RBM was given up: ${fault}`);
+      this.options.log(`RBM webhook: event dropped after its last attempt: ${fault}`);
       return;
     }
-    this.options.clock.after(this.#waitAfter(errand.tries), () => {
-      this.#due.push(errand);
+    this.options.clock.after(this.#waitAfter(queued.tries), () => {
+      this.#due.push(queued);
       this.#pump();
     });
   }

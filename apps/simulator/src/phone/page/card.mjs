@@ -1,4 +1,4 @@
-import { el, icon, tell } from './dom.mjs';
+import { el, icon, setText } from './dom.mjs';
 import { tickOf } from './people.mjs';
 import { suggestionLayoutOf } from './threads.mjs';
 
@@ -44,7 +44,7 @@ function answersOf({ messageId, suggestions }, actions) {
   const group = el('div', { class: 'card-actions', 'data-layout': layout, role: 'group', 'aria-label': 'Answers' });
   const tap = async (index) => {
     for (const button of group.children) button.disabled = true;
-    tell(problem, await actions.tap(messageId, index));
+    setText(problem, await actions.tap(messageId, index));
     if (!problem.hidden) for (const button of group.children) button.disabled = false;
   };
   for (const { index, text } of suggestions) {

@@ -17,7 +17,7 @@ export const icon = (name) => el('span', { class: `icon icon-${name}`, 'aria-hid
 export const byId = (id) => document.getElementById(id);
 
 /** Shows the text, or hides the element when there is none. */
-export function tell(node, text) {
+export function setText(node, text) {
   node.textContent = text ?? '';
   node.hidden = text === null || text === '';
 }

@@ -33,7 +33,7 @@ let drawn = false;
 let unfollow = () => undefined;
 /** The text of a link that was opened before there was a number to send from. */
 let asked = null;
-const told = new Set();
+const reported = new Set();
 
 const actions = {
   addLine(phone) {
@@ -127,7 +127,7 @@ function draw() {
 
 function drawNow() {
   const now = Date.now();
-  tellRead(noteSeen(state, new Date(now).toISOString()));
+  reportRead(noteSeen(state, new Date(now).toISOString()));
   const shown = picture(state, now);
   const { line, thread, unread } = shown;
   document.title = `${unread > 0 ? `(${unread}) ` : ''}Phone · Countersign`;
@@ -138,10 +138,10 @@ function drawNow() {
 }
 
 /** Reports to the business once that its message was opened. */
-function tellRead(items) {
-  const news = items.filter(({ id }) => !told.has(id));
+function reportRead(items) {
+  const news = items.filter(({ id }) => !reported.has(id));
   for (const { id, messageId } of news) {
-    told.add(id);
+    reported.add(id);
     void readCard(messageId);
   }
   if (news.length > 0) keep(state);

@@ -52,7 +52,7 @@ export function follow(phones, { onSnapshot, onItem, onPhone, onState }) {
   const open = () => {
     const opened = new EventSource(`feed?${query}`);
     source = opened;
-    const on = (name, tell) => opened.addEventListener(name, ({ data }) => tell(JSON.parse(data)));
+    const on = (name, setText) => opened.addEventListener(name, ({ data }) => setText(JSON.parse(data)));
     on('snapshot', onSnapshot);
     on('item', onItem);
     on('phone', onPhone);

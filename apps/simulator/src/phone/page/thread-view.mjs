@@ -1,5 +1,5 @@
 import { drawCard } from './card.mjs';
-import { byId, drawList, drawOnce, el, icon, tell } from './dom.mjs';
+import { byId, drawList, drawOnce, el, icon, setText } from './dom.mjs';
 import { copyText } from './list-view.mjs';
 import { formatNumber } from './numbers.mjs';
 import { avatarOf, nameOf, tickOf } from './people.mjs';
@@ -132,7 +132,7 @@ function composerOf(thread, line, actions) {
     event.preventDefault();
     send.disabled = true;
     const text = field.value;
-    tell(problem, await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)));
+    setText(problem, await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)));
     if (problem.hidden) field.value = '';
     send.disabled = field.value.trim() === '';
   });
