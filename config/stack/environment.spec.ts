@@ -96,7 +96,8 @@ describe('the environment of the apps', () => {
 
   it('tells the demo site whose it is, and where the product is on this machine', () => {
     const demo = { apiKey: 'csk_live_x', accountId: 'acct_x', brandId: 'brd_x', webhookSecret: 'whsec_x' };
-    const environmentWith = (env: Record<string, string>) => demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
+    const environmentWith = (env: Record<string, string>) =>
+      demoEnvironmentOf({ places: places(env), caFile: '/ca.pem', demo });
     expect(environmentWith({ PUBLIC_BASE_URL: 'https://verify.example' })).toEqual({
       SIMULATOR_DEMO_BASE_URL: 'https://127.0.0.1:8443',
       SIMULATOR_DEMO_CA_FILE: '/ca.pem',

@@ -235,13 +235,18 @@ describe('a code', () => {
   it('is sent, and approves when it is right', async () => {
     const { id } = await open();
     expect(valueOf(await logins.sendCode(id)).code).toMatchObject({ sends: 1, resendAt: NOW + 30_000 });
-    expect(valueOf(await logins.checkCode(id, '123456'))).toMatchObject({ phase: 'approved', code: { accepted: true } });
+    expect(valueOf(await logins.checkCode(id, '123456'))).toMatchObject({
+      phase: 'approved',
+      code: { accepted: true },
+    });
   });
 
   it('that is wrong costs an attempt', async () => {
     const { id } = await open();
     service.refuseCheck = new InvalidCodeError('INVALID_CODE', { status: 422, message: '', attemptsRemaining: 3 });
-    expect(await logins.checkCode(id, '123456')).toMatchObject({ fault: { code: 'INVALID_CODE', attemptsRemaining: 3 } });
+    expect(await logins.checkCode(id, '123456')).toMatchObject({
+      fault: { code: 'INVALID_CODE', attemptsRemaining: 3 },
+    });
     expect(logins.store.find(id)?.code.attemptsLeft).toBe(3);
   });
 

@@ -23,7 +23,9 @@ export class RbmController {
   exchange(@Body() form: unknown, @Res() reply: FastifyReply): void {
     const { tokenStatus, tokenSeconds } = this.rbm.switches.current;
     if (tokenStatus !== null) {
-      void reply.status(tokenStatus).send({ error: 'server_error', error_description: 'the simulator is set to answer with this status' });
+      void reply
+        .status(tokenStatus)
+        .send({ error: 'server_error', error_description: 'the simulator is set to answer with this status' });
       return;
     }
     const answer = this.rbm.tokens.exchange(form, tokenSeconds);

@@ -132,7 +132,10 @@ function composerOf(thread, line, actions) {
     event.preventDefault();
     send.disabled = true;
     const text = field.value;
-    setText(problem, await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)));
+    setText(
+      problem,
+      await (agent === null ? actions.sendSms(line, peer, text) : actions.sendReply(agent.agentId, text)),
+    );
     if (problem.hidden) field.value = '';
     send.disabled = field.value.trim() === '';
   });
