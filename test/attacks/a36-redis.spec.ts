@@ -17,16 +17,16 @@ import { RealtimeClients, type RealtimeClient } from '../support/realtime-client
 import { until } from '../support/until.js';
 
 const WITHIN_MS = 20_000;
-/** An offer lives for 500 ms, which a busy machine may need for other things. */
+/** An offer lives for 500 ms, which may be too short on a busy machine. */
 const TRIES = 5;
 const events = new EventStore();
 const clients = new RealtimeClients();
 
 let harness: ControlPlaneHarness;
-/** Accounts by their rows' ids; both are the attacker's targets. */
+/** Accounts by the ids of their rows; the attacker targets both. */
 let account: Uuid;
 let stranger: { readonly id: Uuid; readonly key: string };
-/** All that the attacker has. */
+/** The attacker's only access. */
 let attacker: Redis;
 
 const publish = (topic: string, text: string): Promise<number> => attacker.publish(`countersign:bus:${topic}`, text);
@@ -34,7 +34,7 @@ const forge = (...messages: readonly object[]): Promise<number> => publish('even
 
 const created = async (): Promise<Uuid> => parseId('sess', String((await harness.create()).json['id'])) ?? '';
 
-/** An event that a session does not have. */
+/** An event that its session does not have. */
 const forged = (type: BroadcastEvent['type'], sessionId: Uuid): BroadcastEvent => ({
   id: harness.clock.newId(),
   type,
@@ -44,7 +44,7 @@ const forged = (type: BroadcastEvent['type'], sessionId: Uuid): BroadcastEvent =
   at: new Date(harness.clock.nowMs()).toISOString(),
 });
 
-/** An event that the database holds, and that no process publishes by itself. */
+/** An event that is in the database, but that no process publishes. */
 async function storedEvent(accountId: Uuid, sessionId: Uuid | null = null): Promise<BroadcastEvent> {
   const id = harness.clock.newId();
   const type = sessionId === null ? 'webhook.disabled' : 'verification.sender_mismatch';
@@ -63,7 +63,7 @@ async function subscribed(accountId: Uuid, key = harness.demo.apiKey): Promise<R
   return client;
 }
 
-/** What the client was sent for the messages so far: the answer comes after a stored event that is published last. */
+/** The answers to the client's earlier messages: they end with a stored event that is published last. */
 async function heardBy(client: RealtimeClient, accountId = account): Promise<readonly (readonly unknown[])[]> {
   const last = await storedEvent(accountId);
   await forge(last);

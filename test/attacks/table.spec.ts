@@ -25,7 +25,7 @@ const rows: readonly Row[] = readFileSync(path.join(ROOT, 'SECURITY.md'), 'utf8'
     return { attack, verdict, risk, files };
   });
 
-/** By attack: the files with a test whose title begins with its number; groups do not count. */
+/** By attack: the files with a test whose title begins with its number; groups are not counted. */
 const titles = new Map<string, Set<string>>();
 for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.spec.ts') && file !== 'table.spec.ts')) {
   const tests = readFileSync(path.join(FOLDER, name), 'utf8').replaceAll(/\bdescribe\(\s*['"`]A/g, '');

@@ -21,8 +21,8 @@ async function soak(
   try {
     const figure = await runLoad<SoakFigure>('soak.js', { port: carrier.port, seconds } satisfies SoakTask);
     const { answered, throttled, unanswered, connections, earlyMiB, lateMiB } = figure;
-    const told = `${answered} answered, ${throttled} throttled, ${unanswered} unanswered, ${connections} connections`;
-    process.stderr.write(`soak, ${manner} carrier: ${told}, ${earlyMiB} to ${lateMiB} MiB\n`);
+    const counts = `${answered} answered, ${throttled} throttled, ${unanswered} unanswered, ${connections} connections`;
+    process.stderr.write(`soak, ${manner} carrier: ${counts}, ${earlyMiB} to ${lateMiB} MiB\n`);
     const perSecond = Math.round((answered + throttled + unanswered) / seconds);
     const row = { section: SECTION, subject: `client, ${manner} carrier`, perSecond, p50Ms: 0, p99Ms: 0 };
     const value = Math.round((lateMiB / earlyMiB) * 100) / 100;

@@ -84,7 +84,7 @@ async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
   const lost = hangs ? messages.filter((_, at) => at % RECEIVERS === OTHERS).length : 0;
   const arrivals = await receivers.received(count - lost);
   const micros = meter.stop();
-  if (hangs) await emptyLane(receivers, lost);
+  if (hangs) await drainHangingReceiver(receivers, lost);
   const ofSender = backlog ? {} : { 'load generator': sent.cpu?.micros['load generator'] ?? 0 };
   return { ...arrivals, errors: sent.errors, micros: addMicros(micros, ofSender) };
 }
@@ -93,10 +93,10 @@ async function approve(stage: Stage, approvals: Approvals): Promise<Delivered> {
  * The receiver answers from now on, so that the next run begins without a backlog; requests that it held are not sent
  * again.
  */
-async function emptyLane(receivers: Receivers, lost: number): Promise<void> {
+async function drainHangingReceiver(receivers: Receivers, lost: number): Promise<void> {
   await receivers.expect({ hanging: [] });
   const late = (error: unknown): void => {
-    process.stderr.write(`${SECTION} what hung comes late: ${String(error)}\n`);
+    process.stderr.write(`${SECTION} requests of the hanging receiver did not complete: ${String(error)}\n`);
   };
   await receivers.received(lost - IN_FLIGHT_PER_RECEIVER, LEFT_OVER_DEADLINE_MS).then(() => undefined, late);
 }

@@ -20,7 +20,7 @@ afterAll(() => harness.close());
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const port = (): number => Number(harness.environment['CONTROL_PLANE_PORT']);
 
-/** Sends octets over TLS as they are and gives everything that comes back until the server closes. */
+/** Sends raw octets over TLS and returns everything received until the server closes. */
 function raw(octets: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = tlsConnect({ host: '127.0.0.1', port: port(), rejectUnauthorized: false }, () =>

@@ -86,7 +86,7 @@ describe('an account', () => {
     expect((await admin.patch(`prices/${priceId}`, { usd: '0.2' })).status).toBe(200);
     await harness.database.query('UPDATE accounts SET otp_daily_spend_cap_usd = NULL');
     expect((await admin.delete(`prices/${priceId}`)).status).toBe(204);
-    // Neither the price of a country, nor one that is still to come.
+    // Neither the price of a country nor a future price.
     await admin.post('prices', { channel: 'sms_otp', country: 'US', usd: '0.10' });
     await admin.post('prices', { channel: 'sms_otp', country: '*', usd: '0.10', from: '2999-01-01T00:00:00Z' });
     for (const answer of [
@@ -213,8 +213,8 @@ describe('in production', () => {
     await harness.stop();
     await harness.start({ ...harness.environment, NODE_ENV: 'production' });
     expect((await admin.post('accounts', { name: 'Careful' })).json['otpCountries']).toEqual([]);
-    const told = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
-    expect(told.json['otpCountries']).toEqual(['US']);
+    const restricted = await admin.post('accounts', { name: 'Careful', otpCountries: ['US'] });
+    expect(restricted.json['otpCountries']).toEqual(['US']);
     expect(dataOf(await admin.get('accounts'))[0]).toMatchObject({ name: 'Careful', otpCountries: ['US'] });
   });
 });

@@ -22,12 +22,12 @@ const HOSTS = [{ host: 'smsc.north.example', port: 2775 }];
 const NEEDED = { hosts: HOSTS, systemId: 'acme', password: 's3cret' };
 
 let made = 0;
-/** A name that no other test has. */
+/** A unique name for each test. */
 const newName = (): string => `carrier ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('binds', { ...NEEDED, name: newName(), ...changes });
 
-/** What a row says, the password among it. */
+/** A bind's row, with its encrypted password. */
 async function storedOf(id: string): Promise<{ readonly password: string; readonly generation: number }> {
   const row = await BINDS.find(harness.database, parseId('bind', id) ?? '');
   if (row === null) throw new Error(`there is no ${id}`);

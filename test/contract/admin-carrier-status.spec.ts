@@ -30,14 +30,14 @@ const gateways = new GatewayStore();
 const leases = new BindLeaseStore();
 let made = 0;
 
-/** A gateway that has just been seen. */
+/** A gateway with a fresh heartbeat. */
 async function newGateway(stopping = false): Promise<Uuid> {
   const id = harness.clock.newId();
   await gateways.beat(harness.database, { id, host: 'gateway-1', version: '1.2.3' }, stopping);
   return id;
 }
 
-/** The rows of a process that was last heard of so many seconds ago: it sleeps, or was killed. */
+/** Ages a process's heartbeat to this many seconds: it is paused, or was killed. */
 async function silence(gateway: Uuid, seconds: number): Promise<void> {
   const sets = { gateways: 'seen_at = seen_at', bind_connections: 'expires_at = expires_at' };
   for (const [table, set] of Object.entries(sets)) {
@@ -67,7 +67,7 @@ const BOUND: ConnectionStatus = {
   lastError: 'closed by the carrier',
 };
 
-/** A gateway holds connections of a bind, and says so of each. */
+/** Makes a gateway hold connections of a bind and report each. */
 async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionStatus[]): Promise<void> {
   const bindId = parseId('bind', bind) ?? '';
   await leases.survey(harness.database);

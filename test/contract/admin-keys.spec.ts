@@ -16,7 +16,7 @@ const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const made = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('keys', { accountId: harness.demo.accountId, name: 'backend', ...changes });
 const keyOf = (answer: Answer): string => String(answer.json['key']);
-/** 404 for a key that works: there is no such session. */
+/** 404 for a valid key: the session does not exist. */
 const status = async (key: string): Promise<number> => (await harness.call(SESSION, { key })).status;
 
 describe('a key', () => {

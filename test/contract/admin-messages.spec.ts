@@ -34,13 +34,13 @@ interface Sms {
 }
 
 let lastMs = 0;
-/** Later than all before it: messages of one millisecond are in no order. */
+/** Later than all ids before it: messages of one millisecond have no order. */
 function nextId(): Uuid {
   lastMs = Math.max(lastMs + 1, Math.floor(harness.clock.nowMs()));
   return newId(lastMs);
 }
 
-/** An MO is stored, as a gateway does it. */
+/** Stores an MO, as a gateway does. */
 async function received({ source = PHONE.slice(1), fate = 'matched', session = sessionId, ...rest }: Sms = {}) {
   const id = nextId();
   await new MessageStore().insertInbound(harness.database, [
@@ -63,7 +63,7 @@ async function received({ source = PHONE.slice(1), fate = 'matched', session = s
   return renderId('msg', id);
 }
 
-/** A code is queued, as `send-sms` does it. */
+/** Queues a code, as `send-sms` does. */
 async function sent(session = sessionId, destination = PHONE): Promise<string> {
   const id = nextId();
   await new OutboundStore().insert(harness.database, {

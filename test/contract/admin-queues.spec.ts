@@ -7,7 +7,7 @@ import { startReceiver, type Receiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
 const GONE = 410;
-/** A relay looks every 2 s, and a busy machine is slow. */
+/** A relay polls every 2 s; the rest is for a busy machine. */
 const SOON_MS = 20_000;
 
 let harness: ControlPlaneHarness;
@@ -32,7 +32,7 @@ const approved = async (): Promise<string> => {
 const counts = async (name: string): Promise<unknown> => (await admin.get(`queues/${name}`)).json['counts'];
 const came = (id: string): boolean => receiver.eventIdsOf(id).length > 0;
 
-/** A code that waits, as one does that no bind can take. */
+/** A waiting code, for which there is no bind. */
 async function waiting(changes: string): Promise<string> {
   const { id: sessionId } = (await harness.create()).json;
   const id = harness.clock.newId();
@@ -108,7 +108,7 @@ describe('webhooks that are paused', () => {
       SOON_MS,
       async () => (await admin.get('queues/webhooks')).json['oldestAgeSeconds'] !== null,
     );
-    // Longer than any relay sleeps.
+    // Longer than the interval of any relay.
     await until(
       'it is late',
       SOON_MS,
@@ -129,8 +129,8 @@ describe('webhooks that are paused', () => {
     expect((await admin.post('queues/webhooks/pause')).json).toEqual(first.json);
     await admin.post('queues/webhooks/resume');
     await admin.post('queues/webhooks/resume');
-    const told = (await admin.notes('webhooks')).slice(before);
-    expect(told).toMatchObject([
+    const entries = (await admin.notes('webhooks')).slice(before);
+    expect(entries).toMatchObject([
       { action: 'pause', resource: 'queues', before: { paused: false }, after: { name: 'webhooks', paused: true } },
       { action: 'resume', before: { paused: true }, after: { name: 'webhooks', paused: false } },
     ]);
@@ -147,7 +147,7 @@ describe('what failed', () => {
       const { failed } = (await counts('webhooks')) as { failed: number };
       return failed === 1;
     });
-    // As after the last attempt of a schedule: one more would be one too many.
+    // After the last attempt of a schedule, so that one more would exceed it.
     await harness.database.query(
       `UPDATE deliveries SET attempts = (SELECT jsonb_agg(first) FROM
          (SELECT attempts -> 0 AS first FROM generate_series(1, 10)) AS ten) WHERE status = 'failed'`,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 let made = 0;
-/** A system_id that no other test has. */
+/** A unique system_id for each test. */
 const newSystemId = (): string => `system ${(made += 1)}`;
 const create = (changes: Readonly<Record<string, unknown>> = {}): Promise<Answer> =>
   admin.post('smpp-systems', { systemId: newSystemId(), password: 's3cret', ...changes });

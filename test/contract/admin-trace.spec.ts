@@ -64,13 +64,15 @@ interface Gateway {
   readonly recorder: FlightRecorder;
   /** Records a PDU of a connection. */
   said(slot: number, direction: 'in' | 'out', pdu: Pdu): void;
-  /** Answers no more, and keeps its connections. */
+  /** Stops answering, and keeps its connections. */
   deafen(): void;
-  /** Dies: its rows stay for a while. */
+  /** Ends without removing its rows. */
   stop(): Promise<void>;
 }
 
-/** A gateway that lives and holds these connections of the bind, if they are free; it may be deaf to questions. */
+/**
+ * A running gateway that holds these connections of the bind, if they are free; `deaf` gateways do not answer requests.
+ */
 async function newGateway(bindId: Uuid, slots: readonly number[], deaf = false): Promise<Gateway> {
   const id = harness.clock.newId();
   const recorder = new FlightRecorder(() => harness.clock.nowMs());
@@ -141,7 +143,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     const listen = async (to: string): Promise<void> => bus.subscribe(to, ({ octets }) => heard.push(octets)).ready;
     await listen(topic);
     expect((await trace(bind.id)).status).toBe(200);
-    // The head of a question names the topic of its answers.
+    // The head of a request names the topic of its answers.
     const [, replyTo = ''] = /"replyTo":"([^"]+)"/.exec(String(heard[0])) ?? [];
     await listen(replyTo);
     expect((await trace(bind.id)).text).toContain('deliver_sm');
@@ -291,8 +293,8 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
 describe('POST /v1/admin/binds/{id}/trace', () => {
   it('has texts recorded from then on, is written down, and gateways are told', async () => {
     const bind = await newBind();
-    let told = 0;
-    const subscription = bus.subscribe('binds', () => told++);
+    let notifications = 0;
+    const subscription = bus.subscribe('binds', () => notifications++);
     await subscription.ready;
     const startMs = harness.clock.nowMs();
     const answer = await admin.post(`binds/${bind.id}/trace`, { seconds: 60 });
@@ -300,7 +302,7 @@ describe('POST /v1/admin/binds/{id}/trace', () => {
     const until60 = Date.parse(String(answer.json['fullTraceUntil']));
     expect(until60 - startMs).toBeGreaterThan(55_000);
     expect(until60 - startMs).toBeLessThan(75_000);
-    await expect.poll(() => told).toBeGreaterThan(0);
+    await expect.poll(() => notifications).toBeGreaterThan(0);
     subscription.close();
 
     const gateway = await newGateway(bind.uuid, [0]);
@@ -402,7 +404,7 @@ describe('a bind that engineers made', () => {
   });
 });
 
-/** The numbers of the packets that the filter lets through. */
+/** The numbers of the packets that match the filter. */
 function dissected(file: Buffer, filter: string): string[] {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'countersign-trace-'));
   try {

@@ -97,7 +97,7 @@ describe('the webhooks of the document', () => {
 });
 
 describe('the frames of the document', () => {
-  /** Every kind that was heard, after each was held against the document. */
+  /** The kinds of all received messages, after each was checked against the document. */
   function heard(): Set<string> {
     const said = clients.flatMap((client) => client.said);
     for (const frame of said) expect([frame, told.frameFaults(frame)]).toEqual([frame, []]);

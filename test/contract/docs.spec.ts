@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, ControlPlaneHarness } from '../support/control-plane-harness.js';
 
 let harness: ControlPlaneHarness;
-/** Every page that can be reached from the first, by its address. */
+/** Every page that is linked from the first, directly or not, by its address. */
 const pages = new Map<string, Answer>();
 
 const hrefs = (html: string): string[] => [...html.matchAll(/ href="([^"]+)"/g)].map(([, href = '']) => href);

@@ -20,7 +20,7 @@ const send = (id: string, key: string, call: { readonly body?: unknown } = {}): 
 
 const replayed = (answer: Answer): unknown => answer.headers['idempotent-replayed'];
 
-/** Sends again, as a caller does, while a busy machine cannot count the call in time. */
+/** Repeats the call, as callers do, while a busy machine cannot count it in time. */
 async function sendUntilCounted(id: string, key: string): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await send(id, key);

@@ -12,20 +12,20 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** A create under a key, a new one unless given. */
+/** A create with a key, a new one unless given. */
 const create = (key: string, changes: Readonly<Record<string, unknown>> = {}, call = {}): Promise<Answer> =>
   harness.create(changes, { headers: { 'idempotency-key': key }, ...call });
 
 const replayed = (answer: Answer): string | string[] | undefined => answer.headers['idempotent-replayed'];
 
-/** How many sessions the work made. */
+/** The number of sessions that `work` created. */
 async function made(work: () => Promise<unknown>): Promise<number> {
   const before = await harness.countSessions();
   await work();
   return (await harness.countSessions()) - before;
 }
 
-/** Puts the only key that the room knows of into a state that it has reached by itself a moment or a day later. */
+/** Puts the only key into a state that it would reach by itself a moment or a day later. */
 const change = (assignments: string): Promise<unknown> =>
   harness.database.query(`UPDATE idempotency_keys SET ${assignments}`);
 
@@ -169,7 +169,7 @@ describe('an attempt that was cut short', () => {
     const key = randomUUID();
     const first = await create(key);
     await change(`${CRASHED}, claimed_until = clock_timestamp()`);
-    // What was copied onto the session stays: the brand may be edited between the attempts.
+    // The session keeps its copy: the brand may be edited between the attempts.
     await harness.database.query(`UPDATE brands SET instruction = 'Another line.'`);
     try {
       await until('the edited brand is seen', 5_000, async () =>
@@ -227,21 +227,21 @@ describe('200 creates while the database is lost and found three times', () => {
     const work = async (): Promise<void> => {
       for (let round = 0; round < 3; round += 1) {
         const storm = missing().map(tryOnce);
-        // As soon as some of them are through, wherever the others are just then.
+        // As soon as the first are answered, at any stage of the others.
         await Promise.race(storm);
         await harness.line.cut();
         await Promise.all(storm);
         await harness.line.mend();
       }
       await until('every key has its answer', 20_000, async () => {
-        // The half minute that a lease may have left.
+        // The remaining half minute of a lease.
         await change(`claimed_until = clock_timestamp() WHERE claimed_until IS NOT NULL`);
         await Promise.all(missing().map(tryOnce));
         return missing().length === 0;
       });
     };
     expect(await made(work)).toBe(200);
-    // The first time an answer may be made again, where the note of it was lost; then every one is replayed.
+    // The first answer may be computed again, where its record was lost; then every one is replayed.
     for (const expected of [[undefined, 'true'], ['true']]) {
       const again = await Promise.all(keys.map((key) => create(key)));
       expect(again.map(({ text }) => text)).toEqual(keys.map((key) => answers.get(key)));

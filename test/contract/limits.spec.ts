@@ -19,7 +19,7 @@ afterAll(() => harness.close());
 const SESSION = '/v1/verify/sess_00000000000000000000000000';
 const OTHER_SESSION = '/v1/verify/sess_00000000000000000000000001';
 
-/** A new key of the demo account, with the usual limits unless told. */
+/** A new key of the demo account, with the default limits unless given. */
 const keyWith = async (limits: KeyLimits = {}): Promise<string> =>
   (await accounts.createApiKey(harness.database, { accountId, kind: 'live', name: 'limited', limits })).key;
 
@@ -42,7 +42,7 @@ function parametersOf(header: string | string[] | undefined): Map<string, Map<st
   );
 }
 
-/** What an answer says about its limits; fails when it does not say it as the contract has it. */
+/** The limits in the headers of an answer; fails when they do not have the contract's form. */
 function limitsOf({ headers }: Pick<Answer, 'headers'>): Map<string, Policy> {
   const quotas = parametersOf(headers['ratelimit-policy']);
   const counts = parametersOf(headers['ratelimit']);
@@ -266,7 +266,7 @@ describe('one phone', () => {
     const create = (changes: Readonly<Record<string, unknown>> = {}, call: object = {}): Promise<Answer> =>
       harness.create(changes, { baseUrl, ...call });
     try {
-      // What is refused opens no session, and an end before its time frees no place.
+      // A refused create opens no session, and an early end does not restore the quota.
       expect((await create({ brandId: 'brd_00000000000000000000000000' })).code).toBe('INVALID_BRAND');
       const opened = [await create({ ttl: 60 }), await create({ ttl: 300 }), await create({ ttl: 300 })];
       expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);

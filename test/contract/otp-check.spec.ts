@@ -179,7 +179,7 @@ describe('guessing over many phones', () => {
     expect(await counted()).toEqual({ wrong: before.wrong + 2, approved: before.approved + 1 });
   });
 
-  /** Wrong codes at most of a session that is created now. */
+  /** The limit of wrong codes of a session that is created now. */
   async function attemptsOf(changes: Readonly<Record<string, unknown>>): Promise<number> {
     const id = await home.created(changes);
     const [row] = await harness.database.query<{ limit: number }>(

@@ -31,7 +31,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
   });
   return key;
 }
-/** The fields of a session that a ticket shows. */
+/** The fields of a session in the view of a ticket. */
 const SHOWN = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'];
 const created = async (): Promise<string> => String((await harness.create()).json['id']);
 
@@ -210,7 +210,7 @@ describe('while the database is away', () => {
     try {
       const away = await client.subscribe(`session:${other}`);
       expect(away.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-      // Who asks again for what it listens to already, and is refused, hears that it listens no more.
+      // A refused repeated subscribe ends the earlier subscription, and the client is informed.
       const again = await client.subscribe(`session:${given}`, 'again');
       expect(again.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
       expect(await client.next('unsubscribed')).toEqual({ type: 'unsubscribed', channel: `session:${given}` });

@@ -127,7 +127,7 @@ describe('silent connections', () => {
       await new Promise((resolve) => socket.once('open', resolve).once('close', resolve));
     };
     try {
-      // 25 addresses open 125 each: more than may wait of one address, and more than may wait in all.
+      // 25 addresses open 125 each: more than the limits of one address and of all addresses.
       const addresses = Array.from({ length: 25 }, (_, nth) => `198.51.100.${nth + 1}`);
       const ticket = await ticketFor(await created());
       for (let round = 0; round < 25; round += 1) {
@@ -355,7 +355,7 @@ describe('a connection', () => {
     );
     await Promise.all([once(half, 'secureConnect'), once(silent, 'connect')]);
     half.write('GET /v1/realtime HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
-    // A whole request on the way behind it: then the half one has been read.
+    // A complete request after it: when it is answered, the incomplete one has been read.
     await harness.call('/v1/openapi.json', { baseUrl: neighbour.baseUrl });
     await neighbour.stop();
     expect(harness.log.filter((line) => line.includes('stop step timed out'))).toEqual([]);

@@ -19,7 +19,7 @@ import { ControlPlaneHarness, PHONE } from '../support/control-plane-harness.js'
 import { until } from '../support/until.js';
 
 const PATIENCE_MS = 20_000;
-/** As a page sees a session. */
+/** The fields of a session in the page's view. */
 const FIELDS = ['id', 'status', 'channel', 'fallbackUri', 'expiresAt', 'createdAt', 'approvedAt', 'latencyMs'].sort();
 
 let harness: ControlPlaneHarness;
@@ -29,7 +29,7 @@ let client: CountersignClient;
 const sockets: WebSocket[] = [];
 const opened: { close(): void }[] = [];
 
-/** As the guide has it, with the CA of the room. */
+/** As in the guide, with the CA of the harness. */
 const connect: ConnectSocket = (url, protocols, headers) => {
   const socket = new WebSocket(url, protocols, { headers, ca });
   sockets.push(socket);

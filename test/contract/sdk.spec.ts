@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 
 let harness: ControlPlaneHarness;
 let agent: Agent;
-/** As a caller with a certificate authority of their own gives it to the client. */
+/** The fetch function of a caller with a certificate authority of their own. */
 let trusting: FetchFunction;
 let client: CountersignClient;
 let testClient: CountersignClient;

@@ -14,7 +14,7 @@ import { PlayedGateway } from '../support/played-gateway.js';
 import { startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
 
-/** A relay looks every 2 s, and a busy machine is slow. */
+/** A relay polls every 2 s; the rest is for a busy machine. */
 const SOON_MS = 20_000;
 const TRIES = 5;
 
@@ -27,7 +27,7 @@ let brandId: string;
 let numberedId: string;
 
 beforeAll(async () => {
-  // Queue and bus on the room's own PostgreSQL: no gateway of another test takes its rings.
+  // Queue and bus on the harness's own PostgreSQL: no gateway of another test consumes its notifications.
   harness = await ControlPlaneHarness.open({ REDIS_URL: '' });
   admin = new AdminCalls(harness);
   bus = openPubSub({ redisUrl: null, databaseUrl: harness.environment['DATABASE_URL'] ?? '' }, () => undefined);
@@ -53,15 +53,15 @@ async function brandWith(slug: string, changes: Readonly<Record<string, unknown>
 }
 
 let phones = 0;
-/** A phone that no other test has: what is sent to one counts for all. */
+/** A new phone for each test: limits count cards by phone. */
 const newPhone = (): string => `+1415555${String((phones += 1)).padStart(4, '0')}`;
 
 const create = (changes: Readonly<Record<string, unknown>> = {}, call: Call = {}): Promise<Answer> =>
   harness.create({ brandId, phone: newPhone(), ...changes }, call);
 
 /**
- * A create that waits, and its card in the hands of a gateway. On a machine that is busy with other things a card may be
- * taken back before it is looked for: then it is tried with another phone.
+ * A create that waits, and its card, claimed by a gateway. On a busy machine a card may be withdrawn before it is
+ * claimed: then another phone is tried.
  */
 async function waiting(
   changes: Readonly<Record<string, unknown>> = {},
@@ -112,8 +112,8 @@ describe('a create over RCS', () => {
       const found = await find(made);
       expect(found.json).toMatchObject({ status: 'approved', channel: 'rcs', fallbackUri: null });
       await until('the webhook has come', SOON_MS, () => receiver.received.length > 0);
-      const told = JSON.parse(receiver.received[0]?.body ?? '') as { type: string; data: object };
-      expect([told.type, told.data]).toEqual(['verification.completed', found.json]);
+      const webhook = JSON.parse(receiver.received[0]?.body ?? '') as { type: string; data: object };
+      expect([webhook.type, webhook.data]).toEqual(['verification.completed', found.json]);
     } finally {
       await receiver.close();
     }
@@ -192,7 +192,7 @@ describe('number matching', () => {
 });
 
 describe('a create with an Idempotency-Key', () => {
-  /** One that waits, and what it takes to send it again. */
+  /** A waiting create with an idempotency key, and the function that repeats it. */
   async function keyed(): Promise<{
     answer: Promise<Answer>;
     card: Card;
@@ -256,7 +256,7 @@ describe('usage', () => {
 });
 
 describe('a session that ends another way', () => {
-  /** A create that has fallen back, with a card that may still arrive and of which nothing is to be told any more. */
+  /** A create that has fallen back; its card may still arrive, but its outcome is not reported any more. */
   async function fallenBack(): Promise<{ made: Answer; card: Card }> {
     const { answer, card } = await waiting();
     await gateway.sent(card, { kind: 'unknown', because: 'no answer in time' });

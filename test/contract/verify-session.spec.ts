@@ -19,7 +19,7 @@ const created = async (changes: Readonly<Record<string, unknown>> = {}): Promise
 const get = (id: string, key?: string) => harness.call(`/v1/verify/${id}`, key === undefined ? {} : { key });
 const del = (id: string, call: object = {}) => harness.call(`/v1/verify/${id}`, { method: 'DELETE', ...call });
 
-/** Moves a session's end into the past, as if time had gone by. */
+/** Moves a session's end into the past. */
 async function expire(id: string): Promise<string> {
   const rows = await harness.database.query<{ expiresAt: Date }>(
     `UPDATE sessions SET created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'

@@ -51,7 +51,7 @@ const test = (body?: unknown): Promise<Answer> => calls.test(body);
 const settled = (id: string, holds?: (delivery: Delivery) => boolean): Promise<Delivery> => calls.settled(id, holds);
 const told = (changes: Readonly<Record<string, unknown>>): ReturnType<WebhookCalls['told']> => calls.told(changes);
 
-/** The delivery is due for no attempt of its schedule while the test runs. */
+/** Postpones the next attempt of the delivery beyond the test. */
 const postpone = (id: string, status = 'pending'): Promise<unknown> =>
   harness.database.query(
     `UPDATE deliveries SET status = $2, next_attempt_at = CASE WHEN $2 = 'pending' THEN now() + interval '1 hour' END
@@ -311,7 +311,7 @@ describe('a receiver that does not answer', () => {
     await until('it is left alone', 10_000, async () => /webhook_hosts_broken(\{[^}]*\})? [1-9]/.test(await metrics()));
     const before = await tries();
     expect(before).toBeLessThanOrEqual(10);
-    // Asked at once, by this delivery or by another that waits for the same host.
+    // Attempted at once, by this delivery or by another one to the same host.
     await retry((await ofGone())[0]?.id ?? '');
     await until('it is asked', 10_000, async () => (await tries()) > before);
   });

@@ -72,7 +72,7 @@ describe('a run', () => {
   });
 
   it('that is stopped while it comes up leaves nothing behind', async () => {
-    // Wherever the stop catches it: the times are only meant to differ.
+    // The stop may come at any stage: the times need only differ.
     for (const afterMs of [50, 200, 500, 900]) {
       const launcher = start();
       await new Promise((resolve) => setTimeout(resolve, afterMs));

@@ -11,7 +11,7 @@ import { type Answer, freePorts, Launcher, type Stack } from '../support/stack.j
 import { until } from '../support/until.js';
 
 const READY_MS = 100_000;
-/** A message travels within a second; a loaded machine gets more. */
+/** A message arrives within a second; a loaded machine gets more. */
 const SOON_MS = 30_000;
 const CHALLENGE = '2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b';
 
@@ -23,8 +23,8 @@ const PHONES = {
 } as const;
 
 /**
- * Columns that are meant to hold a phone number: what was asked for, what went over the wire, what the caller is told, and
- * what keeps a phone from too many cards.
+ * Columns that may hold a phone number: of requests, of messages on the wire, of results for the caller, and of limits
+ * of cards per phone.
  */
 const PHONE_PLACES = new Set([
   'sessions.phone',
@@ -106,7 +106,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       return { id: String(answer.body['id']), text };
     }
 
-    /** Sends a code and gives the one that arrived at the phone. */
+    /** Requests a code and returns the one that arrived at the phone. */
     async function codeTo(phone: string, id: string, headers: Record<string, string> = {}): Promise<string> {
       const messages = async (): Promise<{ text: string }[]> =>
         (await stack.simulator('GET', `/_admin/sms?phone=${encodeURIComponent(phone)}`)).body['data'] as {
@@ -208,7 +208,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       if (onRedis) kept.push(...(await redisEvidence(stores.redisUrl)));
       kept.push({ place: 'launcher', text: stack.launcher.output });
       expect(kept.length).toBeGreaterThan(200);
-      // The search does find: the numbers where they are meant to be, and a code that was left lying about.
+      // The search finds the numbers in their columns, and a planted code.
       const planted = { place: 'planted', text: '{"text":"481516 is your code"}' };
       expect(placesOf('481516', [planted])).toEqual(['planted']);
       expect(placesOf(PHONES.code, kept)).toContain('sessions.phone');

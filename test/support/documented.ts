@@ -14,7 +14,7 @@ export interface Observed {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Codes of errors that the description does not list per call; they must have the shape of every error. */
+/** An answer that is not in the document must be an error with one of these codes, in the shape of every error. */
 const UNDOCUMENTED = new Set([
   'MALFORMED_REQUEST',
   'UNAUTHORIZED',

@@ -49,7 +49,7 @@ export class LineProcess {
     });
   }
 
-  /** Writes a line and returns the next unread line that begins with `begins`. */
+  /** Writes a line and returns the next unread line that begins with `beginning`. */
   async ask(line: string, beginning: string): Promise<string[]> {
     this.#child.stdin?.write(`${line}\n`);
     return this.next(beginning);

@@ -24,7 +24,7 @@ export interface NameServer {
 
 /**
  * A DNS server on loopback whose answers change (DNS rebinding): each look-up of a name gets the next list of IPv4
- * addresses, further ones the last list. Names in `silent` get no answer.
+ * addresses, further ones the last list. Names with `silence` get no answer.
  */
 export async function startNameServer(
   answers: Readonly<Record<string, readonly (readonly string[])[] | 'silence'>>,

@@ -25,15 +25,15 @@ export interface PlayedGatewayParts {
   readonly clock: DatabaseClock;
   readonly keys: ServerKeys;
   readonly sessions: SessionStore;
-  /** Null: events are published nowhere, as with an unreachable bus. */
+  /** Null: nobody hears of what it does, as on a bus that is away. */
   readonly bus: Pick<PubSub, 'publish'> | null;
-  /** Called with the events of sessions, after their commit. */
+  /** Told of events of sessions, after their commit. */
   readonly tell?: (eventIds: readonly Uuid[]) => void;
 }
 
 /**
- * A gateway and its RCS platform, driven by the test: cards and sessions change as in production, but nothing is sent
- * anywhere.
+ * A gateway and the platform behind it, played step by step: what it does to cards and sessions is the real thing, only
+ * nothing is sent anywhere.
  */
 export class PlayedGateway {
   readonly cards: CardStore;
@@ -47,7 +47,7 @@ export class PlayedGateway {
     this.decisions = new CardDecisions({ ...parts, cards: this.cards });
   }
 
-  /** Claims the next card for this phone; null when its create was answered first. */
+  /** Takes the next card that is offered to this phone; null when its create was answered first. */
   async take(phone: string, answer: Promise<unknown>): Promise<Card | null> {
     let answered = false;
     const done = (): void => void (answered = true);
@@ -64,19 +64,19 @@ export class PlayedGateway {
     return card ?? null;
   }
 
-  /** Claims a card by its id, as after a notification. */
+  /** Takes a card that was rung for. */
   async takeNamed(id: Uuid): Promise<Card> {
     const [card] = await this.cards.claimOffers([id]);
     if (card === undefined) throw new Error('the card was not to be had');
     return card;
   }
 
-  /** Records the platform's response to a send. */
+  /** The platform has answered. */
   async sent(card: Card, outcome: SendOutcome = { kind: 'sent' }): Promise<void> {
     this.publish(await this.cards.recordOutcomes([{ id: card.id, outcome }]));
   }
 
-  /** Applies one event of the platform about this card. */
+  /** The platform tells something of this card, once. */
   async told(card: Card, kind: CardEventKind, choice: Choice | null = null): Promise<void> {
     const { clock, tell } = this.parts;
     const occurredAt = new Date(clock.nowMs());

@@ -20,7 +20,7 @@ const ROTATE = path.resolve('dist/apps/control-plane/src/key-rotation/rotate-mas
 const MASTERS = new Map([1, 2].map((version) => [version, Buffer.alloc(32, version)]));
 const ENTROPY_KEY = Buffer.alloc(32, 9);
 
-/** Versions of the master key in the order of a process's configuration. */
+/** Versions of the master key in the order in which a process lists them. */
 export type Ring = readonly number[];
 
 const textOf = (notify: Ring): string =>
@@ -31,7 +31,7 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** A process that is restarted with another key ring on the same ports. */
+/** A process that is started again with another ring, on the same ports. */
 export class Member {
   #part: AppPart | undefined;
   #calls = 0;
@@ -51,7 +51,7 @@ export class Member {
     this.isUp = true;
   }
 
-  /** As behind a load balancer: no new calls, then the end of the current ones, then the stop. */
+  /** As a balancer does it: no new call, then the end of those under way, then the stop. */
   async stop(): Promise<void> {
     this.isUp = false;
     await until('no call is under way', 10_000, () => this.#calls === 0);
@@ -68,12 +68,12 @@ export class Member {
   }
 }
 
-/** Two control planes and two gateways over one PostgreSQL, each with its own key ring. */
+/** Two control planes and two gateways over one PostgreSQL, each with a ring of its own. */
 export class RotationHarness {
   private constructor(
     readonly database: Database,
     readonly clock: DatabaseClock,
-    /** All versions: decrypts values of every process. */
+    /** All versions: reads what any process has stored. */
     readonly keys: ServerKeys,
     readonly demo: SeededDemo,
     readonly caFile: string,
@@ -84,7 +84,7 @@ export class RotationHarness {
     private readonly dispose: () => Promise<void>,
   ) {}
 
-  /** With data of version 1; the test starts the members. */
+  /** With data of version 1; the members are the test's to start. */
   static async open(): Promise<RotationHarness> {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'countersign-rotation-'));
     const postgres = await startPostgres({ dataDir, log: () => undefined, port: await freePort() });
@@ -139,7 +139,7 @@ export class RotationHarness {
     return this.dispose();
   }
 
-  /** Calls one control plane with the live key of the demo account. */
+  /** A call of one control plane with the live key of the demo account. */
   call(
     member: Member,
     target: string,
@@ -167,7 +167,7 @@ export class RotationHarness {
     return Esme.bound({ port: member.port, ...this.demo.smpp });
   }
 
-  /** The rotation command for operators, in a process of its own with that key ring. */
+  /** The operators' command, as a process of its own with that ring. */
   async rotateMasterKey(notify: Ring, ...flags: readonly string[]): Promise<string> {
     const environment = { ...process.env, DATABASE_URL: this.databaseUrl, COUNTERSIGN_MASTER_KEY: textOf(notify) };
     const { stdout } = await promisify(execFile)(process.execPath, [ROTATE, ...flags], { env: environment });
@@ -183,7 +183,7 @@ async function seed(database: Database, clock: DatabaseClock): Promise<SeededDem
     demo.run(tx, { apiKey: null, testApiKey: null, smppPassword: null, simulator: null }),
   );
   const carriers = new CarrierStore({ keys, newId });
-  // Nothing listens there: codes stay queued, and the test reads them.
+  // Nothing listens there: codes are queued, and the test reads them.
   const hosts = [{ host: '127.0.0.1', port: 9 }];
   const bind = await carriers.createBind(database, {
     name: 'out',

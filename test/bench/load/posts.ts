@@ -22,7 +22,7 @@ async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<P
   const meter = new CpuMeter([], 'baseline').start();
   const dispatcher = new Agent({ connections: perUrl, pipelining: 1 });
   let [sent, errors] = [0, 0];
-  const lane = async (url: string): Promise<void> => {
+  const postRepeatedly = async (url: string): Promise<void> => {
     while (sent < count) {
       sent += 1;
       const own = { ...headers, 'webhook-id': `bare_${sent}` };
@@ -31,7 +31,7 @@ async function run({ urls, perUrl, body, headers, count }: PostsTask): Promise<P
       if (answer.statusCode !== 200) errors += 1;
     }
   };
-  await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => lane(url))));
+  await Promise.all(urls.flatMap((url) => Array.from({ length: perUrl }, () => postRepeatedly(url))));
   const micros = meter.stop();
   await dispatcher.close();
   return { errors, micros };

@@ -57,7 +57,7 @@ async function bound(port: number): Promise<SmppLink | null> {
 }
 
 /** Sends one request after another over the current link. */
-async function lane(link: () => SmppLink | null, untilMs: number): Promise<void> {
+async function sendRepeatedly(link: () => SmppLink | null, untilMs: number): Promise<void> {
   const pdu = submitSm({ shortMessage: Buffer.from('042137 is your Acme code. Do not share it.') });
   while (performance.now() < untilMs) {
     const present = link();
@@ -93,7 +93,7 @@ async function run({ port, seconds }: SoakTask): Promise<SoakFigure> {
     () => samples.push(process.memoryUsage.rss() / OCTETS_PER_MIB),
     (seconds * 1_000) / SAMPLES,
   );
-  await Promise.all([connecting(), ...Array.from({ length: UNDER_WAY }, () => lane(() => link, untilMs))]);
+  await Promise.all([connecting(), ...Array.from({ length: UNDER_WAY }, () => sendRepeatedly(() => link, untilMs))]);
   clearInterval(sampling);
   const quarter = (which: number): readonly number[] =>
     samples.slice((samples.length * which) / 4, (samples.length * (which + 1)) / 4);

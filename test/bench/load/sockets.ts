@@ -100,13 +100,13 @@ async function open(order: OpenOrder): Promise<Opened> {
   const untilMs = performance.now() + order.withinSeconds * MS_PER_SECOND;
   const faults: string[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const openSockets = async (): Promise<void> => {
     while (next < order.count && faults.length < MOST_FAULTS && performance.now() < untilMs) {
       next += 1;
       await openOne(order, next).catch((error: unknown) => faults.push(String(error)));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: AT_ONCE }, openSockets));
   if (sockets.size >= order.count) return { open: sockets.size, fault: null };
   return { open: sockets.size, fault: faults[0] ?? `in ${order.withinSeconds} s` };
 }

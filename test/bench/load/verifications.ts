@@ -51,7 +51,7 @@ class Ledger {
     this.#open.set(id, { done, timer, webhook: false, event: false });
   }
 
-  told(text: string, by: 'webhook' | 'event'): void {
+  recordArrival(text: string, by: 'webhook' | 'event'): void {
     const id = ID.exec(text)?.[1] ?? '';
     const verification = this.#open.get(id);
     if (verification === undefined) return;
@@ -74,7 +74,7 @@ async function receivers(ledger: Ledger): Promise<{ readonly urls: string[]; rea
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         response.writeHead(200).end();
-        ledger.told(Buffer.concat(chunks).toString(), 'webhook');
+        ledger.recordArrival(Buffer.concat(chunks).toString(), 'webhook');
       });
     }),
   );
@@ -100,7 +100,7 @@ async function listen({ port, apiKey, accountId }: VerificationsTask, ledger: Le
   const subscribed = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       const text = data.toString();
-      if (text.startsWith('{"type":"event"')) ledger.told(text, 'event');
+      if (text.startsWith('{"type":"event"')) ledger.recordArrival(text, 'event');
       else if (text.startsWith('{"type":"subscribed"')) resolve();
     });
   });
