@@ -107,7 +107,7 @@ describe('a release', () => {
     expect(images()[0]).toBe(`${tagged}@${sha256(moved)}`);
   });
 
-  it('asks for a token once for each repository', async () => {
+  it('requests a token once for each repository', async () => {
     const registry = new Registry({ hubUrl: url });
     const reference = { registry: 'docker.io', repository: 'library/redis', tag: 'x' };
     manifests.set('library/redis:x', { type: INDEX, body: indexOf('x') });

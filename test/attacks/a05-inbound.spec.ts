@@ -119,7 +119,7 @@ describe('A6 another sender with the right token', () => {
     }
   });
 
-  it('A6 a system that is not trusted approves nothing, whatever sender it names; that is the default', async () => {
+  it('A6 an untrusted system approves nothing, whatever sender it names; systems are untrusted by default', async () => {
     await gateway.system({ systemId: 'shop', trustedForMo: false });
     const esme = await gateway.esme('shop');
     const { id, text } = await opened();
@@ -140,7 +140,7 @@ describe('A6 another sender with the right token', () => {
 });
 
 describe('A24 a flood of messages', () => {
-  it('A24 of one sender is told to come again beyond its rate; what was answered OK is stored, and others get through', async () => {
+  it('A24 of one sender beyond its rate gets a temporary error; messages that were answered OK are stored, and other senders are not affected', async () => {
     const strict = await GatewayBeside.start(harness);
     try {
       await gateway.system({ systemId: 'flooded' });

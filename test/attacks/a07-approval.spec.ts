@@ -40,7 +40,7 @@ const textOf = ({ json }: Answer): string => decodeURIComponent(String(json['fal
 const idOf = ({ json }: Answer): string => String(json['id']);
 const statusOf = async (id: string): Promise<unknown> => (await harness.call(`/v1/verify/${id}`)).json['status'];
 
-describe('A7 a session that somebody else opened for the phone', () => {
+describe('A7 a session that another person opened for the phone', () => {
   it('A7 the message of one session approves that one alone, and the answer names the browser that began it', async () => {
     await gateway.system({ systemId: 'carrier' });
     const carrier = await gateway.esme('carrier');

@@ -66,7 +66,7 @@ describe('A9 sending codes for the fee of the network', () => {
     '+80012345678',
     '+8816123456789',
     '+979123456789',
-  ])('A9 to %s, a number that costs or pays somebody, no code is sent', async (phone) => {
+  ])('A9 to %s, a number with a special tariff, no code is sent', async (phone) => {
     expect(codesOf(await sendTo([phone]))).toEqual(new Set(['DESTINATION_BLOCKED']));
     expect(await queued()).toBe(0);
   });
@@ -129,7 +129,7 @@ describe('A9 sending codes for the fee of the network', () => {
   });
 });
 
-describe('A10 pumping below what is noticed', () => {
+describe('A10 pumping below the limits of detection', () => {
   it(`A10 14 blocks of 49 numbers, none of which converts: at most ${MAX_LEAK} codes leave`, async () => {
     await account({ otpUnconvertedFloor: DEFAULT_FLOOR });
     const blocks = AREAS.slice(0, 14).map((area) => `+1${area}555`);

@@ -110,7 +110,7 @@ async function ofThreeDaysAgo(): Promise<string> {
   return id;
 }
 
-describe('A13 reading what belongs to another account', () => {
+describe('A13 reading data of another account', () => {
   it('A13 every call about a session, delivery or account answers a foreign id as one that never was', async () => {
     const approved = await created();
     await harness.approve(approved);
@@ -192,7 +192,7 @@ describe('A14 calling without a key', () => {
   });
 });
 
-describe('A15 fields that nobody asked for', () => {
+describe('A15 additional fields in requests', () => {
   it.each([
     'id',
     'status',
@@ -222,7 +222,7 @@ describe('A15 fields that nobody asked for', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('A15 an engineer cannot change what is not theirs to change by adding it', async () => {
+  it('A15 an engineer cannot change read-only fields by adding them', async () => {
     const { json } = await admin.post('keys', { accountId: harness.demo.accountId, kind: 'test', name: 'n' });
     for (const changes of [{ kind: 'live' }, { accountId: stranger.accountId }, { revokedAt: null }, { digest: 'x' }]) {
       expect((await admin.patch(`keys/${String(json['id'])}`, changes)).status).toBeGreaterThanOrEqual(400);
@@ -260,7 +260,7 @@ describe('A16 bodies made to break the reader', () => {
   });
 });
 
-describe('A26 finding out what exists', () => {
+describe('A26 finding out which resources exist', () => {
   it('A26 ids are not counted up: 80 bits of two that follow each other have nothing in common', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => created()));
     const tails = ids.map((id) => id.slice(-16));

@@ -113,7 +113,7 @@ const AUDIT_ENTRY = `
   INSERT INTO audit_entries (id, at, actor, action, resource, resource_id)
   VALUES ($1, now(), 'root', 'update', 'brands', $2)`;
 
-describe('somebody with the database connection of a gateway', () => {
+describe('an attacker with the database connection of a gateway', () => {
   /** The role lacks the right, and the statement is valid: the role of control planes may run it. */
   async function isRefused(statement: string, values: readonly unknown[] = []): Promise<void> {
     expect(await refused(statement, values)).toBe(INSUFFICIENT_PRIVILEGE);

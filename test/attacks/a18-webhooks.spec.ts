@@ -160,7 +160,7 @@ describe('A18 a webhook to where the attacker may not go', () => {
 describe('A19 a name whose address changes', () => {
   const rules = new TargetRules({ allowedCidrs: ['127.0.0.1/32'], allowHttp: true });
 
-  it('A19 what was judged is what is called: a private answer, first, later or among others, is never called', async () => {
+  it('A19 the checked address is the one that is called: a private address in a DNS answer, first, later or among others, is never called', async () => {
     const target = await startReceiver();
     const names = await startNameServer({
       'later.test': [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254']],

@@ -206,7 +206,7 @@ async function livesOrCloses(socket: Socket): Promise<'answers' | 'closed' | 'si
   });
 }
 
-describe('A23 PDUs that are not what they say', () => {
+describe('A23 malformed PDUs', () => {
   it.each(BROKEN)(
     'A23 one %s: the connection answers on or is closed, and others are served',
     async (_what, octets) => {

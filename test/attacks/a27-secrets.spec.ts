@@ -227,7 +227,7 @@ describe('A28 secrets in stores, queues and logs', () => {
     expect(found(files, { ...secrets, phone: PHONE.slice(1), 'the coded phone': '12125550123', METADATA })).toEqual([]);
   });
 
-  it('A28 no answer of /v1 may be kept by a cache, and no error shows what was sent', async () => {
+  it('A28 no answer of /v1 may be cached, and no error repeats the request', async () => {
     const answer = await harness.call(`/v1/verify/${approvedId}`);
     expect(answer.headers['cache-control']).toBe('no-store');
     const wrong = await harness.create({ phone: '+1415555267x', ttl: 7 });
@@ -263,7 +263,7 @@ describe('A29 people in a stolen database', () => {
 });
 
 describe('A30 log lines that an attacker writes', () => {
-  it('A30 what comes in over HTTP, SMPP and the webhook stays one JSON object a line', async () => {
+  it('A30 input over HTTP, SMPP and the webhook is logged as one JSON object a line', async () => {
     const forged = '{"level":30,"msg":"forged by the attacker"}';
     const inject = `x\r\n${forged}\n\u2028\u001b[31m`;
     await harness.create({ phone: inject, metadata: { [inject]: inject }, [inject]: inject });

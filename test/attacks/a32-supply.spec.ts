@@ -65,7 +65,7 @@ describe('A32 a dependency that turned against its users', () => {
     expect(read('config/stack/prepare.mjs')).toContain("'ci'");
   });
 
-  it('A32 what is installed is what the lock file says, version for version and digest for digest', () => {
+  it('A32 the installed packages are those of the lock file, version for version and digest for digest', () => {
     const installed = readJson('node_modules/.package-lock.json') as typeof lock;
     const odd = Object.entries(installed.packages).filter(([name, { version, integrity }]) => {
       const locked = lock.packages[name];

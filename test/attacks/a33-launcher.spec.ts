@@ -90,7 +90,7 @@ describe('A33 npm start in a directory that others control', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['redis', 'secrets.json']);
   });
 
-  it('A33 a link in the place of the directory is refused, and what it leads to stays as it is', async () => {
+  it('A33 a link in the place of the directory is refused, and its target stays unchanged', async () => {
     const real = path.join(home.folder, 'real');
     mkdirSync(real);
     rmSync(dataDir, { recursive: true });
@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)('A33 npm start as root, in a directory that another acc
     expect(readdirSync(dataDir)).toEqual(['redis']);
   });
 
-  it('A33 what a link or a second name leads to is not given away', async () => {
+  it('A33 the target of a link or of a second name does not change its owner', async () => {
     const target = path.join(home.folder, 'target');
     mkdirSync(target, { recursive: true });
     const file = path.join(target, 'shadow');

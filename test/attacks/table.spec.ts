@@ -39,7 +39,7 @@ describe('the table of attacks in SECURITY.md', () => {
     expect(rows.map(({ attack }) => attack)).toEqual(ATTACKS);
   });
 
-  it.each(rows)('$attack says how it stands, and what remains', ({ verdict, risk }) => {
+  it.each(rows)('$attack has a verdict, and its remaining risk', ({ verdict, risk }) => {
     expect(VERDICTS).toContain(verdict);
     expect(risk).toMatch(/\w{3}/);
   });

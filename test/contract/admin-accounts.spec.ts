@@ -37,7 +37,7 @@ describe('an account', () => {
     expect((await admin.get(`accounts/${String(id)}`)).json).toEqual({ id, ...rest });
   });
 
-  it('takes all that can be told of it, and answers it', async () => {
+  it('takes all of its fields, and returns them', async () => {
     const body = {
       name: 'Gamma',
       defaultWebhookUrl: 'https://gamma.example/hook',
@@ -53,7 +53,7 @@ describe('an account', () => {
     expect(answer.json).toMatchObject({ ...body, otpDailySpendCapUsd: '250.50' });
   });
 
-  it('changes only in what a PATCH names; null takes away what may be none', async () => {
+  it('changes only the fields of a PATCH; null removes an optional field', async () => {
     const id = await created({ defaultWebhookUrl: 'https://beta.example/', otpDailySpendCapUsd: 10 });
     const changed = await admin.patch(`accounts/${id}`, { otpDailySpendCapUsd: null, otpCountries: [] });
     expect(changed.status).toBe(200);
@@ -180,7 +180,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('leaves a trace of every change: who, what, before and after, and never its secret', async () => {
+  it('has an audit entry of every change: who, what, before and after, and never its secret', async () => {
     const made = await admin.post('accounts', { name: 'Traced' });
     const { id, webhookSecret, testWebhookSecret, ...shown } = made.json;
     const renamed = await admin.patch(`accounts/${String(id)}`, { name: 'Renamed' });
@@ -209,7 +209,7 @@ describe('an account', () => {
 });
 
 describe('in production', () => {
-  it('a new account sends codes to no country until it is told', async () => {
+  it('a new account sends codes to no country until countries are set', async () => {
     await harness.stop();
     await harness.start({ ...harness.environment, NODE_ENV: 'production' });
     expect((await admin.post('accounts', { name: 'Careful' })).json['otpCountries']).toEqual([]);

@@ -78,7 +78,7 @@ async function hold(gateway: Uuid, bind: string, statuses: readonly ConnectionSt
 }
 
 describe('the status of a bind', () => {
-  it('is what the gateways that hold its connections last saw', async () => {
+  it('is the last report of the gateways that hold its connections', async () => {
     const id = idOf(await newBind({ connections: 2 }));
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND, { ...BOUND, state: 'connecting', host: null, enquireLinkMs: null }]);
@@ -108,7 +108,7 @@ describe('the status of a bind', () => {
     }
   });
 
-  it('is unbound where the lease has run out, whatever was last seen', async () => {
+  it('is unbound where the lease has expired, whatever the last report', async () => {
     const id = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND]);
@@ -122,7 +122,7 @@ describe('the status of a bind', () => {
     });
   });
 
-  it('is not bound by a gateway that has ceased to act, though nobody else may take its lease yet', async () => {
+  it('is not bound by a gateway without a heartbeat, although its lease has not expired yet', async () => {
     const id = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, id, [BOUND]);
@@ -144,7 +144,7 @@ describe('the status of a bind', () => {
 });
 
 describe('the connections of a system', () => {
-  it('are those that it has to gateways that live', async () => {
+  it('are its links to running gateways', async () => {
     const system = await admin.post('smpp-systems', { systemId: 'connected' });
     const systemId = parseId('sys', idOf(system)) ?? '';
     const [living, dead] = [await newGateway(), await newGateway()];
@@ -178,7 +178,7 @@ describe('the connections of a system', () => {
 });
 
 describe('the gateways', () => {
-  it('are those that live, with their versions and what they hold', async () => {
+  it('are the running ones, with their versions and connections', async () => {
     const bind = idOf(await newBind());
     const gateway = await newGateway();
     await hold(gateway, bind, [BOUND]);
@@ -220,7 +220,7 @@ describe('the gateways', () => {
 });
 
 describe('a change', () => {
-  it('is told to the gateways once it is committed', async () => {
+  it('is published to the gateways once it is committed', async () => {
     const heard: string[] = [];
     for (const topic of ['binds', 'systems']) await bus.subscribe(topic, () => heard.push(topic)).ready;
     const id = idOf(await newBind());

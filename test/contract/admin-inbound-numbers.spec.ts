@@ -86,7 +86,7 @@ describe('an inbound number', () => {
     }
   });
 
-  it('is what phones of its countries are told within seconds, until it is deleted; sessions keep theirs', async () => {
+  it('is used for new sessions of its countries within seconds, until it is deleted; sessions keep theirs', async () => {
     const create = (): Promise<Answer> => harness.create({ phone: '+6421234567' });
     const number = newNumber();
     const names = (answer: Answer): boolean => String(answer.json['fallbackUri']).startsWith(`sms:${number}?`);

@@ -20,7 +20,7 @@ const keyOf = (answer: Answer): string => String(answer.json['key']);
 const status = async (key: string): Promise<number> => (await harness.call(SESSION, { key })).status;
 
 describe('a key', () => {
-  it('needs account and name: live, all scopes and the usual limits unless told; the key itself is shown once', async () => {
+  it('needs account and name: live, all scopes and the usual limits by default; the key itself is shown once', async () => {
     const answer = await made();
     expect(answer.status).toBe(201);
     const { id, key, prefix, ...rest } = answer.json;

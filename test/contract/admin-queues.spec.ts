@@ -54,7 +54,7 @@ async function waiting(changes: string): Promise<string> {
 }
 
 describe('the queues', () => {
-  it('are three, with what waits in them', async () => {
+  it('are three, with their waiting entries', async () => {
     const empty = {
       paused: false,
       pausedAt: null,
@@ -165,7 +165,7 @@ describe('what failed', () => {
     expect((await retry('webhooks')).json['retried']).toBe(0);
   });
 
-  it('of the codes goes to every route again; what was given up is not brought back', async () => {
+  it('of the codes goes to every route again; abandoned codes are not retried', async () => {
     const tried = await waiting(
       `attempts = 2, next_attempt_at = now() + interval '1 minute', refused_routes = ARRAY[id], busy_routes = ARRAY[id]`,
     );

@@ -15,7 +15,7 @@ const idsOf = async (query: string): Promise<unknown[]> =>
   dataOf(await admin.get(`sessions?${query}`)).map(({ id }) => id);
 
 describe('sessions', () => {
-  it('are shown as callers see them, with what an engineer asks for, and neither token nor entropy', async () => {
+  it('are shown as callers see them, with the fields for engineers, and neither token nor entropy', async () => {
     const made = await harness.create({ metadata: { order: '7', ['__proto__']: 'x' } });
     const id = String(made.json['id']);
     const { fallbackUri, ...session } = made.json;

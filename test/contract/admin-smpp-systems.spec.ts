@@ -81,7 +81,7 @@ describe('a system that connects in', () => {
     expect((await admin.post('smpp-systems/sys_01HF7YAT000000000000000001/rotate')).code).toBe('NOT_FOUND');
   });
 
-  it('takes all that can be told of it, at its making and later', async () => {
+  it('takes all of its fields, at its creation and later', async () => {
     const body = {
       systemId: newSystemId(),
       carrier: 'north',

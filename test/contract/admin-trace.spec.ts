@@ -133,7 +133,7 @@ const trace = (id: string, format?: string): Promise<Answer> =>
   admin.get(`binds/${id}/trace${format === undefined ? '' : `?format=${format}`}`);
 
 describe('GET /v1/admin/binds/{id}/trace', () => {
-  it('crosses the bus sealed; whoever does not know the master key is not answered', async () => {
+  it('crosses the bus encrypted; a request without the master key is not answered', async () => {
     const bind = await newBind();
     const gateway = await newGateway(bind.uuid, [0]);
     gateway.said(0, 'in', deliver(1));
@@ -177,7 +177,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     await gateway.stop();
   });
 
-  it('shows what every connection of the bind has said last, whichever gateway holds it, and no other bind', async () => {
+  it('shows the last PDUs of every connection of the bind, whichever gateway holds it, and of no other bind', async () => {
     const [bind, other] = [await newBind(), await newBind()];
     const [one, two] = [await newGateway(bind.uuid, [0]), await newGateway(bind.uuid, [1])];
     one.said(0, 'out', bindPdu(1));
@@ -247,7 +247,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
     expect(dissected(answer.octets, '_ws.malformed || tcp.analysis.flags')).toEqual([]);
   });
 
-  it('is also told by a gateway that held a connection before, and one that does not answer is not waited for', async () => {
+  it('also includes a gateway that held a connection before, and does not wait for one that does not answer', async () => {
     const bind = await newBind();
     const [before, deaf] = [await newGateway(bind.uuid, []), await newGateway(bind.uuid, [], true)];
     before.said(0, 'in', deliver(1));
@@ -291,7 +291,7 @@ describe('GET /v1/admin/binds/{id}/trace', () => {
 });
 
 describe('POST /v1/admin/binds/{id}/trace', () => {
-  it('has texts recorded from then on, is written down, and gateways are told', async () => {
+  it('has texts recorded from then on, is audited, and published to gateways', async () => {
     const bind = await newBind();
     let notifications = 0;
     const subscription = bus.subscribe('binds', () => notifications++);

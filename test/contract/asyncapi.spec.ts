@@ -64,7 +64,7 @@ describe('GET /v1/asyncapi.json', () => {
 });
 
 describe('the webhooks of the document', () => {
-  it('are what is really posted, field by field', async () => {
+  it('are the posted bodies, field by field', async () => {
     const types = ['denied', 'expired', 'cancelled', 'sender_mismatch', 'otp_delivery'].map(
       (name) => `verification.${name}`,
     );
@@ -104,7 +104,7 @@ describe('the frames of the document', () => {
     return new Set(said.map((frame) => String(frame.type === 'event' ? frame['event'] : frame.type)));
   }
 
-  it('are what a server hears, of a session and of its whole account', async () => {
+  it('are the events of a server, of a session and of its whole account', async () => {
     const client = await connect({ key: harness.demo.testApiKey });
     const call = { key: harness.demo.testApiKey };
     const create = async (phone: string): Promise<string> =>
@@ -125,7 +125,7 @@ describe('the frames of the document', () => {
     expect([...heard()]).toEqual(expect.arrayContaining([...kinds, 'error']));
   });
 
-  it('are what a page hears, which is less', async () => {
+  it('are the events of a page, which have fewer fields', async () => {
     const client = await connect({ key: null });
     const id = String((await harness.create()).json['id']);
     const { json } = await harness.call(`/v1/verify/${id}/realtime-ticket`, { method: 'POST' });
@@ -137,7 +137,7 @@ describe('the frames of the document', () => {
     expect([...heard()]).toEqual(['welcome', 'authenticated', 'subscribed', 'verification.completed']);
   });
 
-  it('are what an engineer hears of binds, and everybody at the end', async () => {
+  it('are the bind events of an engineer, and the last message to every client', async () => {
     const admin = { key: harness.environment['COUNTERSIGN_ADMIN_KEY'] ?? '' };
     const bind = {
       name: 'north',

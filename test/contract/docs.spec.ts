@@ -98,7 +98,7 @@ describe('the pages under /docs', () => {
 });
 
 describe('the API reference', () => {
-  it('tells of every call that the document has', async () => {
+  it('covers every call of the document', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = Object.values(json['paths'] ?? {}).flatMap((item: object) => Object.values(item) as object[]);
     const all = [...pages].filter(([path]) => path.startsWith('/docs/api/')).map(([, { text }]) => text);

@@ -172,7 +172,7 @@ describe('an error body', () => {
     expect(await keysOf('TOO_MANY_ATTEMPTS')).toEqual(['code', 'message', 'docUrl']);
   });
 
-  it('says nothing of what broke', async () => {
+  it('does not show the cause of an internal error', async () => {
     const { text } = await REQUESTS.INTERNAL_ERROR();
     expect(text).not.toMatch(/sessions|relation|SELECT|postgres/i);
   });
@@ -189,7 +189,7 @@ describe('the catalogue, the description and the pages', () => {
     expect(listed.map(([, code]) => code)).toEqual(codes);
   });
 
-  it('are documented for at least one call each, but for those of addresses that are not documented', async () => {
+  it('are documented for at least one call each, except for those of undocumented addresses', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const calls = JSON.stringify(json['paths']);
     const missing = codes.filter((code) => !calls.includes(`"${code}"`));

@@ -127,7 +127,7 @@ describe('another account’s session', () => {
 });
 
 describe('a create', () => {
-  it('in another account’s name is FORBIDDEN, whatever else is right', async () => {
+  it('in another account’s name is FORBIDDEN, even if everything else is right', async () => {
     const before = await harness.countSessions();
     const { accountId, brandId } = harness.demo;
     for (const changes of [

@@ -277,7 +277,7 @@ describe('an account with as many keys as its operator allows', () => {
   });
 });
 
-describe('what is kept of a request', () => {
+describe('the stored record of a request', () => {
   it('shows neither key nor phone nor token', async () => {
     const key = `order-${randomUUID()}`;
     const { json } = await create(key);
@@ -293,7 +293,7 @@ describe('what is kept of a request', () => {
 });
 
 describe('the description of the API', () => {
-  it('names the header on the two calls that take it, and what its answers carry', async () => {
+  it('names the header on the two calls that take it, and the headers of its answers', async () => {
     const { json } = await harness.call('/v1/openapi.json', { key: null });
     const paths = json['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     const taking = Object.entries(paths).flatMap(([path, calls]) =>

@@ -98,7 +98,7 @@ describe('the policy ip', () => {
     expect((await ask({ from, target: '/elsewhere' })).remaining).toBe(59);
   });
 
-  it('believes the proxy alone about who asks', async () => {
+  it('trusts the proxy alone about the client address', async () => {
     const from = `203.0.${run}.6`;
     await useUp(from);
     expect((await ask({ from: `198.51.100.1, ${from}` })).status).toBe(429);

@@ -243,7 +243,7 @@ describe('a quota that is used up', () => {
     }
   });
 
-  it('lets through exactly what it allows when requests come all at once', async () => {
+  it('accepts exactly the limit of concurrent requests', async () => {
     const key = await keyWith({ create: 10 });
     const before = await harness.countSessions();
     const answers = await Promise.all(Array.from({ length: 40 }, () => harness.create({}, { key })));

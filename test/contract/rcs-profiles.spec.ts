@@ -117,8 +117,8 @@ describe('the channel of a create', () => {
   });
 });
 
-describe('a card of which both is told, that it arrived and that it was taken back', () => {
-  it('is one of RCS or of SMS by what is told first, and its tap counts', async () => {
+describe('a card with both a delivery event and an expiry event', () => {
+  it('falls to RCS or to SMS by the first event, and its tap counts', async () => {
     const phone = '+14155550301';
     const { json, id } = await create(phone, 'waits');
     expect(json['fallbackUri'] === null).toBe(json['channel'] === 'rcs');

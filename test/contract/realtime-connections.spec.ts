@@ -220,7 +220,7 @@ describe('a browser', () => {
     expect(await client.end()).toBe(4403);
   });
 
-  it('must say who it is before anything else, and within 5 seconds', async () => {
+  it('must authenticate before anything else, and within 5 seconds', async () => {
     const client = await connect({ key: null });
     const early = await client.subscribe(`session:${await created()}`);
     expect(early.error).toMatchObject({ code: 'UNAUTHORIZED' });
@@ -270,7 +270,7 @@ describe('a browser', () => {
 });
 
 describe('a connection', () => {
-  it('is told what was wrong with a message, and is closed with the third', async () => {
+  it('gets an error for an invalid message, and is closed with the third', async () => {
     const client = await connect();
     client.send('{"type":');
     expect(await client.next('error')).toMatchObject({ error: { code: 'MALFORMED_REQUEST' } });
@@ -300,7 +300,7 @@ describe('a connection', () => {
     expect(await client.end()).toBe(1009);
   });
 
-  it('is closed when it sends what is no UTF-8', async () => {
+  it('is closed when it sends invalid UTF-8', async () => {
     const client = await connect();
     client.socket.send(Buffer.from([0x22, 0xff, 0xfe, 0x22]), { binary: false });
     expect(await client.end()).toBe(1007);
@@ -334,7 +334,7 @@ describe('a connection', () => {
     expect(await spared.ask({ type: 'ping', id: 1 })).toEqual({ type: 'pong', id: 1 });
   });
 
-  it('is told to come back later when the server stops, and closed with 1001', async () => {
+  it('gets a request to reconnect later when the server stops, and is closed with 1001', async () => {
     const neighbour = await harness.neighbour();
     const client = await connect({ baseUrl: neighbour.baseUrl });
     await neighbour.stop();

@@ -70,7 +70,7 @@ function bothTell(redisUrl: () => string): void {
     await harness.close();
   });
 
-  it('both tell of what happens by way of either, under the same id', async () => {
+  it('both send the events of either, under the same id', async () => {
     const [here, there] = [await connect(harness.baseUrl), await connect(neighbour.baseUrl)];
     const id = await created();
     await Promise.all([here, there].map((client) => client.subscribe(`session:${id}`)));
@@ -79,9 +79,9 @@ function bothTell(redisUrl: () => string): void {
     expect(await there.event('verification.cancelled')).toEqual(cancelled);
   });
 
-  it('tell each of 1,000 subscribers that race their approvals, and each once', raceApprovals, 120_000);
+  it('inform each of 1,000 subscribers that race their approvals, and each once', raceApprovals, 120_000);
 
-  it('tell of an expiry', async () => {
+  it('send an expiry', async () => {
     const client = await connect(neighbour.baseUrl);
     const id = await created();
     await client.subscribe(`session:${id}`);

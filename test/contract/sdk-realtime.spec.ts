@@ -90,7 +90,7 @@ describe('a server that listens', () => {
     expect(await live.untilEnded(id)).toEqual(await client.find(id));
   });
 
-  it('hears of its whole account', async () => {
+  it('receives events of its whole account', async () => {
     const events: LiveEvent<Session>[] = [];
     let joined = false;
     onServer().subscribe(`account:${harness.demo.accountId}`, {
@@ -105,7 +105,7 @@ describe('a server that listens', () => {
     expect(ofThis()).toMatchObject([{ type: 'verification.cancelled', data: { id, status: 'cancelled' } }]);
   });
 
-  it('is told what it may not hear', async () => {
+  it('gets an error for a forbidden channel', async () => {
     const live = onServer();
     const ended = (name: `session:${string}` | `account:${string}`): Promise<RealtimeError> =>
       new Promise((resolve) => live.subscribe(name, { ended: resolve }));
@@ -138,7 +138,7 @@ describe('a page that listens', () => {
     expect([views[0], approved].map((view) => Object.keys(view ?? {}).sort())).toEqual([FIELDS, FIELDS]);
   });
 
-  it('hears of an approval that happened while its connection was lost', async () => {
+  it('receives an approval that happened while its connection was lost', async () => {
     const { id } = await created();
     const statuses: string[] = [];
     onPage(id).subscribe(`session:${id}`, { snapshot: (view) => void statuses.push(view?.status ?? 'none') });
@@ -150,13 +150,13 @@ describe('a page that listens', () => {
     expect(lost).toHaveLength(1);
   });
 
-  it('gets no ticket for what is not there', async () => {
+  it('gets no ticket for an unknown session', async () => {
     await expect(client.realtimeTicket('sess_01HF7YAT000000000000000003')).rejects.toThrow(NotFoundError);
   });
 });
 
 describe('a restart of the service', () => {
-  it('is survived by those who listen, and what happens after it is heard', async () => {
+  it('does not end subscriptions, and later events are received', async () => {
     const { id } = await created();
     const statuses: string[] = [];
     const live = onServer();

@@ -145,7 +145,7 @@ describe('+15005550004', () => {
 });
 
 describe('+15005550005', () => {
-  it('has its SMS sent from another phone after a second: told once, and still pending', async () => {
+  it('has its SMS sent from another phone after a second: one event, and still pending', async () => {
     const id = await made('+15005550005');
     const { accountId, brandId } = harness.demo;
     expect(await receivedWebhooks(id, 1)).toEqual([

@@ -197,7 +197,7 @@ describe('estimatedCostUsd', () => {
     }
   });
 
-  it('stays what it was when a price is changed or taken away', async () => {
+  it('stays the same when a price is changed or removed', async () => {
     const prices = new PriceStore(() => harness.clock.newId());
     const other = await tenant();
     const priced = async (expected: string): Promise<void> => {

@@ -35,7 +35,7 @@ describe('GET /v1/verify/{id}', () => {
     expect(await get(String(answer.json['id']))).toMatchObject({ status: 200, text: answer.text });
   });
 
-  it('shows what an approval adds: approvedAt, latencyMs and authEntropy', async () => {
+  it('shows the fields of an approval: approvedAt, latencyMs and authEntropy', async () => {
     const id = await created();
     await harness.approve(id);
     const { json } = await get(id);
@@ -81,7 +81,7 @@ describe('GET /v1/verify/{id}', () => {
     expect((await get((await created()).toLowerCase())).code).toBe('SESSION_NOT_FOUND');
   });
 
-  it('tells another account’s session from none in nothing', async () => {
+  it('answers for another account’s session as for an unknown one', async () => {
     const id = await created();
     const foreign = await get(id, foreignKey);
     const unknown = await get('sess_00000000000000000000000000', foreignKey);

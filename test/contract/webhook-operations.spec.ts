@@ -69,7 +69,7 @@ async function keyWith(scopes: readonly Scope[]): Promise<string> {
 }
 
 describe('GET /v1/webhooks/deliveries', () => {
-  it('shows what came of every webhook, newest first, with what is secret left out', async () => {
+  it('shows the result of every webhook, newest first, without secrets', async () => {
     const target = await receiver();
     const metadata = { authEntropy: 'mine', '9': '"fallbackUri":"x"', fallbackUri: 'mine too' };
     const delivery = await told({ webhookUrl: target.url, metadata });

@@ -34,7 +34,7 @@ const secretsAreOver = (): Promise<unknown> =>
   );
 
 describe('POST /v1/webhooks/secret/rotate', () => {
-  it('tells a new secret once, and both sign for a day', async () => {
+  it('shows a new secret once, and both sign for a day', async () => {
     const before = harness.demo.webhookSecret;
     const calledMs = harness.clock.nowMs();
     const answer = await calls.rotate();
@@ -65,7 +65,7 @@ describe('POST /v1/webhooks/secret/rotate', () => {
     expect(JSON.stringify(harness.log)).not.toContain('whsec_');
   });
 
-  it('again keeps what was promised of each secret, and signs with the newest from then on', async () => {
+  it('again keeps the lifetime of each secret, and signs with the newest from then on', async () => {
     await secretsAreOver();
     const target = await receiver();
     const secrets: string[] = [];

@@ -81,7 +81,7 @@ const verify = ({ headers, body }: Received): unknown =>
   });
 
 describe('verification.completed', () => {
-  it('is told to the session’s webhook within a second, signed, as GET gives the session', async () => {
+  it('is posted to the session’s webhook within a second, signed, with the session as GET returns it', async () => {
     const target = await receiver();
     const id = await approved({ webhookUrl: target.url, metadata: { z: '1', '9': '2', a: 'é' } });
     const committedMs = performance.now();
@@ -133,7 +133,7 @@ describe('verification.completed', () => {
 });
 
 describe('the other events', () => {
-  it('are told to accounts that asked for them, and to no others', async () => {
+  it('are posted to accounts that enabled them, and to no others', async () => {
     const quiet = await receiver();
     await harness.call(`/v1/verify/${String((await harness.create({ webhookUrl: quiet.url })).json['id'])}`, {
       method: 'DELETE',
@@ -270,7 +270,7 @@ describe('a target that is not public', () => {
 });
 
 describe('two control planes over one database', () => {
-  it('tell of every event once, and leave none to the relay', async () => {
+  it('deliver every event once, and leave none to the relay', async () => {
     const stopOther = await harness.beside();
     try {
       for (let round = 0; round < 5; round++) {
@@ -310,7 +310,7 @@ describe('a stop of several days', () => {
   });
 });
 
-describe('what is stored of webhooks', () => {
+describe('stored webhooks', () => {
   it('holds no authEntropy and no token in clear', async () => {
     const target = await receiver();
     const id = await approved({ webhookUrl: target.url });

@@ -19,7 +19,7 @@ afterAll(() => data.remove());
 const start = (environment: Record<string, string> = {}): Launcher =>
   Launcher.start({ dataDir: data.folder, ports, environment: { REDIS_URL: '', ...environment } });
 
-describe('npm start says what to do', () => {
+describe('npm start names the remedy', () => {
   it.each(['CONTROL_PLANE_PORT', 'GATEWAY_SMPP_PORT'] as const)(
     'when the port of %s is taken, and by whom',
     async (variable) => {

@@ -83,7 +83,7 @@ for (const { queues, environment, missing } of QUEUES) {
       data.remove();
     });
 
-    it('answers one JSON object, in a file of its owner too, and says what the queues run on', () => {
+    it('prints one JSON object, also to a file of its owner, and names the store of the queues', () => {
       const { launcher, quickstart } = stack;
       const [line = ''] = launcher.answer.split('\n').filter((text) => text.startsWith('{'));
       expect(JSON.parse(line)).toEqual(quickstart);
@@ -118,7 +118,7 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(JSON.parse(stdout)).toMatchObject({ status: 'pending', brandSlug: stack.quickstart.brandSlug });
     });
 
-    it('approves a session by an SMS from its phone, and tells the webhook, signed', async () => {
+    it('approves a session by an SMS from its phone, and posts a signed webhook', async () => {
       const session = await create(PHONE);
       const sms = { from: PHONE, to: stack.quickstart.inboundNumber, text: session.text };
       expect(await stack.simulator('POST', '/_admin/sms', sms)).toEqual({ status: 200, body: { commandStatus: 0 } });
@@ -173,7 +173,7 @@ for (const { queues, environment, missing } of QUEUES) {
       expect(await find(session.id)).toMatchObject({ id: session.id, status: 'pending' });
     });
 
-    it('starts again after the launcher was killed, and takes over what that left behind', async () => {
+    it('starts again after the launcher was killed, and stops the servers that it left', async () => {
       const session = await create(PHONE);
       await stack.stop('SIGTERM');
       await until('every process is gone', READY_MS, () => processesOf(data.folder).length === 0);

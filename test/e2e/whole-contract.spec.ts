@@ -129,7 +129,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
         .filter(({ type, data }) => type === 'verification.otp_delivery' && data.sessionId === id)
         .map(({ data }) => data.state ?? '');
 
-    it('verifies by a code: sent over SMPP, told of when it was delivered, accepted once', async () => {
+    it('verifies by a code: sent over SMPP, reported when it was delivered, accepted once', async () => {
       const { id } = await create(PHONES.code);
       const code = await codeTo(PHONES.code, id);
       const checked = await stack.api('POST', `/v1/verify/${id}/check`, { code });
@@ -158,7 +158,7 @@ for (const { queues, redis: onRedis, missing } of QUEUES) {
       expect((await stack.api('GET', `/v1/verify/${id}`)).body).toMatchObject({ status: 'approved' });
     });
 
-    it('tells of a code that did not arrive', async () => {
+    it('reports a code that did not arrive', async () => {
       await stack.simulator('PUT', '/_admin/smsc', { receipt: 'UNDELIV' });
       const { id } = await create(PHONES.undelivered);
       await codeTo(PHONES.undelivered, id);

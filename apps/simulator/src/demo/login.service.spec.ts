@@ -116,7 +116,7 @@ beforeEach(() => {
 });
 
 describe('a start', () => {
-  it('opens a session with the hash that the browser gave, and tells where verdicts go', async () => {
+  it('opens a session with the hash from the browser and the webhook URL of the shop', async () => {
     const login = await open();
     expect(login).toMatchObject({ phase: 'waiting', phone: PHONE });
     expect(service.asked).toEqual([
@@ -130,13 +130,13 @@ describe('a start', () => {
     ]);
   });
 
-  it('does without webhooks where those to this machine are not allowed', async () => {
+  it('opens a session without a webhook where webhooks to this machine are not allowed', async () => {
     service.refuseCreate = new InvalidRequestError('INVALID_WEBHOOK_URL', { status: 422, message: '' });
     expect(await open()).toMatchObject({ phase: 'waiting' });
     expect(service.asked.map(({ webhookUrl }) => webhookUrl !== undefined)).toEqual([true, false]);
   });
 
-  it('is refused with what the service said, or that it said nothing', async () => {
+  it('is refused with the error of the service, or with the lack of an answer', async () => {
     service.refuseCreate = new InvalidRequestError('INVALID_PHONE', { status: 422, message: '' });
     expect(codeOf(await logins.start({ phone: PHONE, challenge: '' }))).toBe('INVALID_PHONE');
     service.refuseCreate = new ConnectionError('no answer');
@@ -219,7 +219,7 @@ describe('the verdict', () => {
     expect(logins.store.find(id)?.phase).toBe('expired');
   });
 
-  it('is expired by the clock, some time after the end, when nobody can be asked', async () => {
+  it('expires some time after its end when the service cannot be reached', async () => {
     const { id } = await open();
     service.away = true;
     now = NOW + 91_000;

@@ -34,7 +34,7 @@ describe('the book of logins', () => {
     expect(store.size).toBe(2);
   });
 
-  it('lets those that are over go when it is full', () => {
+  it('removes ended logins when it is full', () => {
     const store = new LoginStore(2);
     store.add(login('a'), NOW);
     store.add(login('b'), NOW);
@@ -50,7 +50,7 @@ describe('the book of logins', () => {
     expect(store.size).toBe(0);
   });
 
-  it('tells of every change, and of nothing that changed nothing', () => {
+  it('emits every change, and nothing for an event without a change', () => {
     const store = new LoginStore(1);
     const heard: string[] = [];
     store.changes.subscribe(({ phase }) => heard.push(phase));

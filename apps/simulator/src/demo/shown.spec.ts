@@ -58,7 +58,7 @@ describe('the story', () => {
   });
 });
 
-describe('what people read', () => {
+describe('texts for people', () => {
   it.each([
     [90_000, '1:30 left'],
     [59_001, '1:00 left'],

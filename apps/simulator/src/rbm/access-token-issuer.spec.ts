@@ -37,7 +37,7 @@ describe('a token', () => {
     nowMs = NOW_SECONDS * 1000;
   });
 
-  it('is given for signed claims alone, whatever else they are', () => {
+  it('is issued only for claims that are signed', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (header, said) => {
         expect(exchange(signed(`${encoded(header)}.${encoded(said)}`)).ok).toBe(false);
@@ -59,7 +59,7 @@ describe('a token', () => {
     );
   });
 
-  it('is given to nobody where there is no account', () => {
+  it('is not issued without an account', () => {
     const closed = new AccessTokenIssuer(null, clock);
     const assertion = signed(`${encoded({ alg: 'RS256' })}.${encoded(claims)}`);
     expect(closed.exchange({ grant_type: GRANT, assertion }, 60).ok).toBe(false);

@@ -131,7 +131,7 @@ describe('a message', () => {
     expect(kinds()).toEqual(['DELIVERED']);
   });
 
-  it('may be tapped again, which is told again with another id', () => {
+  it('may be tapped again, which sends another event with another id', () => {
     platform.setPhone(PHONE, { reachable: true, deliverAfterMs: 0 });
     send();
     clock.pass(0);
