@@ -46,7 +46,7 @@ async function runKind(kind, folder, ports) {
 }
 
 /** Runs one kind after the other, with a hundred ports for its servers; adds their counts to `counts`. */
-async function runKinds(kinds, folder, ports, counts) {
+async function runGroup(kinds, folder, ports, counts) {
   for (const kind of kinds) {
     stopping.signal.throwIfAborted();
     counts.push(await runKind(kind, folder, ports));
@@ -85,7 +85,7 @@ async function runKinds(asked) {
     for (const groups of STAGES) {
       await Promise.all(
         groups.map((group, index) =>
-          runKinds(group.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
+          runGroup(group.filter(isAsked), folder, firstPort + index * PRIVATE_PORTS.count, counts),
         ),
       );
     }
